@@ -1,0 +1,92 @@
+# deadheat: everything a newcomer needs. Only Python >= 3.11 with its venv module, and make, are expected.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+INSTALL := $(PIP) install --constraint constraints.txt --editable
+# the interpreter that the virtual environment is made with: `make PYTHON=... demo` overrides it
+PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$python"; break; }; done; true)
+# worker processes of pytest; `make test JOBS=0` runs in one, which shows output as it comes
+JOBS ?= auto
+
+.PHONY: help demo test lint types format bench constraints wheel clean
+
+help:  ## this list
+	@sed -nE 's/^([a-z]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+demo: $(VENV)/.run  ## install and show on real data what ties do to measures
+	@$(BIN)/deadheat demo
+
+test: $(VENV)/.test  ## install and run ruff, mypy and all tests
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+	$(BIN)/pytest --numprocesses=$(JOBS)
+
+lint: $(VENV)/.test  ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev  ## mypy and pyright
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+format: $(VENV)/.test  ## ruff: mend what can be mended
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.bench  ## measure speed and memory against other tools (BENCH="--quick" to try it)
+	$(BIN)/python -m bench $(BENCH)
+
+constraints:  ## write constraints.txt anew from the newest releases
+	@$(MAKE) $(VENV)/bin/python
+	rm -rf build/constraints
+	$(BIN)/python -m venv build/constraints
+	build/constraints/bin/python -m pip -qq --disable-pip-version-check install --editable '.[dev,bench]'
+	{ echo "# exact versions for the Makefile, written by: make constraints"; \
+	  build/constraints/bin/python -m pip freeze --exclude-editable --exclude deadheat; } > build/constraints.txt
+	mv build/constraints.txt constraints.txt
+	rm -rf build/constraints
+
+wheel: $(VENV)/.dev  ## build dist/*.whl and dist/*.tar.gz
+	$(BIN)/python -m build
+
+clean:  ## remove everything that make made
+	rm -rf $(VENV) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@[ -n "$(PYTHON)" ] || { echo "deadheat needs Python 3.11 or newer, and found none. Install it (Debian, Ubuntu:" \
+		"apt-get install python3.11 python3.11-venv) or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) lacks its venv module." \
+		"Install it (Debian, Ubuntu: apt-get install $$("$(PYTHON)" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'))" >&2; exit 1; }
+	@echo "setting up $(VENV) (once)"
+	@"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# one stamp a set of packages: installed anew when what they depend on changes
+$(VENV)/.run $(VENV)/.test $(VENV)/.dev $(VENV)/.bench: pyproject.toml constraints.txt | $(VENV)/bin/python
+
+$(VENV)/.run:
+	@$(INSTALL) .
+	@touch $@
+
+$(VENV)/.test:
+	@echo "installing what the tests need"
+	@$(INSTALL) '.[test]'
+	@touch $@
+
+$(VENV)/.dev:
+	@$(INSTALL) '.[dev]'
+	@touch $@
+
+$(VENV)/.bench:
+	@echo "installing the tools to compare with"
+	@$(INSTALL) '.[bench]'
+	@touch $@

@@ -1,0 +1,164 @@
+"""Make the data that is measured on: seeded, written in batches, kept under bench/data/."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import polars as pl
+
+N_DOCS = 8_841_823  # passages of MS MARCO; a prime, so that every stride through it visits each passage once
+DEPTH = 1_000
+BATCH = 500  # queries made at a time
+SEED = 20_250_101
+
+
+class Size(NamedTuple):
+    """How many queries the runs have."""
+
+    run: int
+    large: int
+
+
+SIZES = {"full": Size(6_980, 69_800), "quick": Size(400, 4_000)}
+
+
+class Data:
+    """The files of one size.
+
+    Parameters
+    ----------
+    size : {"full", "quick"}
+    """
+
+    def __init__(self, size: str) -> None:
+        self.size = SIZES[size]
+        self.folder = Path(__file__).parent / "data" / size
+
+    def path(self, name: str) -> str:
+        """Return the path of a file."""
+        return str(self.folder / name)
+
+    def missing(self, *, large: bool) -> bool:
+        """Tell whether the files of a group still have to be made."""
+        return not (self.folder / ("large.done" if large else "run.done")).is_file()
+
+
+def batch(rng: np.random.Generator, query_ids: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the ranked documents and the scores of some queries, each of shape (n_queries, DEPTH)."""
+    import numpy as np
+
+    n = len(query_ids)
+    start, stride = rng.integers(0, N_DOCS, (n, 1)), rng.integers(1, N_DOCS, (n, 1))
+    docs = (start + np.arange(DEPTH) * stride) % N_DOCS
+    # gaps that float32 can tell, so that tools with float32 scores see the same order
+    scores = rng.uniform(30, 40, (n, 1)) - np.cumsum(1e-5 + rng.exponential(0.01, (n, DEPTH)), axis=1)
+    first, second, third = np.sort(rng.uniform(0, 0.4, (3, n, 1)), axis=0)
+    rank = np.arange(DEPTH) / DEPTH
+    levels = (rank < first).astype(float) + (rank < second) + (rank < third)
+    return {"docs": docs, "scores": scores, "levels": levels}
+
+
+def judgments(
+    rng: np.random.Generator, query_ids: np.ndarray, docs: np.ndarray, *, graded: bool
+) -> Iterator[tuple[int, int, int]]:
+    """Yield (query, document, relevance): about one relevant each, as in MS MARCO, or about twenty graded."""
+    unretrieved = N_DOCS  # passages that no run holds
+    for query, ranked in zip(query_ids.tolist(), docs, strict=True):
+        n = 22 if graded else 1 + int(rng.random() < 0.07)  # about two of the 22 ranks repeat
+        ranks = dict.fromkeys((DEPTH * rng.random(n) ** 3).astype(int).tolist())
+        grades = rng.choice(4, n, p=(0.5, 0.25, 0.15, 0.1)) if graded else [1] * n
+        for rank, grade in zip(ranks, grades, strict=False):
+            unretrieved += 1
+            retrieved = rng.random() < (0.7 if graded else 0.85)
+            yield query, int(ranked[rank]) if retrieved else unretrieved, int(grade)
+
+
+def batches(n_queries: int, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, dict[str, np.ndarray]]]:
+    """Yield query ids and their `batch`, a few queries at a time."""
+    query_ids = rng.choice(1_200_000, n_queries, replace=False)
+    for begin in range(0, n_queries, BATCH):
+        part = query_ids[begin : begin + BATCH]
+        yield part, batch(rng, part)
+
+
+def frame(query_ids: np.ndarray, docs: np.ndarray, scores: np.ndarray) -> pl.DataFrame:
+    """Return the columns of a run, its ids as text."""
+    import polars as pl
+
+    columns = {"query_id": query_ids.repeat(DEPTH), "doc_id": docs.ravel(), "score": scores.ravel()}
+    return pl.DataFrame(columns).with_columns(pl.col("query_id", "doc_id").cast(pl.String))
+
+
+def trec(run: pl.DataFrame) -> bytes:
+    """Return a run as the rows of a TREC file."""
+    import numpy as np
+    import polars as pl
+
+    ranks = np.tile(np.arange(1, DEPTH + 1), len(run) // DEPTH)
+    return (
+        run.select("query_id", pl.lit("Q0"), "doc_id", pl.Series("rank", ranks), "score", pl.lit("b").alias("tag"))
+        .write_csv(separator=" ", include_header=False, float_precision=6)
+        .encode()
+    )
+
+
+def make_runs(data: Data) -> None:
+    """Write the run of one size: TREC and Parquet, its first tenth, a heavily tied one, and two qrels."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED)
+    tenth = data.size.run // 10
+    frames, seen = [], 0
+    names = ("run.trec", "tied.trec", "tenth.trec", "sparse.qrels", "graded.qrels")
+    files = {name: (data.folder / name).open("wb") for name in names}
+    for query_ids, made in batches(data.size.run, rng):
+        run = frame(query_ids, made["docs"], made["scores"].round(6))
+        rows = trec(run)
+        files["run.trec"].write(rows)
+        files["tied.trec"].write(trec(frame(query_ids, made["docs"], made["levels"])))
+        kept = max(min(tenth - seen, len(query_ids)), 0) * DEPTH
+        files["tenth.trec"].write(trec(run.head(kept)) if kept else b"")
+        for kind in ("sparse", "graded"):
+            for query, doc, grade in judgments(rng, query_ids, made["docs"], graded=kind == "graded"):
+                files[f"{kind}.qrels"].write(f"{query} 0 {doc} {grade}\n".encode())
+        frames.append(run)
+        seen += len(query_ids)
+    for file in files.values():
+        file.close()
+    run = pl.concat(frames)
+    run.write_parquet(data.folder / "run.parquet")
+    run.head(tenth * DEPTH).write_parquet(data.folder / "tenth.parquet")
+    (data.folder / "run.done").touch()
+
+
+def make_large(data: Data) -> None:
+    """Write the Parquet run with ten times the rows and its qrels, one batch in memory at a time."""
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(SEED + 1)
+    writer = None
+    with (data.folder / "large.qrels").open("w") as qrels:
+        for query_ids, made in batches(data.size.large, rng):
+            table = frame(query_ids, made["docs"], made["scores"]).to_arrow()
+            writer = writer or pq.ParquetWriter(data.folder / "large.parquet", table.schema, compression="zstd")
+            writer.write_table(table)
+            for query, doc, grade in judgments(rng, query_ids, made["docs"], graded=False):
+                qrels.write(f"{query} 0 {doc} {grade}\n")
+    if writer:
+        writer.close()
+    (data.folder / "large.done").touch()
+
+
+if __name__ == "__main__":
+    which, size = sys.argv[1:]
+    chosen = Data(size)
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    {"runs": make_runs, "large": make_large}[which](chosen)

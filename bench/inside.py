@@ -1,0 +1,164 @@
+"""Work that is timed inside a process, after the imports; prints the seconds of each repetition as JSON."""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from bench.tasks import FIVE, TREC_EVAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Seconds = dict[str, Any]
+DictOfDicts = dict[str, dict[str, float]]
+
+FAMILIES = {
+    "linear": "P P@1000 R@1000 F@1000 DCG nDCG nDCG@10 nDCG@1000 RBP Rprec Judged@1000 MR",
+    "first relevant": "RR RR@1000 Hit@10 Hit@1000 FRP FRP@1000 MTRR",
+    "count": "AR AR@1000 NumRet NumRelRet",
+    "pairwise": "AP AP@10 AP@1000 GAP Q Q@1000 bpref",
+    "cascade": "ERR ERR@10 ERR@1000 nERR@1000",
+}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long a call takes."""
+    gc.collect()
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def in_turn(works: dict[str, Callable[[], object]], repeats: int) -> Seconds:
+    """Return the seconds of each repetition of each piece of work, A B A B."""
+    taken: Seconds = {name: [] for name in works}
+    for _ in range(repeats):
+        for name, work in works.items():
+            taken[name].append(seconds(work))
+    return taken
+
+
+def dicts(qrels_path: str, run_path: str, repeats: str, peer_only: str = "") -> Seconds:
+    import pytrec_eval
+
+    with open(qrels_path) as file:  # noqa: PTH123 - as pytrec_eval's documentation does
+        qrels = pytrec_eval.parse_qrel(file)
+    with open(run_path) as file:  # noqa: PTH123
+        run = pytrec_eval.parse_run(file)
+    return in_turn(both(qrels, run, peer_only=bool(peer_only)), int(repeats))
+
+
+def both(qrels: dict[str, dict[str, int]], run: DictOfDicts, *, peer_only: bool) -> dict[str, Callable[[], object]]:
+    """Return the same evaluation by deadheat and by pytrec_eval."""
+    import pytrec_eval
+
+    theirs = set(TREC_EVAL.values())
+    works: dict[str, Callable[[], object]] = {
+        "pytrec_eval": lambda: pytrec_eval.RelevanceEvaluator(qrels, theirs).evaluate(run)
+    }
+    if not peer_only:
+        import deadheat as dh
+
+        works["deadheat"] = lambda: dh.evaluate(qrels, run, FIVE).means()
+    return works
+
+
+def small(repeats: str, peer_only: str = "") -> Seconds:
+    """Fifty queries with a hundred documents on a few score levels, as dicts."""
+    import random
+
+    rng = random.Random(7)
+    run = {f"q{q}": {f"d{d}": float(rng.randrange(20)) for d in range(100)} for q in range(50)}
+    qrels = {q: {f"d{d}": rng.randrange(4) for d in rng.sample(range(120), 20)} for q in run}
+    works = both(qrels, run, peer_only=bool(peer_only))
+    first = {f"first {name}": seconds(work) for name, work in works.items()}
+    return {**in_turn(works, int(repeats)), **first}
+
+
+def tied_documents(judged: str) -> Seconds:
+    """The mean of each measure for one query, all of whose 100,000 documents have the same score."""
+    import random
+
+    import deadheat as dh
+
+    rng = random.Random(11)
+    n = 100_000
+    placements = dh.place(
+        {"q": {f"d{d}": rng.randrange(4) for d in range(int(judged))}}, {"q": {f"d{d}": 1.0 for d in range(n)}}
+    )
+    taken: Seconds = {}
+    for family, names in FAMILIES.items():
+        for name in names.split():
+            measure = dh.parse_measure(name)
+            value = measure.mean(placements)
+            assert (value == value).all(), f"{name} is NaN"  # noqa: PLR0124 - NaN without NumPy
+            taken[f"{name} ({family})"] = min(seconds(partial(measure.mean, placements)) for _ in range(3))
+    return taken
+
+
+def tie_aware(n_queries: str, repeats: str, peer_only: str = "") -> Seconds:
+    """Expected values and extremes of heavily tied lists, where the peer takes lists without ids."""
+    import random
+
+    import trm
+
+    rng = random.Random(13)
+    scores = [[float(rng.randrange(4)) for _ in range(1_000)] for _ in range(int(n_queries))]
+    relevant = [[rng.random() < 0.02 for _ in range(1_000)] for _ in range(int(n_queries))]
+    names, cutoffs = ("ndcg", "mrr", "map", "recall", "precision"), [10, 100, 1_000]
+    works: dict[str, Callable[[], object]] = {
+        "tie-aware-retrieval-metrics": lambda: trm.evaluate(scores, relevant, list(names), cutoffs)
+    }
+    if not peer_only:
+        import deadheat as dh
+
+        run = {str(q): {str(d): score for d, score in enumerate(row)} for q, row in enumerate(scores)}
+        qrels = {str(q): {str(d): 1 for d, good in enumerate(row) if good} for q, row in enumerate(relevant)}
+        chosen = [f"{name}@{cutoff}" for name in ("nDCG", "RR", "AP", "R", "P") for cutoff in cutoffs]
+
+        def with_extremes() -> None:
+            evaluation = dh.evaluate(qrels, run, chosen)
+            for name in chosen:
+                spread = evaluation[name]
+                assert (spread.tie_min <= spread.tie_max).all()
+
+        works["deadheat"] = with_extremes
+    return in_turn(works, int(repeats))
+
+
+def dense(n_queries: str, repeats: str, peer_only: str = "") -> Seconds:
+    """nDCG@10 averaged over ties, from a score matrix for scikit-learn and from dicts for deadheat."""
+    import numpy as np
+    from sklearn.metrics import ndcg_score
+
+    rng = np.random.default_rng(17)
+    scores = rng.integers(0, 4, (int(n_queries), 1_000)).astype(float)
+    relevance = np.where(rng.random(scores.shape) < 0.02, rng.integers(1, 4, scores.shape), 0)
+    works: dict[str, Callable[[], object]] = {"scikit-learn": lambda: ndcg_score(relevance, scores, k=10)}
+    if not peer_only:
+        import deadheat as dh
+
+        ids = [str(d) for d in range(1_000)]
+        run = {str(q): dict(zip(ids, row, strict=True)) for q, row in enumerate(scores.tolist())}
+        qrels = {str(q): {ids[d]: int(row[d]) for d in np.flatnonzero(row).tolist()} for q, row in enumerate(relevance)}
+        ours = dh.evaluate(qrels, run, ["nDCG@10"]).means()["nDCG@10"]
+        assert abs(ours - ndcg_score(relevance, scores, k=10)) < 1e-9
+        works["deadheat"] = lambda: dh.evaluate(qrels, run, ["nDCG@10"]).means()
+    return in_turn(works, int(repeats))
+
+
+WORKS: dict[str, Callable[..., Seconds]] = {
+    "dicts": dicts,
+    "small": small,
+    "tied_documents": tied_documents,
+    "tie_aware": tie_aware,
+    "dense": dense,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(WORKS[sys.argv[1]](*sys.argv[2:])))

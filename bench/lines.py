@@ -1,0 +1,250 @@
+"""The lines of "Speed" in the design: what is run for each, and what it has to reach."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.process import interleave, peak, ratio, run, task, walls, warm
+from bench.tasks import FORTY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bench.data import Data
+    from bench.process import Sample
+
+GB, MB = 1e9, 1e6
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the measurements share.
+
+    Attributes
+    ----------
+    data : Data
+    repeats : int
+        Counted runs of each command.
+    """
+
+    data: Data
+    repeats: int
+
+    def path(self, name: str) -> str:
+        """Return the path of a data file."""
+        return self.data.path(name)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured line.
+
+    Attributes
+    ----------
+    line, target, measured, detail, memory : str
+    passed : bool or None
+        None where the design sets no target.
+    """
+
+    line: str
+    target: str
+    measured: str
+    passed: bool | None
+    detail: str = ""
+    memory: str = ""
+
+
+def at_least(line: str, target: float, value: float, **more: str) -> Row:
+    """Return the row of a ratio that should be large."""
+    return Row(line, f"≥ {target:g}x", f"{value:.1f}x", value >= target, **more)
+
+
+def at_most(line: str, target: float, value: float, unit: str, **more: str) -> Row:
+    """Return the row of a value that should be small."""
+    shown = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return Row(line, f"≤ {target:g}{unit}", f"{shown}{unit}", value <= target, **more)
+
+
+def took(**samples: list[Sample]) -> str:
+    """Return the median seconds of each tool, and of its processor time where threads make it differ."""
+    return ", ".join(
+        f"{name} {statistics.median(walls(runs)):.2f} s (CPU {statistics.median(s.cpu for s in runs):.2f} s)"
+        for name, runs in samples.items()
+    )
+
+
+def memory(**samples: list[Sample]) -> str:
+    """Return the peak resident set of each tool."""
+    return ", ".join(f"{name} {peak(runs) / GB:.2f} GB" for name, runs in samples.items())
+
+
+def same_means(ours: Sample, theirs: Sample) -> str:
+    """Say by how much the means of two tools differ."""
+    largest = max(abs(ours.output[name] - value) for name, value in theirs.output.items())
+    return f"means differ by at most {largest:.0e}"
+
+
+def trec(setting: Setting) -> Iterator[Row]:
+    """TREC files, five measures, the whole process."""
+    targets = {"pytrec_eval": 8.0, "ir_measures": 10.0, "ranx": None}
+    for kind, peers in (("sparse", tuple(targets)), ("graded", ("pytrec_eval", "ir_measures"))):
+        files = setting.path(f"{kind}.qrels"), setting.path("run.trec")
+        warm(*files)
+        commands = {"deadheat": task("tasks", "deadheat", *files)}
+        samples = interleave(commands | {peer: task("tasks", peer, *files) for peer in peers}, setting.repeats)
+        ours = samples["deadheat"]
+        for peer in peers:
+            theirs, target = samples[peer], targets[peer]
+            value = ratio(walls(theirs), walls(ours))
+            line = f"TREC file, {kind} qrels: faster than {peer}"
+            more = {"detail": took(**{"deadheat": ours, peer: theirs}) + "; " + same_means(ours[0], theirs[0])}
+            more["memory"] = memory(**{"deadheat": ours, peer: theirs})
+            if target is None:
+                yield Row(line, "-", f"{value:.1f}x", None, **more)
+            else:
+                yield at_least(line, target, value, **more)
+        yield at_most(f"TREC file, {kind} qrels: peak memory", 1.2, peak(ours) / GB, " GB")
+
+
+def dicts(setting: Setting) -> Iterator[Row]:
+    """The same data as dicts of dicts, in one process."""
+    for kind in ("sparse", "graded"):
+        sample = run(task("inside", "dicts", setting.path(f"{kind}.qrels"), setting.path("run.trec"), setting.repeats))
+        ours, theirs = sample.output["deadheat"], sample.output["pytrec_eval"]
+        detail = f"deadheat {statistics.median(ours):.3f} s, pytrec_eval {statistics.median(theirs):.3f} s"
+        line = f"dict of dicts, {kind} qrels: faster than pytrec_eval's evaluate()"
+        yield at_least(line, 8, ratio(theirs, ours), detail=detail)
+
+
+def forty(setting: Setting) -> Iterator[Row]:
+    """Forty measures against five."""
+    for kind in ("sparse", "graded"):
+        files = setting.path(f"{kind}.qrels"), setting.path("run.trec")
+        commands = {count: task("tasks", "deadheat", *files, "expected", count) for count in ("5", str(len(FORTY)))}
+        five, many = interleave(commands, setting.repeats).values()
+        line = f"{len(FORTY)} measures instead of 5, {kind} qrels"
+        yield at_most(line, 1.5, ratio(walls(many), walls(five)), "x", detail=took(five=five, forty=many))
+
+
+def policies(setting: Setting) -> Iterator[Row]:
+    """The expected value against trec_eval's rule."""
+    for kind, name in (("distinct scores", "run.trec"), ("four levels", "tied.trec")):
+        files = setting.path("sparse.qrels"), setting.path(name)
+        warm(*files)
+        commands = {ties: task("tasks", "deadheat", *files, ties) for ties in ("expected", "doc_id")}
+        expected, broken = interleave(commands, setting.repeats).values()
+        line = f"expected over ties against breaking them, {kind}"
+        value = ratio(walls(expected), walls(broken))
+        yield at_most(line, 1.05, value, "x", detail=took(expected=expected, doc_id=broken))
+
+
+def tied(_: Setting) -> Iterator[Row]:
+    """One query with 100,000 tied documents."""
+    for judged in (1_000, 100_000):
+        taken = run(task("inside", "tied_documents", judged)).output
+        slowest = sorted(taken, key=taken.__getitem__, reverse=True)[:3]
+        detail = ", ".join(f"{name} {taken[name] * 1e3:.2f} ms" for name in slowest)
+        line = f"100,000 tied documents, {judged:,} of them judged: slowest of {len(taken)} measures"
+        yield at_most(line, 0.1, taken[slowest[0]], " s", detail=detail)
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """Ten times the rows."""
+    for kind in ("trec", "parquet"):
+        names = f"tenth.{kind}", f"run.{kind}"
+        qrels = setting.path("sparse.qrels")
+        warm(*map(setting.path, names))
+        commands = {name: task("tasks", "deadheat", qrels, setting.path(name)) for name in names}
+        yield grown(f"ten times the rows, {kind}", *interleave(commands, setting.repeats).values())
+
+
+def grown(line: str, less: list[Sample], more: list[Sample]) -> Row:
+    """Return the row of a run with ten times the rows, timed from after the import to the means."""
+    low, high = ([sample.output["seconds"] for sample in samples] for samples in (less, more))
+    detail = f"{statistics.median(low):.3f} s to {statistics.median(high):.3f} s"
+    return at_most(line, 11, ratio(high, low), "x", detail=detail)
+
+
+def large(setting: Setting) -> Iterator[Row]:
+    """The Parquet run with ten times the rows again."""
+    qrels, path = setting.path("large.qrels"), setting.path("large.parquet")
+    small = setting.path("sparse.qrels"), setting.path("run.parquet")
+    warm(path)
+    commands = {
+        "small": task("tasks", "deadheat", *small),
+        "checked": task("tasks", "deadheat", qrels, path),
+        "unchecked": task("tasks", "deadheat", qrels, path, "expected", 5, "unchecked"),
+    }
+    less, checked, unchecked = interleave(commands, min(setting.repeats, 3)).values()
+    label = f"{setting.data.size.large / 1e3:g} million rows of Parquet"
+    yield at_most(f"{label}: peak memory", 4, peak(checked) / GB, " GB", detail=took(checked=checked))
+    line = f"{label}, check_duplicates=False: peak memory"
+    yield at_most(line, 2, peak(unchecked) / GB, " GB", detail=took(unchecked=unchecked))
+    yield grown(f"ten times the rows, {label}", less, checked)
+
+
+def small(setting: Setting) -> Iterator[Row]:
+    """Fifty queries with a hundred documents."""
+    taken = run(task("inside", "small", 40 * setting.repeats)).output
+    ours, theirs = (1e3 * statistics.median(taken[name]) for name in ("deadheat", "pytrec_eval"))
+    first = 1e3 * taken["first deadheat"]
+    detail = f"pytrec_eval {theirs:.2f} ms"
+    yield at_most("small evaluation, 50 queries x 100 documents", 10, ours, " ms", detail=detail)
+    yield at_most("small evaluation, the first one of a process", 10, first, " ms")
+
+
+def startup(setting: Setting) -> Iterator[Row]:
+    """Start of the interpreter included."""
+    script = Path(sys.executable).with_name("deadheat")
+    commands = {"import": [sys.executable, "-c", "import deadheat"], "help": [str(script), "--help"]}
+    samples = interleave(commands, 3 * setting.repeats)
+    for name, target, line in (("import", 0.4, "import deadheat"), ("help", 0.5, "deadheat --help")):
+        value = statistics.median(walls(samples[name]))
+        yield at_most(line, target, value, " s", memory=f"{peak(samples[name]) / MB:.0f} MB")
+
+
+def averaging(setting: Setting) -> Iterator[Row]:
+    """Two tools that average over ties themselves; the design sets no target."""
+    for work, peer, line in (
+        ("tie_aware", "tie-aware-retrieval-metrics", "mean, min and max of 15 binary measures over ties"),
+        ("dense", "scikit-learn", "nDCG@10 averaged over ties"),
+    ):
+        taken = run(task("inside", work, 500, setting.repeats)).output
+        detail = ", ".join(f"{name} {statistics.median(taken[name]):.3f} s" for name in ("deadheat", peer))
+        value = ratio(taken[peer], taken["deadheat"])
+        yield Row(f"{line}, 500 x 1,000: faster than {peer}", "-", f"{value:.1f}x", None, detail)
+
+
+def peers(setting: Setting) -> Iterator[Row]:
+    """The other tools alone, to see that they run."""
+    files = setting.path("sparse.qrels"), setting.path("run.trec")
+    commands = {peer: task("tasks", peer, *files) for peer in ("pytrec_eval", "ir_measures", "ranx")}
+    for peer, samples in interleave(commands, setting.repeats).items():
+        yield Row(f"{peer}, TREC file", "-", took(**{peer: samples}), None, memory=memory(**{peer: samples}))
+    for work, arguments in (
+        ("dicts", (*files, setting.repeats)),
+        ("small", (40,)),
+        ("tie_aware", (50, 3)),
+        ("dense", (50, 3)),
+    ):
+        for peer, seconds in run(task("inside", work, *arguments, "peer only")).output.items():
+            if isinstance(seconds, list):
+                yield Row(f"{peer}, {work}", "-", f"{1e3 * statistics.median(seconds):.2f} ms", None)
+
+
+LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
+    "trec": trec,
+    "dicts": dicts,
+    "forty": forty,
+    "policies": policies,
+    "tied": tied,
+    "rows": rows,
+    "small": small,
+    "startup": startup,
+    "averaging": averaging,
+}
+ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers}

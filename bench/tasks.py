@@ -1,0 +1,74 @@
+"""The work of one whole process: read qrels and a run, evaluate, print the means as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Means = dict[str, float]
+
+FIVE = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+TREC_EVAL = {"nDCG@10": "ndcg_cut_10", "AP": "map", "RR": "recip_rank", "P@10": "P_10", "R@100": "recall_100"}
+RANX = {"nDCG@10": "ndcg@10", "AP": "map", "RR": "mrr", "P@10": "precision@10", "R@100": "recall@100"}
+FORTY = (
+    *(f"{name}@{cutoff}" for name in ("nDCG", "P", "R", "RR", "AP", "F", "DCG") for cutoff in (1, 5, 10, 100)),
+    *("nDCG", "AP", "RR", "RBP", "ERR@10", "nERR@10", "Q", "Rprec", "bpref", "Judged@10", "Hit@10", "NumRelRet"),
+)
+
+
+def deadheat(qrels: str, run: str, ties: str = "expected", count: str = "5", check: str = "check") -> Means:
+    import deadheat as dh
+
+    chosen = FIVE if count == "5" else FORTY[: int(count)]
+    begin = time.perf_counter()
+    if check == "check":
+        means = dh.evaluate(qrels, run, chosen, ties=ties).means()
+    else:
+        means = dh.evaluate(qrels, run, chosen, ties=ties, check_duplicates=False).means()
+    return {**means, "seconds": time.perf_counter() - begin}
+
+
+def pytrec_eval(qrels: str, run: str) -> Means:
+    import pytrec_eval as peer
+
+    with open(qrels) as file:  # noqa: PTH123 - as its documentation does
+        judged = peer.parse_qrel(file)
+    with open(run) as file:  # noqa: PTH123
+        retrieved = peer.parse_run(file)
+    values = peer.RelevanceEvaluator(judged, set(TREC_EVAL.values())).evaluate(retrieved)
+    # over the queries of the qrels, as `trec_eval -c`
+    return {
+        name: sum(of_query[theirs] for of_query in values.values()) / len(judged) for name, theirs in TREC_EVAL.items()
+    }
+
+
+def ir_measures(qrels: str, run: str) -> Means:
+    import ir_measures as peer
+
+    chosen = [peer.parse_measure(name) for name in FIVE]
+    means = peer.calc_aggregate(chosen, peer.read_trec_qrels(qrels), peer.read_trec_run(run))
+    return {str(measure): value for measure, value in means.items()}
+
+
+def ranx(qrels: str, run: str) -> Means:
+    import ranx as peer
+
+    judged, retrieved = peer.Qrels.from_file(qrels, kind="trec"), peer.Run.from_file(run, kind="trec")
+    means = peer.evaluate(judged, retrieved, list(RANX.values()), make_comparable=True)
+    return {name: float(means[theirs]) for name, theirs in RANX.items()}
+
+
+TASKS: dict[str, Callable[..., Means]] = {
+    "deadheat": deadheat,
+    "pytrec_eval": pytrec_eval,
+    "ir_measures": ir_measures,
+    "ranx": ranx,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

@@ -1,0 +1,116 @@
+"""Every exception of deadheat: one tree, each branch also a built-in type that callers already catch."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class DeadheatError(Exception):
+    """Base of everything that deadheat raises on purpose."""
+
+
+class DataError(DeadheatError, ValueError):
+    """The input data cannot be evaluated as it is.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, what was given, what is allowed.
+    path : path-like, optional
+        The file that holds the offending data.
+    line : int, optional
+        Its 1-based line.
+
+    Attributes
+    ----------
+    path : pathlib.Path or None
+    line : int or None
+    """
+
+    def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self.line = line
+        place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        super().__init__(place + message)
+
+
+class FileFormatError(DataError):
+    """A file is not in the format that its name or its use promises (empty, binary, truncated, wrong encoding)."""
+
+
+class MalformedRowError(FileFormatError):
+    """A row has too few or too many fields, or a field that cannot be read."""
+
+
+class SwappedFilesError(FileFormatError):
+    """A run was given where qrels were expected, or the other way round."""
+
+
+class ColumnError(DataError):
+    """A table lacks a column that is needed, or holds it with the wrong type."""
+
+
+class ScoreError(DataError):
+    """A score is NaN, null, not a number, or an integer that float64 cannot hold."""
+
+
+class RelevanceError(DataError):
+    """A relevance is NaN, infinite, null or not a number."""
+
+
+class NullIdError(DataError):
+    """A query id or document id is missing."""
+
+
+class DuplicateError(DataError):
+    """A (query, document) pair stands more than once in a run or in the qrels."""
+
+
+class EmptyDataError(DataError):
+    """Qrels or a run without a single row."""
+
+
+class NoCommonQueryError(DataError):
+    """Qrels and run share no query."""
+
+
+class MissingQueryError(DataError):
+    """The run lacks queries of the qrels, and ``missing="error"`` was asked for."""
+
+
+class RowOrderError(DataError):
+    """``ties="input"`` was asked of a source that has no row order."""
+
+
+class ParameterError(DeadheatError, ValueError):
+    """An argument has a value that is not allowed."""
+
+
+class MeasureError(ParameterError):
+    """A measure's notation cannot be read, or one of its parameters is wrong."""
+
+
+class UnknownMeasureError(MeasureError, KeyError):
+    """No measure has this name, or an evaluation does not hold it."""
+
+    __str__ = Exception.__str__  # KeyError would show the message quoted
+
+
+class SourceTypeError(DeadheatError, TypeError):
+    """An object is of a type that deadheat cannot read."""
+
+
+class MissingDependencyError(DeadheatError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
+    by_folded = {name.casefold(): name for name in known}
+    near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=0.6)
+    return f" Did you mean {by_folded[near[0]]!r}?" if near else ""

@@ -1,0 +1,336 @@
+"""evaluate() and what it returns: exact scores by query, their means, and what the ties could make of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat import ties as tie_policies
+from deadheat.errors import MissingQueryError, ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
+from deadheat.placing import open_pair, place, rounded
+from deadheat.precision import check_precision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from deadheat.data import Source
+    from deadheat.measures._notation import MeasureLike
+    from deadheat.placement import Placements
+    from deadheat.precision import ScorePrecision
+
+    FloatArray = NDArray[np.float64]
+
+DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
+MISSING = ("empty", "skip", "error")
+NO_RELEVANT = ("zero", "skip")
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of one measure, one for each query.
+
+    Attributes
+    ----------
+    measure : Measure
+    query_ids : ndarray of str, shape (n_queries,)
+    values : ndarray of float, shape (n_queries,)
+        Under the tie policy of the evaluation; NaN where the query has no value and is left out.
+    """
+
+    measure: Measure
+    query_ids: NDArray[np.object_]
+    values: FloatArray
+    _placements: Placements = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Scores {self.measure}: {self.mean:.4f} over {self.n_queries} queries>"
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which queries count, of shape (n_queries,)."""
+        return ~np.isnan(self.values)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries that count."""
+        return int(self.kept.sum())
+
+    @property
+    def mean(self) -> float:
+        """Mean over the queries that count; NaN if there are none."""
+        return _mean(self.values)
+
+    @property
+    def total(self) -> float:
+        """Sum over the queries that count: what is reported for counts."""
+        return float(np.nansum(self.values))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over queries (n - 1 in the divisor); NaN for fewer than two."""
+        kept = self.values[self.kept]
+        return float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
+
+    @cached_property
+    def tie_std(self) -> FloatArray:
+        """Standard deviation over all tie orders, of shape (n_queries,), whatever the policy."""
+        return np.sqrt(self._of_kept(self.measure.variance(self._placements)))
+
+    @cached_property
+    def _extremes(self) -> tuple[FloatArray, FloatArray]:
+        low, high = self.measure.extremes(self._placements)
+        return self._of_kept(low), self._of_kept(high)
+
+    @property
+    def tie_min(self) -> FloatArray:
+        """Smallest value that an order of the ties gives, of shape (n_queries,)."""
+        return self._extremes[0]
+
+    @property
+    def tie_max(self) -> FloatArray:
+        """Largest value that an order of the ties gives, of shape (n_queries,)."""
+        return self._extremes[1]
+
+    @property
+    def mean_tie_std(self) -> float:
+        """Standard deviation of the mean over queries when each query's ties are broken at random."""
+        return float(np.sqrt(np.nansum(self.tie_std**2)) / self.n_queries) if self.n_queries else float("nan")
+
+    @property
+    def mean_tie_min(self) -> float:
+        """Mean over queries of `tie_min`: the smallest mean that tie orders alone can produce."""
+        return _mean(self.tie_min)
+
+    @property
+    def mean_tie_max(self) -> float:
+        """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce."""
+        return _mean(self.tie_max)
+
+    @cached_property
+    def standard_error(self) -> FloatArray:
+        """Monte Carlo error of `values`, of shape (n_queries,): 0, as they are exact, but for a sampled `Custom`."""
+        return self.measure.standard_error(self._placements)
+
+    def _of_kept(self, values: FloatArray) -> FloatArray:
+        return np.where(self.kept, values, np.nan)
+
+
+def _mean(values: FloatArray) -> float:
+    kept = values[~np.isnan(values)]
+    return float(kept.mean()) if len(kept) else float("nan")
+
+
+class Evaluation:
+    """Scores of one run on one set of qrels, by measure.
+
+    Made by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure: by the measure, its notation or an
+    alias.
+
+    Attributes
+    ----------
+    name : str
+        Label of the run.
+    measures : tuple of Measure
+    ties : str
+        The tie policy of the values.
+    placements : Placements
+        From before the tie policy.
+    missing_queries : tuple of str
+        Queries of the qrels that the run lacks.
+    unjudged_queries : tuple of str
+        Queries of the run without judgments: left out.
+    """
+
+    def __init__(
+        self,
+        measures: tuple[Measure, ...],
+        placements: Placements,
+        ranked: Placements,
+        *,
+        ties: str,
+        name: str,
+        missing_queries: tuple[str, ...],
+        no_relevant: str = "zero",
+    ) -> None:
+        self.name = name
+        self.measures = measures
+        self.ties = ties
+        self.placements = placements
+        self.missing_queries = missing_queries
+        self.unjudged_queries = placements.unjudged_queries
+        self._scores: dict[Measure, Scores] = {}
+        for measure in measures:
+            values = measure.mean(ranked)
+            if no_relevant == "skip":
+                values = np.where(measure.has_relevant(placements), values, np.nan)
+            self._scores[measure] = Scores(measure, placements.query_ids, values, placements)
+
+    def __repr__(self) -> str:
+        return f"<Evaluation {self.name}: {len(self.measures)} measures, {len(self.query_ids)} queries, ties={self.ties!r}>"
+
+    def __getitem__(self, measure: MeasureLike) -> Scores:
+        for own in self.measures:
+            if isinstance(measure, str) and str(own) == measure:
+                return self._scores[own]
+        parsed = parse_measure(measure)
+        if parsed not in self._scores:
+            held = [str(own) for own in self.measures]
+            msg = f"{parsed} was not evaluated; this evaluation holds {', '.join(held)}.{did_you_mean(str(parsed), held)}"
+            raise UnknownMeasureError(msg)
+        return self._scores[parsed]
+
+    def __iter__(self) -> Iterator[Scores]:
+        return iter(self._scores.values())
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    @property
+    def query_ids(self) -> NDArray[np.object_]:
+        """The evaluated queries, sorted by code point, of shape (n_queries,)."""
+        return self.placements.query_ids
+
+    def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
+        """Return the queries that have no relevant document for a measure."""
+        lacking = ~self[measure].measure.has_relevant(self.placements)
+        return tuple(self.query_ids[lacking].tolist())
+
+    def means(self) -> dict[str, float]:
+        """Return the mean over queries of each measure, by its notation."""
+        return {str(scores.measure): scores.mean for scores in self}
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return ``{query_id: {measure: value}}``; a query that has no value for a measure lacks it."""
+        nested: dict[str, dict[str, float]] = {query: {} for query in self.query_ids.tolist()}
+        for scores in self:
+            name = str(scores.measure)
+            for query, value in zip(self.query_ids.tolist(), scores.values.tolist(), strict=True):
+                if value == value:  # noqa: PLR0124 - a value that is not NaN
+                    nested[query][name] = value
+        return nested
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return query_id, measure, value, tie_std, tie_min and tie_max, a row per measure and query; no value is null."""
+        import polars as pl  # noqa: PLC0415 - the dict path starts without it
+
+        frames = [
+            pl.DataFrame(
+                {
+                    "query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String),
+                    "measure": [str(scores.measure)] * len(scores.values),
+                    "value": scores.values,
+                    "tie_std": scores.tie_std,
+                    "tie_min": scores.tie_min,
+                    "tie_max": scores.tie_max,
+                }
+            )
+            for scores in self
+        ]
+        return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def evaluate(
+    qrels: Source,
+    run: Source,
+    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    *,
+    ties: str = "expected",
+    rng: np.random.Generator | int | None = None,
+    missing: str = "empty",
+    no_relevant: str = "zero",
+    score_precision: ScorePrecision = None,
+    check_duplicates: bool = True,
+) -> Evaluation:
+    """Evaluate a run against relevance judgments, exactly where scores tie.
+
+    Parameters
+    ----------
+    qrels : path, dict of dict, dataframe or Qrels
+        Columns query_id, doc_id, relevance; or ``{query_id: {doc_id: relevance}}``.
+    run : path, dict of dict, dataframe or Run
+        Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``.
+    measures : measure or iterable of measures, optional
+        Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
+    ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
+        What a tie counts: the mean over its orders, the best or the worst one for the judged documents, the one by
+        document id (descending, as in trec_eval), the one of the input, or one drawn with `rng`.
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``; the same seed gives the same order.
+    missing : {"empty", "skip", "error"}, default "empty"
+        Queries of the qrels that the run lacks count as empty rankings, are left out, or are refused.
+    no_relevant : {"zero", "skip"}, default "zero"
+        Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+        Round all scores first, to a floating-point format or to so many decimals.
+    check_duplicates : bool, default True
+        Whether to look for (query, document) pairs that stand twice.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    DataError
+        The data cannot be evaluated; the message names the place.
+    MeasureError, ParameterError
+        A measure or an option is not known.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 0.5}}
+    >>> ev = evaluate(qrels, run, ["RR", "P@1"])
+    >>> ev.means()
+    {'RR': 0.75, 'P@1': 0.5}
+    >>> float(ev["RR"].tie_min[0]), float(ev["RR"].tie_max[0])
+    (0.5, 1.0)
+    """
+    tie_policies.check_policy(ties)
+    _check_word("missing", missing, MISSING)
+    _check_word("no_relevant", no_relevant, NO_RELEVANT)
+    check_precision(score_precision)
+    chosen = _parse_all(measures)
+    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    if ties in tie_policies.LOOK_AT_RUN:
+        run, score_precision = rounded(run, score_precision), None
+    placements = place(qrels, run, score_precision=score_precision, check_duplicates=False)
+    lacking = tuple(placements.query_ids[placements.missing].tolist())
+    if lacking and missing == "error":
+        shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")  # noqa: PLR2004 - three are shown
+        msg = f"{run.where} lacks {len(lacking)} of {placements.n_queries} queries of the qrels: {shown}"
+        raise MissingQueryError(msg)
+    if missing == "skip":
+        placements = placements.select(~placements.missing)
+    if ties in tie_policies.LOOK_AT_RUN:
+        ranked = tie_policies.by_rule(placements, run, ties)
+    else:
+        ranked = tie_policies.apply(placements, ties, rng)
+    return Evaluation(
+        chosen, placements, ranked, ties=ties, name=run.name, missing_queries=lacking, no_relevant=no_relevant
+    )
+
+
+def _parse_all(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
+    if measures is None:
+        return DEFAULT_MEASURES
+    if isinstance(measures, str | Measure | type):
+        measures = [measures]
+    chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
+    if not chosen:
+        msg = "measures is empty; name at least one, such as 'nDCG@10'"
+        raise ParameterError(msg)
+    return chosen
+
+
+def _check_word(name: str, given: str, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        msg = f"{name} must be one of {', '.join(map(repr, allowed))}, got {given!r}.{did_you_mean(str(given), allowed)}"
+        raise ParameterError(msg)

@@ -1,0 +1,94 @@
+"""The blanks of a text as bytes: counted to prove a parse, and made regular for another try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+_STEP = 1 << 18  # bytes looked at together: they and their masks stay in the processor's cache
+_SPACE, _NEWLINE, _RETURN = 32, 10, 13
+# What bytes.split() takes for a blank, but for the newline.
+_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
+
+
+@dataclass(frozen=True)
+class Census:
+    """How many blanks (bytes up to the space) a text holds.
+
+    Attributes
+    ----------
+    n_blanks : int
+    n_pairs : int
+        Blanks that stand right behind another blank or at the start of the text.
+    n_crlf : int
+        The pairs among them that end a line in the Windows way.
+    lacks_final_newline : bool
+    """
+
+    n_blanks: int
+    n_pairs: int
+    n_crlf: int
+    lacks_final_newline: bool
+
+    @property
+    def are_regular(self) -> bool:
+        """Whether no blank follows another, but for the line ends of Windows."""
+        return self.n_pairs == self.n_crlf
+
+
+def count_blanks(data: bytes) -> Census:
+    """Count the blanks of a text in memory."""
+    text = np.frombuffer(b"\n" + data[:1], np.uint8), np.frombuffer(data, np.uint8)
+    counts = _counts(text[0])
+    for start in range(0, len(data) - 1, _STEP):
+        counts += _counts(text[1][start : start + _STEP + 1])
+    return _census(counts, data[-1:])
+
+
+def count_blanks_of_file(path: Path) -> Census:
+    """Count the blanks of a file, without holding it in memory."""
+    memory = bytearray(_STEP + 1)
+    buffer = np.frombuffer(memory, np.uint8)
+    buffer[0] = _NEWLINE
+    counts = np.zeros(3, np.int64)
+    with path.open("rb", buffering=0) as file:
+        while n_read := file.readinto(memoryview(memory)[1:]):
+            counts += _counts(buffer[: n_read + 1])
+            buffer[0] = buffer[n_read]
+    return _census(counts, buffer[:1].tobytes())
+
+
+def _counts(view: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Count blanks, pairs and line ends of Windows among ``view[1:]``; ``view[0]`` is the byte before."""
+    blank = view <= _SPACE
+    n_pairs = np.count_nonzero(blank[1:] & blank[:-1])
+    n_crlf = np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)) if n_pairs else 0
+    return np.array([np.count_nonzero(blank[1:]), n_pairs, n_crlf], np.int64)
+
+
+def _census(counts: npt.NDArray[np.int64], last: bytes) -> Census:
+    n_blanks, n_pairs, n_crlf = counts.tolist()
+    return Census(n_blanks, n_pairs, n_crlf, lacks_final_newline=last != b"\n")
+
+
+def with_single_blanks(block: bytes) -> bytes:
+    """Return the lines with one space between fields, none around them, and no blank lines."""
+    data = block.translate(_TO_SPACE)
+    text = np.frombuffer(data if data.endswith(b"\n") else data + b"\n", np.uint8)
+    is_space = text == _SPACE
+    after_blank = np.ones(text.size, bool)
+    np.logical_or(is_space[:-1], text[:-1] == _NEWLINE, out=after_blank[1:])
+    text = text[~(is_space & after_blank)]
+    # Lines now start with a field or are empty, and end with at most one space.
+    is_newline = text == _NEWLINE
+    after_newline, before_newline = np.ones(text.size, bool), np.zeros(text.size, bool)
+    after_newline[1:], before_newline[:-1] = is_newline[:-1], is_newline[1:]
+    drop = (is_newline & after_newline) | ((text == _SPACE) & before_newline)
+    return bytes(text[~drop])

@@ -1,0 +1,167 @@
+"""TREC files: rows of fields separated by blanks, read by Polars and proved right by a count of the blanks.
+
+Polars splits at single separators, takes short and long rows in silence, and knows no line numbers. So the file is
+parsed at full speed, and its bytes are counted beside it: if every field that is looked at is there and the file holds
+exactly as many blanks as rows times fields, then no row is short or long and no blank stands where it should not.
+On any doubt the file is read again in blocks, each one with its blanks made regular, and a block that is still in
+doubt line by line, which names the line that is wrong.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from deadheat.errors import EmptyDataError, MalformedRowError, SwappedFilesError
+from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
+from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, known_names
+from deadheat.io.lines import read_lines
+from deadheat.io.source import blocks, plain_head, refuse_binary
+from deadheat.io.values import are_exact, holds_large, holds_only_numbers, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.io.blanks import Census
+    from deadheat.io.kinds import Kind
+
+
+def read_trec(path: Path, kind: Kind) -> pl.DataFrame:
+    """Read a TREC file into query_id, doc_id and the value, in file order.
+
+    Raises
+    ------
+    FileFormatError, ScoreError, RelevanceError, EmptyDataError
+        With the first line that is wrong.
+    """
+    frame = _read_whole(path, kind)
+    if frame is None:
+        frame = _read_blocks(path, kind)
+    if frame.is_empty():
+        raise EmptyDataError(f"{kind} without a single row, expected {' '.join(TREC_FIELDS[kind])}", path=path)
+    return frame
+
+
+def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
+    """Read an ordinary file in one go; None if anything about it is out of the ordinary."""
+    head = plain_head(path)
+    if not head:
+        return None
+    separator = _check_first_row(head, kind, path)
+    if not count_blanks(head).are_regular:
+        return None
+    with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
+        census = beside.submit(count_blanks_of_file, path)
+        frame = _parse(path, kind, separator)
+    if frame is None or not _is_proved(frame, kind, census.result()):
+        return None
+    value = frame[VALUE_COLUMN[kind]]
+    return None if holds_large(value) else frame.drop("ends_early")
+
+
+def _read_blocks(path: Path, kind: Kind) -> pl.DataFrame:
+    frames: list[pl.DataFrame] = []
+    first_line = 1
+    for block in blocks(path):
+        if first_line == 1:
+            _check_first_row(block, kind, path)
+        frame = _read_block(block, kind, path)
+        frames.append(read_lines(block, kind, path, first_line) if frame is None else frame)
+        first_line += block.count(b"\n")
+    return pl.concat(frames)
+
+
+def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
+    """Read a block of whole lines; None if a line of it may be wrong."""
+    if b"\0" in block:
+        return None
+    separator = "\t" if b"\t" in block[:1000] else " "
+    census = count_blanks(block)
+    frame = _parse(block, kind, separator) if census.are_regular else None
+    if frame is None or not _is_proved(frame, kind, census):
+        block, separator = with_single_blanks(block), " "
+        frame = _parse(block, kind, separator)
+        if frame is None or not _is_proved(frame, kind, count_blanks(block)):
+            return None
+    if holds_large(frame[VALUE_COLUMN[kind]]) and not _large_are_exact(block, kind, separator, frame, path):
+        return None
+    return frame.drop("ends_early")
+
+
+def _parse(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | None:
+    """Let Polars split the rows; None where it cannot."""
+    if not source:
+        return None
+    fields, value = TREC_FIELDS[kind], VALUE_COLUMN[kind]
+    rows = pl.scan_csv(
+        source,
+        has_header=False,
+        separator=separator,
+        quote_char=None,
+        schema={name: pl.Float64 if name == value else pl.String for name in fields},
+        ignore_errors=True,  # a value that is not a number becomes null, which _is_proved() sees
+        glob=False,
+    )
+    # Polars looks for a field too many only where the last column is read.
+    wanted = rows.select("query_id", "doc_id", value, ends_early=pl.col(fields[-1]).is_null())
+    try:
+        return wanted.collect()
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def _is_proved(frame: pl.DataFrame, kind: Kind, census: Census) -> bool:
+    """Return whether every row has all its fields and every blank of the bytes is accounted for."""
+    if frame["query_id"].null_count() or frame["doc_id"].null_count() or frame["ends_early"].any():
+        return False
+    if not holds_only_numbers(frame[VALUE_COLUMN[kind]]):
+        return False
+    if kind == "qrels" and frame["relevance"].is_infinite().any():
+        return False
+    expected = frame.height * len(TREC_FIELDS[kind]) + census.n_crlf - census.lacks_final_newline
+    return census.n_blanks == expected and census.are_regular
+
+
+def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFrame, path: Path) -> bool:
+    names = TREC_FIELDS[kind]
+    texts = pl.read_csv(
+        block, has_header=False, separator=separator, quote_char=None, schema=dict.fromkeys(names, pl.String)
+    )[VALUE_COLUMN[kind]]
+    return are_exact(texts.filter(frame[VALUE_COLUMN[kind]].abs() >= 2.0**53), kind, path)
+
+
+def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
+    """Return the separator of the first row; raise if it shows that this is another kind of file."""
+    refuse_binary(head[: 1 << 16], path)
+    lines = head[: 1 << 16].splitlines()
+    line, row = next(((n, row) for n, row in enumerate(lines, 1) if row.split()), (1, b""))
+    fields = row.split()
+    text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
+    if len(fields) == len(TREC_FIELDS[OTHER_KIND[kind]]):
+        raise SwappedFilesError(
+            f"expected {kind} ({' '.join(TREC_FIELDS[kind])}), got {len(fields)} fields as in "
+            f"{'a run' if kind == 'qrels' else 'qrels'}: {shown(text)}; "
+            "were qrels and run given in the wrong order?",
+            path=path,
+            line=line,
+        )
+    hint = _looks_like(text)
+    if hint and len(fields) != len(TREC_FIELDS[kind]):
+        raise MalformedRowError(
+            f"expected {len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])}), got {shown(text)}; {hint}",
+            path=path,
+            line=line,
+        )
+    return "\t" if b"\t" in row else " "
+
+
+def _looks_like(text: str) -> str:
+    """Return the format that a first line betrays, as a hint, or an empty string."""
+    if text.startswith(("{", "[")):
+        return "this looks like JSON: name the file .json or .jsonl, or pass format="
+    for name, separator in (("csv", ","), ("tsv", "\t")):
+        if len(known_names() & {field.strip(' "') for field in text.split(separator)}) > 1:
+            return f"this looks like a table with a header: name the file .{name}, or pass format={name!r}"
+    return ""

@@ -1,0 +1,82 @@
+"""Scores and relevances written as text: which are numbers, and which a float64 holds."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from deadheat.errors import DataError, RelevanceError, ScoreError
+from deadheat.io.kinds import VALUE_COLUMN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from deadheat.io.kinds import Kind
+
+# What Polars reads as a float. Python's float() takes more: "1_0", and digits of other scripts.
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE | re.ASCII
+)
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_FIRST_INEXACT = 2.0**53
+
+
+def shown(text: str, limit: int = 80) -> str:
+    """Return `text` in quotes, cut to `limit` characters, for an error message."""
+    return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
+
+
+def value_error(kind: Kind, problem: str, path: Path, line: int | None = None) -> DataError:
+    """Return the error of this kind's value column, with the line of the file."""
+    error = ScoreError if kind == "run" else RelevanceError
+    return error(problem, path=path, line=line)
+
+
+def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
+    """Return the score or relevance that `text` says, or raise ScoreError or RelevanceError."""
+    name = VALUE_COLUMN[kind]
+    if not _NUMBER.fullmatch(text):
+        given = shown(text) if text else "an empty field"
+        raise value_error(kind, f"{name} must be a number, got {given}", path, line)
+    value = float(text)
+    if math.isnan(value):
+        raise value_error(kind, f"{name} must be a number, got NaN ({text!r})", path, line)
+    if math.isinf(value) and kind == "qrels":
+        raise value_error(kind, f"{name} must be finite, got {shown(text)}", path, line)
+    if math.isinf(value) and any(char.isdigit() for char in text):
+        raise value_error(kind, f"{name} is beyond the range of float64: {shown(text)}", path, line)
+    if abs(value) >= _FIRST_INEXACT and _INTEGER.fullmatch(text) and int(text) != value:
+        problem = f"{name} {shown(text)} is an integer that float64 cannot hold exactly (allowed up to 2**53)"
+        raise value_error(kind, problem, path, line)
+    return value
+
+
+def holds_only_numbers(values: pl.Series) -> bool:
+    """Return whether no value is null or NaN."""
+    return values.null_count() == 0 and not values.is_nan().any()
+
+
+def holds_large(values: pl.Series) -> bool:
+    """Return whether some value is infinite or so large that its text must be looked at."""
+    largest = values.abs().max()
+    return isinstance(largest, float) and largest >= _FIRST_INEXACT
+
+
+def are_exact(texts: pl.Series, kind: Kind, path: Path) -> bool:
+    """Return whether every text of a large value is one that float64 holds."""
+    try:
+        for text in texts.unique():
+            read_value(text, kind, path=path, line=None)
+    except DataError:
+        return False
+    return True
+
+
+def frame_of_rows(rows: Sequence[tuple[str, str, float]], kind: Kind) -> pl.DataFrame:
+    """Return rows of (query, document, number) as a frame."""
+    schema = {"query_id": pl.String, "doc_id": pl.String, VALUE_COLUMN[kind]: pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,160 @@
+"""Writing qrels and runs: into a temporary file beside the target, which takes its name when it is complete."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal
+
+import polars as pl
+
+from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
+from deadheat.io.formats import chosen_format
+from deadheat.io.kinds import VALUE_COLUMN
+from deadheat.io.values import holds_only_numbers, shown, value_error
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from deadheat.io.formats import Format
+    from deadheat.io.kinds import Kind
+
+# What splits a TREC line; NUL, which marks a binary file; a byte order mark, which reading takes off.
+_BREAKS_TREC = r"[ \t\n\v\f\r\x00]|^\x{FEFF}"
+_LARGEST_INTEGER = 2.0**53
+_Compression = Literal["uncompressed", "gzip", "zstd"]
+_COMPRESSIONS: dict[str, _Compression] = {".gz": "gzip", ".zst": "zstd"}
+
+
+def write(
+    frame: pl.DataFrame,
+    path: str | os.PathLike[str],
+    kind: Kind,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users expect
+    tag: str = "deadheat",
+) -> None:
+    """Write qrels or a run to a file.
+
+    Rows keep their order. Numbers are written so that reading gives the same float64; a relevance without a fraction
+    is written as an integer.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns query_id, doc_id, and relevance or score.
+    path : path-like
+        ``.gz`` and ``.zst`` compress.
+    kind : {"qrels", "run"}
+    format : {"trec", "csv", "tsv", "jsonl", "json", "parquet"}, optional
+        Default: what the name says, and TREC if it says nothing.
+    tag : str, default="deadheat"
+        Last field of a TREC run. Its rank field counts by score, highest first, and by row where scores tie.
+
+    Raises
+    ------
+    NullIdError
+        If an id is null or empty.
+    ScoreError, RelevanceError, DuplicateError
+        If reading the file back would refuse it.
+    DataError
+        If an id holds a blank, which TREC cannot say, or the folder does not exist.
+    ParameterError
+        If the format is unknown, or the tag is empty or holds a blank.
+    """
+    path = Path(path)
+    chosen = chosen_format(path, format)
+    if not tag or any(char.isspace() for char in tag):
+        raise ParameterError(f"tag must be one word without blanks, got {tag!r}")
+    rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
+    _check(rows, kind, path, is_trec=chosen == "trec")
+    with _replacing(path) as file:
+        if chosen == "parquet":
+            rows.write_parquet(file)
+        else:
+            _write_text(rows, file, kind, chosen, tag, _COMPRESSIONS.get(path.suffix.lower(), "uncompressed"))
+
+
+def _write_text(
+    rows: pl.DataFrame, file: BinaryIO, kind: Kind, chosen: Format, tag: str, compression: _Compression
+) -> None:
+    if chosen in {"csv", "tsv"}:
+        table = rows.with_columns(_value_as_text(kind))
+        table.write_csv(file, separator="," if chosen == "csv" else "\t", compression=compression)
+    else:
+        lines = {"trec": _trec_lines, "jsonl": _json_lines, "json": _nested_lines}[chosen](rows, kind, tag)
+        # A table of one column, never quoted: whole lines, which Polars compresses.
+        lines.write_csv(file, include_header=False, quote_style="never", compression=compression)
+
+
+def _trec_lines(rows: pl.DataFrame, kind: Kind, tag: str) -> pl.DataFrame:
+    if kind == "qrels":
+        return rows.select(pl.format("{} 0 {} {}", "query_id", "doc_id", _value_as_text(kind)))
+    rank = pl.col("score").rank("ordinal", descending=True).over("query_id")
+    return rows.select(pl.format("{} Q0 {} {} {} {}", "query_id", "doc_id", rank, _value_as_text(kind), pl.lit(tag)))
+
+
+def _json_lines(rows: pl.DataFrame, kind: Kind, _tag: str) -> pl.DataFrame:
+    ids = pl.struct("query_id", "doc_id").struct.json_encode().str.strip_suffix("}")
+    number = _value_as_text(kind).str.replace("inf", "Infinity", literal=True)  # as Python's json writes and reads it
+    return rows.select(pl.concat_str(ids, pl.lit(f',"{VALUE_COLUMN[kind]}":'), number, pl.lit("}")))
+
+
+def _nested_lines(rows: pl.DataFrame, kind: Kind, _tag: str) -> pl.DataFrame:
+    nested: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, value in rows.iter_rows():
+        is_level = kind == "qrels" and value.is_integer() and abs(value) <= _LARGEST_INTEGER
+        nested.setdefault(query_id, {})[doc_id] = int(value) if is_level else value
+    last = len(nested) - 1
+    lines = [
+        f"{'{' if n == 0 else ''}{json.dumps(query_id)}: {json.dumps(documents)}{'}' if n == last else ','}"
+        for n, (query_id, documents) in enumerate(nested.items())
+    ]
+    return pl.DataFrame({"line": lines or ["{}"]})
+
+
+def _value_as_text(kind: Kind) -> pl.Expr:
+    """Write a relevance without a fraction as an integer; everything else as the shortest text of its float64."""
+    value = pl.col(VALUE_COLUMN[kind])
+    text = value.cast(pl.String)
+    if kind == "run":
+        return text
+    is_level = (value == value.round()) & (value.abs() <= _LARGEST_INTEGER)
+    levels = value.cast(pl.Int64, strict=False).cast(pl.String)
+    return pl.when(is_level).then(levels).otherwise(text).alias(VALUE_COLUMN[kind])
+
+
+def _check(rows: pl.DataFrame, kind: Kind, path: Path, *, is_trec: bool) -> None:
+    """Raise what reading the file back would raise, before anything is written."""
+    value = rows[VALUE_COLUMN[kind]]
+    if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
+        wrong = value.filter(value.is_null() | ~value.is_finite())[0]
+        raise value_error(kind, f"{value.name} must be a number, got {wrong}", path)
+    if rows.select("query_id", "doc_id").is_duplicated().any():
+        pair = rows.filter(rows.select("query_id", "doc_id").is_duplicated()).row(0)[:2]
+        raise DuplicateError(f"(query, document) pair {pair} stands more than once, expected once", path=path)
+    for ids in rows.select("query_id", "doc_id"):
+        if ids.null_count() or (ids == "").any():
+            raise NullIdError(f"column {ids.name!r} holds a null or empty id, expected text", path=path)
+        unwritable = ids.filter(ids.str.contains(_BREAKS_TREC)) if is_trec else []
+        if len(unwritable):
+            message = f"TREC separates fields by blanks, so {ids.name} cannot be {shown(unwritable[0])}; write .csv"
+            raise DataError(message, path=path)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file that takes the name of `path` in the end, or vanishes on any failure."""
+    if not path.parent.is_dir():
+        raise DataError(f"no such folder: {str(path.parent)!r}", path=path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

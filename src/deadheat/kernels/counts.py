@@ -1,0 +1,93 @@
+"""Functions of the number of relevant documents in the top k, a hypergeometric number.
+
+Only the tie that the cutoff cuts is random: it puts `inside` of its `tied` documents into the top k.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.kernels.segments import batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from deadheat.kernels.segments import FloatArray, IntArray
+
+
+def mean(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:
+    """Return the expected number of relevant documents that each group puts into the top k."""
+    return np.where(inside == tied, relevant, inside * (relevant / tied))
+
+
+def variance(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:
+    """Return the variance of that number: 0 unless the cutoff cuts the group."""
+    share = relevant / tied
+    return inside * share * (1 - share) * (tied - inside) / np.maximum(tied - 1, 1)
+
+
+def support(tied: IntArray, inside: IntArray, relevant: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the smallest and the largest number of relevant documents that can fall inside."""
+    return np.maximum(0, inside - (tied - relevant)), np.minimum(relevant, inside)
+
+
+def distribution(
+    tied: IntArray, inside: IntArray, relevant: IntArray
+) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    """Yield the distribution of the number inside, in batches of groups.
+
+    Probabilities are running products of ratios away from the mode, so that nothing overflows and no digit is
+    lost to factorials.
+
+    Yields
+    ------
+    index : ndarray of shape (b,)
+        The groups of the batch.
+    count : ndarray of shape (b, w)
+        Numbers of relevant documents inside; padding repeats a possible number with probability 0.
+    probability : ndarray of shape (b, w)
+        Each row sums to 1.
+    """
+    low, high = support(tied, inside, relevant)
+    mode = np.clip((inside + 1) * (relevant + 1) // (tied + 2), low, high)
+    for index, width in batches(high - low + 1):
+        n, m, r = tied[index, None], inside[index, None], relevant[index, None]
+        peak, step = mode[index, None], np.arange(width)
+        up, down = peak + step, peak - step
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rising = (r - up + 1) * (m - up + 1) / (up * (n - r - m + up))
+            falling = (down + 1) * (n - r - m + down + 1) / ((r - down) * (m - down))
+        rising = np.where((up <= high[index, None]) & (step > 0), rising, step == 0)
+        falling = np.where((down >= low[index, None]) & (step > 0), falling, step == 0)
+        mass = np.concatenate((np.cumprod(rising, axis=1), np.cumprod(falling, axis=1)[:, 1:]), axis=1)
+        count = np.clip(np.concatenate((up, down[:, 1:]), axis=1), low[index, None], high[index, None])
+        yield index, count, mass / mass.sum(axis=1, keepdims=True)
+
+
+def mix(
+    tied: IntArray,
+    inside: IntArray,
+    relevant: IntArray,
+    given: Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]],
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of a value whose mean and variance are known for each number inside.
+
+    Parameters
+    ----------
+    tied, inside, relevant : ndarray of shape (n_groups,)
+    given : callable
+        ``given(index, count)`` returns the conditional mean and variance, shaped as `count`.
+
+    Returns
+    -------
+    mean, variance : ndarray of shape (n_groups,)
+    """
+    mean_, variance_ = np.zeros(len(tied)), np.zeros(len(tied))
+    for index, count, probability in distribution(tied, inside, relevant):
+        value, spread = given(index, count)
+        centre = (probability * value).sum(axis=1)
+        mean_[index] = centre
+        variance_[index] = (probability * (spread + (value - centre[:, None]) ** 2)).sum(axis=1)
+    return mean_, variance_

@@ -1,0 +1,63 @@
+"""Measures of the first relevant document: its rank has an exact hypergeometric distribution.
+
+Only the first group with a relevant document is random. McSherry and Najork 2008, section 2.5, with the printed
+sum corrected: P(first at x) = S(x - 1) - S(x), S(x) the probability that the first x ranks hold none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.kernels.segments import batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deadheat.kernels.segments import FloatArray, IntArray
+
+NEGLIGIBLE = 46.1  # -ln(1e-20): S(x) <= exp(-x r / n), so ranks beyond 46.1 n / r carry less than 1e-20
+
+
+def moments(
+    above: IntArray,
+    tied: IntArray,
+    inside: IntArray,
+    relevant: IntArray,
+    missed: FloatArray,
+    *,
+    value: Callable[[IntArray], FloatArray],
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of a function of the first relevant rank.
+
+    Parameters
+    ----------
+    above, tied, inside, relevant : ndarray of shape (n_groups,)
+        The first group of each query that has a relevant document (``relevant >= 1``).
+    missed : ndarray of shape (n_groups,)
+        The value where no relevant document stands inside.
+    value : callable
+        Maps ranks to values.
+
+    Returns
+    -------
+    mean, variance : ndarray of shape (n_groups,)
+    """
+    mean, variance = missed.astype(np.float64), np.zeros(len(above))
+    reach = np.minimum(inside, tied - relevant + 1)
+    reach = np.minimum(reach, np.ceil(NEGLIGIBLE * tied / relevant).astype(np.int64) + 1)
+    for index, width in batches(reach):
+        x = np.arange(1, width + 1)
+        n, r = tied[index, None], relevant[index, None]
+        left = np.maximum(n - x + 1, 1)
+        none = np.cumprod(np.where(x <= reach[index, None], np.maximum(left - r, 0) / left, 1.0), axis=1)
+        before = np.concatenate((np.ones((len(index), 1)), none[:, :-1]), axis=1)
+        here = np.where(x <= reach[index, None], before * np.minimum(r / left, 1.0), 0.0)
+        never, other = none[:, -1], mean[index]
+        at_rank = value(above[index, None] + x)
+        centre = (here * at_rank).sum(axis=1) + np.where(never > 0, never * other, 0.0)
+        squares = (here * (at_rank - centre[:, None]) ** 2).sum(axis=1)
+        variance[index] = squares + np.where(never > 0, never * (other - centre) ** 2, 0.0)
+        mean[index] = centre
+    return mean, variance

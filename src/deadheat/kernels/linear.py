@@ -1,0 +1,73 @@
+"""Linear measures: a sum of weight(rank) x gain(document).
+
+Mean: the mean gain of the tie at each of its ranks. Variance: the two centred sums of squares, of the weights
+and of the gains, over n - 1. McSherry and Najork 2008, doi:10.1007/978-3-540-78646-7_38, for the mean of DCG.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.kernels.segments import batches
+
+if TYPE_CHECKING:
+    from deadheat.kernels.segments import FloatArray, IntArray
+
+
+def mean(above: IntArray, tied: IntArray, inside: IntArray, gain_sum: FloatArray, *, weights: FloatArray) -> FloatArray:
+    """Return each group's part of the expected sum.
+
+    Parameters
+    ----------
+    above, tied, inside : ndarray of shape (n_groups,)
+        Documents before the group, documents in it, its ranks within the cutoff.
+    gain_sum : ndarray of shape (n_groups,)
+        Sum of the gains of the group's documents.
+    weights : ndarray of shape (n_ranks,)
+        ``weights[i - 1]`` is the weight of rank i.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+    """
+    part = np.zeros(len(above))
+    alone = (tied == 1) & (inside == 1)
+    part[alone] = weights[above[alone]] * gain_sum[alone]
+    shared = ~alone & (inside > 0)
+    if shared.any():
+        cumulative = np.concatenate(([0.0], np.cumsum(weights)))
+        first, last = above[shared], above[shared] + inside[shared]
+        part[shared] = (cumulative[last] - cumulative[first]) * gain_sum[shared] / tied[shared]
+    return part
+
+
+def variance(
+    above: IntArray, tied: IntArray, inside: IntArray, gain_squares: FloatArray, *, weights: FloatArray
+) -> FloatArray:
+    """Return each group's part of the variance over tie orders.
+
+    Parameters
+    ----------
+    above, tied, inside, weights
+        As for :func:`mean`.
+    gain_squares : ndarray of shape (n_groups,)
+        Sum over the group's documents of (gain - mean gain) squared, documents without gain included.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+    """
+    part = np.zeros(len(above))
+    varied = np.flatnonzero((tied > 1) & (inside > 0) & (gain_squares > 0))
+    for chosen, width in batches(inside[varied]):
+        index = varied[chosen]
+        rank, m, n = np.arange(width), inside[index, None], tied[index]
+        real = rank < m
+        weight = np.where(real, weights[np.minimum(above[index, None] + rank, len(weights) - 1)], 0.0)
+        centre = weight.sum(axis=1) / n
+        squares = np.where(real, weight - centre[:, None], 0.0) ** 2
+        spread = squares.sum(axis=1) + (n - inside[index]) * centre**2
+        part[index] = spread * gain_squares[index] / (n - 1)
+    return part

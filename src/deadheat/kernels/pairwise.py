@@ -1,0 +1,177 @@
+r"""Pairwise measures: :math:`M = \sum_j w_j\, u_j \sum_{i \le j} h_i` over the ranks (AP, GAP, Q).
+
+A group's part is a linear sum (the document itself and all above the group) plus a sum over ordered pairs inside
+the group. Its moments are sums over *patterns*, of two ranks or pairs of ranks that share none, one or both of
+their members: a factor of the weights (:func:`rank_sums`) times a mean over distinct documents (:class:`Patterns`).
+Formulas: tie_math, section 5; verified by enumeration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadheat.kernels.segments import batches, segment_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from deadheat.kernels.segments import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Sums over ordered tuples of distinct documents of a group; all of one shape.
+
+    ``a`` is the linear part of a document, ``K(early, late) = h(early) u(late)`` the part of a pair.
+    """
+
+    linear: NDArray[Any]  # a
+    linear_square: NDArray[Any]  # a^2
+    pair: NDArray[Any]  # K(x, y)
+    pair_square: NDArray[Any]  # K(x, y)^2
+    pair_reversed: NDArray[Any]  # K(x, y) K(y, x)
+    same_late: NDArray[Any]  # K(x, z) K(y, z)
+    same_early: NDArray[Any]  # K(z, x) K(z, y)
+    chain: NDArray[Any]  # K(x, z) K(z, y)
+    linear_late: NDArray[Any]  # a(z) K(x, z)
+    linear_early: NDArray[Any]  # a(z) K(z, x)
+
+
+@dataclass(frozen=True)
+class RankSums:
+    """Sums over the ranks j = 1..m of a group; `after` is the weight of the ranks below j, inside the cutoff."""
+
+    weight: FloatArray  # w
+    pair: FloatArray  # (j-1) w
+    square: FloatArray  # w^2
+    pair_square: FloatArray  # (j-1) w^2
+    same_late: FloatArray  # (j-1)(j-2) w^2
+    same_early: FloatArray  # after^2 - sum of w^2 below j
+    chain: FloatArray  # (j-1) w after
+    early: FloatArray  # w after
+
+
+def binary_patterns(count: NDArray[Any], before: NDArray[Any]) -> Patterns:
+    """Return the patterns of `count` equal relevant documents (u = h = 1) with `before` of them above the group."""
+    c, a = np.asarray(count, np.float64), np.asarray(before, np.float64) + 1
+    two, three = c * (c - 1), c * (c - 1) * (c - 2)
+    return Patterns(c * a, c * a * a, two, two, two, three, three, three, a * two, a * two)
+
+
+def document_patterns(late: FloatArray, early: FloatArray, above: FloatArray, starts: IntArray) -> Patterns:
+    """Return the patterns of documents with values of their own.
+
+    Parameters
+    ----------
+    late, early : ndarray of shape (n_rows, s)
+        u and h of each document; K(x, y) = sum over s of ``early[x] * late[y]``.
+    above : ndarray of shape (n_rows, s)
+        Sum of h over the documents above the row's group.
+    starts : ndarray of shape (n_groups,)
+        First row of each group.
+
+    Returns
+    -------
+    Patterns
+        Arrays of shape (n_groups,).
+    """
+
+    def total(values: FloatArray) -> FloatArray:
+        return segment_sums(values, starts)
+
+    rows = np.diff(np.append(starts, len(late)))
+    own = (early * late).sum(axis=1)
+    linear = (late * (above + early)).sum(axis=1)
+    as_late = (late * np.repeat(total(early), rows, axis=0)).sum(axis=1) - own
+    as_early = (early * np.repeat(total(late), rows, axis=0)).sum(axis=1) - own
+    gram_early = total(early[:, :, None] * early[:, None, :])
+    gram_late = total(late[:, :, None] * late[:, None, :])
+    cross = total(early[:, :, None] * late[:, None, :])
+    pair_square = (gram_early * gram_late).sum(axis=(1, 2)) - total(own**2)
+    pair_reversed = (cross * cross.transpose(0, 2, 1)).sum(axis=(1, 2)) - total(own**2)
+    return Patterns(
+        linear=total(linear),
+        linear_square=total(linear**2),
+        pair=total(as_late),
+        pair_square=pair_square,
+        pair_reversed=pair_reversed,
+        same_late=total(as_late**2) - pair_square,
+        same_early=total(as_early**2) - pair_square,
+        chain=total(as_late * as_early) - pair_reversed,
+        linear_late=total(linear * as_late),
+        linear_early=total(linear * as_early),
+    )
+
+
+def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArray], *, squares: bool) -> RankSums:
+    """Sum the weights of each group's ranks inside the cutoff.
+
+    Parameters
+    ----------
+    inside : ndarray of shape (n_groups,)
+    weight : callable
+        ``weight(index, j)`` gives the weights of ranks j (1-based inside the group) of the groups `index`,
+        of shape (b, w).
+    squares : bool
+        Whether the sums that only the second moment needs are wanted; they are 0 otherwise.
+
+    Returns
+    -------
+    RankSums
+        Arrays of shape (n_groups,).
+    """
+    sums = np.zeros((8, len(inside)))
+    for index, width in batches(inside):
+        j = np.arange(1, width + 1)
+        w = np.where(j <= inside[index, None], weight(index, j), 0.0)
+        sums[0, index] = w.sum(axis=1)
+        sums[1, index] = w @ (j - 1.0)
+        if squares:
+            w2 = w * w
+            after = np.cumsum(w[:, ::-1], axis=1)[:, ::-1] - w
+            sums[2, index] = w2.sum(axis=1)
+            sums[3, index] = w2 @ (j - 1.0)
+            sums[4, index] = w2 @ ((j - 1.0) * (j - 2.0))
+            sums[5, index] = (after * after).sum(axis=1) - sums[3, index]
+            sums[6, index] = (w * after) @ (j - 1.0)
+            sums[7, index] = (w * after).sum(axis=1)
+    return RankSums(*sums)
+
+
+def _choose(n: NDArray[Any], size: int) -> FloatArray:
+    """Return the number of ordered `size`-tuples of n documents, 1 where there is none (the sum is 0 there)."""
+    product = np.ones(np.shape(n))
+    for taken in range(size):
+        product = product * np.maximum(n - taken, 0)
+    return np.where(product > 0, product, 1.0)
+
+
+def mean(patterns: Patterns, sums: RankSums, n: NDArray[Any]) -> FloatArray:
+    """Return the expected part of each group; `n` is the number of documents over its ranks."""
+    return patterns.linear / _choose(n, 1) * sums.weight + patterns.pair / _choose(n, 2) * sums.pair
+
+
+def variance(patterns: Patterns, sums: RankSums, n: NDArray[Any]) -> FloatArray:
+    """Return the variance of each group's part over the orders of its `n` documents."""
+    p, s = patterns, sums
+    pairs_apart = p.pair**2 - p.pair_square - p.pair_reversed - p.same_late - p.same_early - 2 * p.chain
+    ranks_apart = s.pair**2 - s.pair_square - s.same_late - s.same_early - 2 * s.chain
+    apart = p.linear * p.pair - p.linear_late - p.linear_early
+    second = (
+        p.linear_square / _choose(n, 1) * s.square
+        + (p.linear**2 - p.linear_square) / _choose(n, 2) * (s.weight**2 - s.square)
+        + 2 * p.linear_late / _choose(n, 2) * s.pair_square
+        + 2 * p.linear_early / _choose(n, 2) * s.early
+        + 2 * apart / _choose(n, 3) * (s.weight * s.pair - s.pair_square - s.early)
+        + p.pair_square / _choose(n, 2) * s.pair_square
+        + p.same_late / _choose(n, 3) * s.same_late
+        + p.same_early / _choose(n, 3) * s.same_early
+        + 2 * p.chain / _choose(n, 3) * s.chain
+        + pairs_apart / _choose(n, 4) * ranks_apart
+    )
+    return np.maximum(second - mean(p, s, n) ** 2, 0.0)

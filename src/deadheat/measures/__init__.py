@@ -1,0 +1,56 @@
+"""The measures: importing this package fills the registry."""
+
+from deadheat.measures._base import CutMeasure, Measure, measures, register
+from deadheat.measures._notation import parse_measure
+from deadheat.measures.average import AP, AR
+from deadheat.measures.cascade import ERR, nERR
+from deadheat.measures.counts import NumQ, NumRel, NumRet
+from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
+from deadheat.measures.first import FRP, MTRR, RR, Hit, TMHits
+from deadheat.measures.graded import GAP, Q
+from deadheat.measures.preference import bpref
+from deadheat.measures.rank import MR
+from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
+
+MAP, MAR, MRR, MERR = AP, AR, RR, ERR
+HR = Success = Hit
+
+__all__ = [
+    "AP",
+    "AR",
+    "DCG",
+    "ERR",
+    "FRP",
+    "GAP",
+    "HR",
+    "MAP",
+    "MAR",
+    "MERR",
+    "MR",
+    "MRR",
+    "MTRR",
+    "RBP",
+    "RR",
+    "CutMeasure",
+    "F",
+    "Hit",
+    "Judged",
+    "Measure",
+    "NumQ",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
+    "P",
+    "Q",
+    "R",
+    "RBPResidual",
+    "Rprec",
+    "Success",
+    "TMHits",
+    "bpref",
+    "measures",
+    "nDCG",
+    "nERR",
+    "parse_measure",
+    "register",
+]

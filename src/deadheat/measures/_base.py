@@ -1,0 +1,169 @@
+"""What a measure is: one class that says everything about it, found by its name in the registry."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, ABCMeta, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from deadheat import ties
+from deadheat.errors import MeasureError, did_you_mean
+from deadheat.measures._parameters import Cutoff, parameter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements
+
+    FloatArray = NDArray[np.float64]
+    BoolArray = NDArray[np.bool_]
+
+REGISTRY: dict[str, type[Measure]] = {}
+ALIASES: dict[str, str] = {}
+
+M = TypeVar("M", bound="type[Measure]")
+
+
+class MeasureType(ABCMeta):
+    """Lets a class stand for the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+
+    def __matmul__(cls, cutoff: int) -> Measure:
+        return cls() @ cutoff
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Measure(ABC, metaclass=MeasureType):
+    """A measure of one ranking, with exact moments over all orders of its ties.
+
+    Every array that a measure returns has shape (n_queries,), aligned with ``placements.query_ids``.
+
+    Attributes
+    ----------
+    title : str
+        Its name in words.
+    range : tuple of float
+        Lowest and highest possible value.
+    higher_is_better : bool
+    aliases : tuple of str
+        Other names that are read; those of trec_eval take a cutoff behind ``_`` or ``.``.
+    total : bool
+        Whether its values are counts, whose sum over queries is reported, not their mean.
+    """
+
+    title: ClassVar[str]
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    higher_is_better: ClassVar[bool] = True
+    aliases: ClassVar[tuple[str, ...]] = ()
+    total: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check every parameter and bring it to its normal form."""
+        for field in dataclasses.fields(self):
+            value, check = getattr(self, field.name), field.metadata["check"]
+            try:
+                object.__setattr__(self, field.name, check(value))
+            except (ValueError, TypeError) as error:
+                hint = str(error) if "Did you mean" in str(error) else ""
+                msg = f"{type(self).__name__}: {field.name} must be {check.allowed}, got {value!r}.{hint}"
+                raise MeasureError(msg) from None
+
+    def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
+        """Return the measure with other parameters."""
+        return build(type(self), {**{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}, **parameters})
+
+    def __matmul__(self, cutoff: int) -> Self:
+        """Return the measure at a cutoff."""
+        if getattr(self, "cutoff", None) is not None:
+            msg = f"{self} has a cutoff already, got another: {cutoff!r}"
+            raise MeasureError(msg)
+        return self(cutoff=cutoff)
+
+    def __repr__(self) -> str:
+        """Return the notation: what prints can be parsed."""
+        shown = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in dataclasses.fields(self)
+            if field.name != "cutoff" and getattr(self, field.name) != field.default
+        ]
+        cutoff = getattr(self, "cutoff", None)
+        return type(self).__name__ + (f"({', '.join(shown)})" if shown else "") + (f"@{cutoff}" if cutoff else "")
+
+    @abstractmethod
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders; NaN where no value is defined."""
+
+    @abstractmethod
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value that an order of the ties can give."""
+        one, other = self.mean(ties.worst(placements)), self.mean(ties.best(placements))
+        return np.minimum(one, other), np.maximum(one, other)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a document that counts as relevant for this measure."""
+        return np.ones(placements.n_queries, np.bool_)
+
+    def standard_error(self, placements: Placements) -> FloatArray:
+        """Return the standard error of :meth:`mean`: 0, as it is exact (but for a `Custom` measure)."""
+        return np.zeros(placements.n_queries)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CutMeasure(Measure):
+    """A measure that can be cut at a rank."""
+
+    cutoff: int | None = parameter(None, Cutoff(), "rank at which the list is cut; what @ sets")
+
+    def inside(self, above: NDArray[np.int64], tied: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many ranks of each tie are within the cutoff."""
+        return tied if self.cutoff is None else np.clip(self.cutoff - above, 0, tied)
+
+    def depth(self, placements: Placements) -> NDArray[np.int64]:
+        """Return the number of documents looked at in each list, the cutoff included."""
+        n = placements.n_retrieved
+        return n if self.cutoff is None else np.minimum(n, self.cutoff)
+
+
+def register(measure: M) -> M:
+    """Make a measure known by its class name and its aliases."""
+    REGISTRY[measure.__name__] = measure
+    for alias in measure.aliases:
+        ALIASES[alias] = measure.__name__
+    return measure
+
+
+def measures() -> dict[str, type[Measure]]:
+    """Return the registry: every measure's class by its name.
+
+    Returns
+    -------
+    dict of str to type
+
+    Examples
+    --------
+    >>> measures()["RR"].title
+    'reciprocal rank'
+    """
+    return dict(REGISTRY)
+
+
+def build(measure: type[M2], parameters: dict[str, Any]) -> M2:
+    """Make a measure, naming a parameter that it does not have."""
+    known = {field.name: field for field in dataclasses.fields(measure)}
+    for name in parameters:
+        if name not in known:
+            allowed = ", ".join(known) or "no parameter"
+            msg = f"{measure.__name__} takes {allowed}; got {name!r}.{did_you_mean(name, known)}"
+            raise MeasureError(msg)
+    return measure(**parameters)
+
+
+M2 = TypeVar("M2", bound=Measure)

@@ -1,0 +1,153 @@
+"""Parameters of measures: each field of a measure names its default, what it may be, and what it means."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from deadheat.errors import did_you_mean
+
+CALL = re.compile(r"(\w+)(?:\((.*)\))?")
+
+
+class Check(Protocol):
+    """What a parameter may be."""
+
+    allowed: str
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
+        """Return the value in its normal form, or raise ValueError."""
+
+
+def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 - typed by the field it stands on
+    """Return a dataclass field that knows its check and its meaning."""
+    return dataclasses.field(default=default, metadata={"check": check, "meaning": meaning})
+
+
+@dataclass(frozen=True)
+class Number:
+    """A real number between two bounds."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+    optional: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """Describe the interval."""
+        left, right = "(" if self.open_low or self.low == -math.inf else "[", (
+            ")" if self.open_high or self.high == math.inf else "]"
+        )
+        either = " or None" if self.optional else ""
+        return f"a number in {left}{self.low:g}, {self.high:g}{right}{either}"
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+        """Return a plain int or float."""
+        if value is None and self.optional:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+            raise ValueError
+        number = float(value)
+        low = number > self.low if self.open_low else number >= self.low
+        high = number < self.high if self.open_high else number <= self.high
+        if not (low and high and math.isfinite(number)):
+            raise ValueError
+        return int(number) if number.is_integer() else number
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    @property
+    def allowed(self) -> str:
+        """List the words."""
+        return " or ".join(map(repr, self.words))
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+        """Return the word."""
+        if not isinstance(value, str) or value not in self.words:
+            raise ValueError(did_you_mean(str(value), self.words))
+        return value
+
+
+class Flag:
+    """True or False."""
+
+    allowed = "True or False"
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+        """Return the flag."""
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError  # noqa: TRY004 - the caller makes one message of it
+        return bool(value)
+
+
+class Cutoff:
+    """A positive whole number, or None for the whole list."""
+
+    allowed = "a whole number from 1 on, or None"
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+        """Return the cutoff as int."""
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise ValueError
+        return int(value)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A word, some with numbers behind it: ``"log(2)"``, ``"sigmoid(1, 2)"``."""
+
+    forms: dict[str, tuple[Number, ...]]
+    mapping: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """Show every form."""
+        letters = "abcd"
+        shown = [
+            f"'{word}({', '.join(letters[: len(numbers)])})'" if numbers else f"'{word}'"
+            for word, numbers in self.forms.items()
+        ]
+        return " or ".join(shown) + (" or a mapping {relevance: gain}" if self.mapping else "")
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+        """Return the text in its normal form, or the mapping as sorted pairs."""
+        if self.mapping and isinstance(value, dict | Gains):
+            return Gains(value)
+        word, numbers = self.split(value)
+        return f"{word}({', '.join(map(repr, numbers))})" if numbers else word
+
+    def split(self, value: Any) -> tuple[str, tuple[float, ...]]:  # noqa: ANN401
+        """Return the word and its numbers."""
+        match = CALL.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
+        if not match or match[1] not in self.forms:
+            raise ValueError(did_you_mean(str(value), self.forms))
+        given = [float(part) for part in match[2].split(",")] if match[2] else []
+        checks = self.forms[match[1]]
+        if len(given) != len(checks):
+            raise ValueError
+        return match[1], tuple(check(number) for check, number in zip(checks, given, strict=True))
+
+
+class Gains(dict[float, float]):
+    """A mapping from relevance to gain that can be hashed, as measures are."""
+
+    def __init__(self, gains: dict[float, float]) -> None:
+        level, gain = Number(), Number(low=0)
+        super().__init__(sorted((level(key), gain(value)) for key, value in gains.items()))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))

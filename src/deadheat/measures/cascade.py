@@ -1,0 +1,179 @@
+"""Measures of a user who stops at a document with a probability that its relevance sets: ERR and nERR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import MeasureError
+from deadheat.kernels import cascade
+from deadheat.kernels.segments import ratio, scan_before
+from deadheat.measures._base import CutMeasure, register
+from deadheat.measures._gains import ideal_rank
+from deadheat.measures._parameters import Call, Number, parameter
+from deadheat.measures.discounted import scale_top
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements
+
+    FloatArray = NDArray[np.float64]
+    BoolArray = NDArray[np.bool_]
+    IntArray = NDArray[np.int64]
+
+STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ERR(CutMeasure):
+    r"""Expected reciprocal rank of the document at which the user stops.
+
+    .. math:: ERR@k = \sum_{i=1}^{k} \frac{1}{i}\, s(d_i) \prod_{j<i} (1 - s(d_j))
+
+    The stop probability of relevance g is (2^g - 1) / 2^max_rel (``"exp"``), 1 / (1 + e^(-a (g - b)))
+    (``"sigmoid(a, b)"``, also for documents of relevance 0 and unjudged ones) or g itself (``"identity"``, for
+    relevance from 0 to 1, where binary relevance gives `RR`).
+
+    References
+    ----------
+    Chapelle, Metlzer, Zhang and Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["ERR", "ERR(stop='identity')"]).means()
+    {'ERR': 0.375, "ERR(stop='identity')": 0.75}
+    """
+
+    title = "expected reciprocal rank"
+    aliases = ("MERR",)
+
+    stop: str = parameter("exp", STOP, "probability of stopping at a document, by its relevance")
+    max_rel: float | None = parameter(
+        None, Number(low=0, open_low=True, optional=True), "top of the scale; None: highest relevance of the qrels"
+    )
+
+    def stops(self, placements: Placements, relevance: FloatArray) -> FloatArray:
+        """Return the stop probability of each relevance."""
+        word, numbers = STOP.split(self.stop)
+        grade = np.maximum(relevance, 0.0)
+        if word == "exp":
+            return (np.exp2(grade) - 1) / np.exp2(scale_top(self.max_rel, placements, "ERR"))
+        if word == "sigmoid":
+            return 1 / (1 + np.exp(-numbers[0] * (grade - numbers[1])))
+        if placements.max_relevance > 1:
+            msg = f"ERR: stop='identity' needs relevance from 0 to 1, got {placements.max_relevance:g}; use 'exp'"
+            raise MeasureError(msg)
+        return grade
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a document of positive relevance."""
+        query = placements.judged_query[placements.judged_relevance > 0]
+        return np.bincount(query, minlength=placements.n_queries) > 0
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        groups, query, arrival = self._groups(placements)
+        part = cascade.mean(groups, weights=self._weights(placements))
+        return placements.by_query(arrival * part, query) * self.has_relevant(placements)
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        groups, query, arrival = self._groups(placements)
+        part = cascade.variance(groups, weights=self._weights(placements))
+        return placements.by_query(arrival**2 * part, query) * self.has_relevant(placements)
+
+    def _weights(self, placements: Placements) -> FloatArray:
+        return 1 / np.arange(1.0, int(self.depth(placements).max(initial=1)) + 1)
+
+    def _groups(self, placements: Placements) -> tuple[cascade.Groups, IntArray, FloatArray]:
+        """Return the ties with their probabilities, their queries, and the chance to read on to each."""
+
+        def find() -> tuple[cascade.Groups, IntArray, FloatArray]:
+            starts = placements.tie_starts
+            plain_q = float(1 - self.stops(placements, np.zeros(1))[0])
+            q = 1 - self.stops(placements, placements.relevance)
+            other = q != plain_q
+            place = np.concatenate(([0], np.cumsum(other)))
+            listed = np.diff(np.append(place[starts], place[-1]))
+            columns = [placements.query[starts], placements.above[starts], placements.tied[starts], place[starts], listed]
+            if plain_q < 1:  # documents that are not judged stop the reading too
+                columns = _with_gaps(placements, columns)
+            query, above, tied, start, listed = columns
+            inside = self.inside(above, tied)
+            groups = cascade.Groups(above, tied, inside, tied - listed, plain_q, start, listed, q[other])
+            return groups, query, scan_before(groups.all_q(), query, np.multiply)
+
+        return placements.cached(("cascade", self.stop, self.max_rel, self.cutoff), find)
+
+
+def _with_gaps(placements: Placements, columns: list[IntArray]) -> list[IntArray]:
+    """Add the stretches without a judged document as ties of their own.
+
+    Parameters
+    ----------
+    placements : Placements
+    columns : list of ndarray
+        Query, above, tied, and the start and number of the listed documents of each tie.
+    """
+    query, above, tied = columns[:3]
+    code = np.arange(placements.n_queries)
+    owner = np.concatenate((query, code))
+    begin = np.concatenate((above + tied, np.zeros_like(code)))
+    order = np.lexsort((begin, owner))
+    owner, begin = owner[order], begin[order]
+    last = np.append(owner[1:] != owner[:-1], True)
+    end = placements.n_retrieved[owner].copy()
+    # Each stretch but a query's last ends where the next tie begins: the ties are in the same order.
+    end[~last] = above
+    real = end > begin
+    nothing = np.zeros(int(real.sum()), np.int64)
+    added = (owner[real], begin[real], (end - begin)[real], nothing, nothing)
+    merged = [np.concatenate(pair) for pair in zip(columns, added, strict=True)]
+    order = np.lexsort((merged[1], merged[0]))
+    return [column[order] for column in merged]
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class nERR(ERR):  # noqa: N801 - spelled as the field spells it
+    r"""Expected reciprocal rank as a share of the ideal one.
+
+    .. math:: nERR@k = ERR@k \,/\, ERR@k\ \text{of the ideal ranking}
+
+    The ideal ranking holds all judged documents of the query, the highest relevance first, and is cut at k. With
+    ``stop="sigmoid(a, b)"``, where unjudged documents count too, a list longer than it can exceed 1.
+
+    References
+    ----------
+    Chapelle, Metlzer, Zhang and Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["nERR"]).means()
+    {'nERR': 0.75}
+    """
+
+    title = "normalised expected reciprocal rank"
+    aliases = ()
+
+    def ideal(self, placements: Placements) -> FloatArray:
+        """Return the ERR of the ideal ranking, by query."""
+        stop, rank = self.stops(placements, placements.judged_relevance), ideal_rank(placements)
+        chance = scan_before(1 - stop, placements.judged_query, np.multiply) * stop / (rank + 1)
+        if self.cutoff is not None:
+            chance = np.where(rank < self.cutoff, chance, 0.0)
+        return placements.by_query(chance, placements.judged_query)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return ratio(super().mean(placements), self.ideal(placements))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return ratio(super().variance(placements), self.ideal(placements) ** 2)

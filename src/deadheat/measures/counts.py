@@ -1,0 +1,94 @@
+"""Plain counts, as trec_eval prints them; their sum over queries is reported."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.measures._base import Measure, register
+from deadheat.measures.top import RelevanceMeasure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements
+
+    FloatArray = NDArray[np.float64]
+
+
+class Count(Measure):
+    """A number that no tie order changes."""
+
+    range = (0.0, np.inf)
+    total = True
+
+    @abstractmethod
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the count."""
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return 0."""
+        return np.zeros(placements.n_queries)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NumQ(Count):
+    """Number of queries: 1 for each.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5}}, ["NumQ"])["NumQ"].total
+    1.0
+    """
+
+    title = "queries"
+    aliases = ("num_q",)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return 1 for each query."""
+        return np.ones(placements.n_queries)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NumRet(Count):
+    """Number of documents retrieved.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.1}}, ["NumRet"])["NumRet"].total
+    2.0
+    """
+
+    title = "documents retrieved"
+    aliases = ("num_ret",)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the number of rows of the run."""
+        return placements.n_retrieved.astype(np.float64)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NumRel(Count, RelevanceMeasure):
+    """Number of relevant documents in the qrels.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 0.5}}, ["NumRel", "NumRel(rel=2)"]).means()
+    {'NumRel': 2.0, 'NumRel(rel=2)': 1.0}
+    """
+
+    title = "relevant documents"
+    aliases = ("num_rel",)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the number of judgments of relevance `rel` or more."""
+        return placements.n_relevant(self.rel).astype(np.float64)

@@ -1,0 +1,260 @@
+"""Sums of gains, each weighted by its rank: DCG, nDCG, RBP and its residual."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadheat import ties
+from deadheat.errors import MeasureError
+from deadheat.kernels import linear
+from deadheat.kernels.segments import ratio
+from deadheat.measures._base import CutMeasure, register
+from deadheat.measures._gains import DISCOUNT, GAIN, gain_moments, gains_of, ideal_gains, ideal_rank, weights_of
+from deadheat.measures._parameters import Flag, Gains, Number, parameter
+from deadheat.measures.top import REL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements
+
+    FloatArray = NDArray[np.float64]
+    BoolArray = NDArray[np.bool_]
+
+
+class WeightedMeasure(CutMeasure):
+    """A sum of weight(rank) x gain(document)."""
+
+    @abstractmethod
+    def gains(self, placements: Placements) -> tuple[object, FloatArray]:
+        """Return a name for the gains, and the gain of each row."""
+
+    @abstractmethod
+    def weights(self, n_ranks: int) -> FloatArray:
+        """Return the weights of ranks 1 .. n_ranks."""
+
+    def rank_weights(self, placements: Placements) -> FloatArray:
+        """Return the weights of all ranks that count."""
+        return self.weights(int(self.depth(placements).max(initial=1)))
+
+    def total_mean(self, placements: Placements) -> FloatArray:
+        """Return the expected sum, by query."""
+        starts = placements.tie_starts
+        above, tied = placements.above[starts], placements.tied[starts]
+        total, _ = gain_moments(placements, *self.gains(placements))
+        weights = self.rank_weights(placements)
+        part = linear.mean(above, tied, self.inside(above, tied), total, weights=weights)
+        return placements.by_query(part, placements.query[starts])
+
+    def total_variance(self, placements: Placements) -> FloatArray:
+        """Return the variance of the sum, by query."""
+        starts = placements.tie_starts
+        above, tied = placements.above[starts], placements.tied[starts]
+        _, squares = gain_moments(placements, *self.gains(placements))
+        weights = self.rank_weights(placements)
+        part = linear.variance(above, tied, self.inside(above, tied), squares, weights=weights)
+        return placements.by_query(part, placements.query[starts])
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return self.total_mean(placements)
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return self.total_variance(placements)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DCG(WeightedMeasure):
+    r"""Discounted cumulative gain.
+
+    .. math:: DCG@k = \sum_{i=1}^{k} g(d_i)\, D(i)
+
+    The gain of relevance r is r (``"linear"``), 2^r - 1 (``"exp"``) or what a mapping says. The discount D(i) is
+    1 / log_b(i + 1) (``"log(b)"``), 1 / i (``"linear"``), 1 / (i + p)^s (``"zipf(s, p)"``), p^i (``"exp(p)"``) or 1
+    (``"none"``). The base of the logarithm is a common factor, which nDCG divides out.
+
+    References
+    ----------
+    Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; gain ``"exp"``: Burges et al. 2005,
+    https://doi.org/10.1145/1102351.1102363; ties: McSherry and Najork 2008, section 2.6,
+    https://doi.org/10.1007/978-3-540-78646-7_38.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 3}}, {"q": {"a": 0.5, "b": 0.5}}, ["DCG(discount='linear')"]).means()
+    {"DCG(discount='linear')": 2.25}
+    """
+
+    title = "discounted cumulative gain"
+    range = (0.0, np.inf)
+    aliases = ("dcg",)
+
+    gain: Any = parameter("linear", GAIN, "gain of a relevance")
+    discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
+
+    def gains(self, placements: Placements) -> tuple[object, FloatArray]:
+        """Return the gain of each row."""
+        return ("gain", self.gain), gains_of(self.gain, placements.relevance)
+
+    def weights(self, n_ranks: int) -> FloatArray:
+        """Return the discounts."""
+        return weights_of(self.discount, n_ranks)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a positive gain."""
+        gains = ideal_gains(placements, self.gain)
+        return np.bincount(placements.judged_query[gains > 0], minlength=placements.n_queries) > 0
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders, also for a mapping that does not rise."""
+        if not isinstance(self.gain, Gains):
+            return super().extremes(placements)
+        key = self.gains(placements)[1]
+        low, high = (self.mean(ties.arrange(placements, key, best=best)) for best in (False, True))
+        return low, high
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class nDCG(DCG):  # noqa: N801 - spelled as the field spells it
+    r"""Discounted cumulative gain as a share of the ideal one.
+
+    .. math:: nDCG@k = DCG@k \,/\, \max DCG@k
+
+    The ideal ranking holds all judged documents, the highest gain first, and is cut at k. Gains and discounts are
+    those of `DCG`.
+
+    References
+    ----------
+    Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; ties: McSherry and Najork 2008,
+    section 2.6, https://doi.org/10.1007/978-3-540-78646-7_38.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 3}}, {"q": {"a": 0.5, "b": 0.5}}, ["nDCG@10"]).means()
+    {'nDCG@10': 0.8154648767857288}
+    """
+
+    title = "normalised discounted cumulative gain"
+    range = (0.0, 1.0)
+    aliases = ("ndcg", "NDCG")
+
+    def ideal(self, placements: Placements) -> FloatArray:
+        """Return the DCG of the ideal ranking, by query."""
+        gains, rank = ideal_gains(placements, self.gain), ideal_rank(placements)
+        kept = slice(None) if self.cutoff is None else rank < self.cutoff
+        weights = self.weights(int(rank[kept].max(initial=0)) + 1)
+        return placements.by_query(gains[kept] * weights[rank[kept]], placements.judged_query[kept])
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return ratio(self.total_mean(placements), self.ideal(placements))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return ratio(self.total_variance(placements), self.ideal(placements) ** 2)
+
+
+def scale_top(max_rel: float | None, placements: Placements, name: str) -> float:
+    """Return the top of the relevance scale: what was given, else the highest relevance of the whole qrels."""
+    highest = placements.max_relevance
+    if max_rel is None:
+        return max(highest, 0.0)
+    if highest > max_rel:
+        msg = f"{name}: max_rel={max_rel} is below the highest relevance of the qrels, {highest:g}"
+        raise MeasureError(msg)
+    return float(max_rel)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RBP(WeightedMeasure):
+    r"""Rank-biased precision: the gain of a user who goes on to the next document with probability p.
+
+    .. math:: RBP = (1 - p) \sum_i g(d_i)\, p^{i-1}
+
+    The gain is 1 for a relevant document, or, with ``graded=True``, its relevance over `max_rel`.
+
+    References
+    ----------
+    Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["RBP(p=0.5)"]).means()
+    {'RBP(p=0.5)': 0.375}
+    """
+
+    title = "rank-biased precision"
+
+    p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
+    rel: float = parameter(1, Number(), REL + " (graded=False)")
+    graded: bool = parameter(False, Flag(), "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
+    max_rel: float | None = parameter(
+        None, Number(low=0, open_low=True, optional=True), "top of the scale; None: highest relevance of the qrels"
+    )
+
+    def gains(self, placements: Placements) -> tuple[object, FloatArray]:
+        """Return the gain of each row."""
+        if not self.graded:
+            return ("binary", self.rel), (placements.relevance >= self.rel).astype(np.float64)
+        top = scale_top(self.max_rel, placements, "RBP") or 1.0
+        return ("graded", top), np.maximum(placements.relevance, 0.0) / top
+
+    def weights(self, n_ranks: int) -> FloatArray:
+        """Return (1 - p) p^(i - 1)."""
+        return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a document with a gain."""
+        if self.graded:
+            query = placements.judged_query[placements.judged_relevance > 0]
+            return np.bincount(query, minlength=placements.n_queries) > 0
+        return placements.n_relevant(self.rel) > 0
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RBPResidual(WeightedMeasure):
+    r"""How much RBP could grow if every unjudged document, and every one not retrieved, were relevant.
+
+    .. math:: \text{RBPResidual} = (1 - p) \sum_{i \le n,\ d_i\ \text{unjudged}} p^{i-1} + p^n
+
+    with n the documents looked at. It is 1 for an empty list. Negative relevance counts as unjudged.
+
+    References
+    ----------
+    Moffat and Zobel 2008, section 4, https://doi.org/10.1145/1416950.1416952.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 2, "b": 1}}, ["RBPResidual(p=0.5)"]).means()
+    {'RBPResidual(p=0.5)': 0.5}
+    """
+
+    title = "residual of rank-biased precision"
+    higher_is_better = False
+
+    p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
+
+    def gains(self, placements: Placements) -> tuple[object, FloatArray]:
+        """Return 1 for each judged row."""
+        return "judged", (placements.relevance >= 0).astype(np.float64)
+
+    def weights(self, n_ranks: int) -> FloatArray:
+        """Return (1 - p) p^(i - 1)."""
+        return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return what the judged documents leave of all weight, which is 1."""
+        return 1 - self.total_mean(placements)

@@ -1,0 +1,262 @@
+"""Measures of the first relevant document: RR, Hit, FRP, and the two of the G-RAG paper."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import MeasureError
+from deadheat.kernels import first
+from deadheat.kernels.segments import ratio, run_starts
+from deadheat.measures._base import CutMeasure, register
+from deadheat.measures._parameters import Choice, parameter
+from deadheat.measures.top import RelevanceMeasure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+
+
+class FirstMeasure(RelevanceMeasure, CutMeasure):
+    """A function of the rank of the first relevant document."""
+
+    @abstractmethod
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return the value of a first relevant document at each rank."""
+
+    def missed(self, placements: Placements) -> FloatArray:
+        """Return the value where none is found, of shape (n_queries,)."""
+        return np.zeros(placements.n_queries)
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance over all tie orders."""
+
+        def find() -> tuple[FloatArray, FloatArray]:
+            found = placements.relevant(self.rel)
+            start = run_starts(found.query)
+            query, above, tied = found.query[start], found.above[start], found.tied[start]
+            mean, variance = self.missed(placements), np.zeros(placements.n_queries)
+            inside = self.inside(above, tied)
+            mean[query], variance[query] = first.moments(
+                above, tied, inside, found.count[start], mean[query], value=self.at_rank
+            )
+            return mean, variance
+
+        return placements.cached(("first", type(self).at_rank, self), find)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return self.moments(placements)[0]
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return self.moments(placements)[1]
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RR(FirstMeasure):
+    r"""Reciprocal of the rank of the first relevant document.
+
+    .. math:: RR@k = 1 / \text{rank of the first relevant document}
+
+    and 0 if there is none in the top k.
+
+    References
+    ----------
+    Kantor and Voorhees 2000, https://doi.org/10.1023/A:1009902609570; ties: McSherry and Najork 2008, section 2.5,
+    https://doi.org/10.1007/978-3-540-78646-7_38, whose printed sum needs f(x - 1) - f(x) in place of f(x).
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["RR"]).means()
+    {'RR': 0.75}
+    """
+
+    title = "reciprocal rank"
+    aliases = ("MRR", "recip_rank", "mrr")
+
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return 1 / rank."""
+        return 1 / rank
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Hit(FirstMeasure):
+    r"""Whether a relevant document stands in the top k.
+
+    .. math:: \text{Hit}@k = [C_k > 0]
+
+    with :math:`C_k` the relevant documents in the top k. Its mean over ties is the probability of a hit.
+
+    References
+    ----------
+    Raghavan, Bollmann and Jung 1989, https://doi.org/10.1145/65943.65945, for probabilities over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.5}}, ["Hit@2"]).means()
+    {'Hit@2': 0.6666666666666666}
+    """
+
+    title = "hit"
+    aliases = ("Success", "HR", "success", "hit_rate")
+
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return 1."""
+        return np.ones(rank.shape)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FRP(FirstMeasure):
+    r"""Rank of the first relevant document.
+
+    .. math:: FRP@k = \min(\text{rank of the first relevant document},\ k + 1)
+
+    Without a cutoff, n_retrieved + 1 stands for "none retrieved"; a query that the run lacks has no value (NaN) and
+    is left out of the mean.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["FRP", "FRP@1"]).means()
+    {'FRP': 1.5, 'FRP@1': 1.5}
+    """
+
+    title = "first relevant position"
+    range = (1.0, np.inf)
+    higher_is_better = False
+
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return the rank itself."""
+        return rank.astype(np.float64)
+
+    def missed(self, placements: Placements) -> FloatArray:
+        """Return k + 1, or n_retrieved + 1."""
+        return last_rank(placements, self.cutoff)
+
+
+def last_rank(placements: Placements, cutoff: int | None) -> FloatArray:
+    """Return k + 1, or without a cutoff n_retrieved + 1 and NaN for a query that the run lacks."""
+    if cutoff is not None:
+        return np.full(placements.n_queries, cutoff + 1.0)
+    return np.where(placements.missing, np.nan, placements.n_retrieved + 1.0)
+
+
+DEFINITION = Choice(("permutations", "mid_rank"))
+DEFINITION_MEANING = "mean over all tie orders, or the paper's formula on the tie itself"
+
+
+class PaperMeasure(FirstMeasure):
+    """A measure of the G-RAG paper, by the mean over permutations or as the paper prints it."""
+
+    definition: str
+
+    @abstractmethod
+    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+        """Return the paper's value of a relevant document in a tie."""
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance; the paper's formula does not vary with the order."""
+        if self.definition == "permutations":
+            return super().moments(placements)
+        found = placements.relevant(self.rel)
+        total = placements.by_query(found.count * self.of_tie(found.above, found.tied), found.query)
+        return ratio(total, placements.n_relevant(self.rel)), np.zeros(placements.n_queries)
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders."""
+        if self.definition == "permutations":
+            return super().extremes(placements)
+        value = self.mean(placements)
+        return value, value
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MTRR(PaperMeasure):
+    r"""Tied reciprocal rank of the G-RAG paper.
+
+    With ``definition="permutations"`` it is `RR`. With ``"mid_rank"`` it is the paper's equation 11,
+
+    .. math:: \frac{1}{R} \sum_{d\ \text{relevant}} \frac{2}{2 r_d + t_d - 1}
+
+    with :math:`r_d` the best rank of document d and :math:`t_d` the size of its tie: reciprocals of middle ranks,
+    over all relevant documents, which is not a mean over orders.
+
+    References
+    ----------
+    Dong et al. 2024, https://doi.org/10.48550/arXiv.2405.18414, section 4.1.1.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, ["MTRR", "MTRR(definition='mid_rank')"]).means()
+    {'MTRR': 0.75, "MTRR(definition='mid_rank')": 0.6666666666666666}
+    """
+
+    title = "mean tied reciprocal rank"
+
+    definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
+
+    def __post_init__(self) -> None:
+        """Refuse a cutoff, which the paper's formula does not have."""
+        super().__post_init__()
+        if self.definition == "mid_rank" and self.cutoff is not None:
+            msg = f"MTRR: definition='mid_rank' takes no cutoff, got @{self.cutoff}"
+            raise MeasureError(msg)
+
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return 1 / rank."""
+        return 1 / rank
+
+    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+        """Return the reciprocal of the middle rank."""
+        return 2 / (2 * above + tied + 1)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TMHits(PaperMeasure):
+    r"""Tied Hits@k of the G-RAG paper.
+
+    With ``definition="permutations"`` it is `Hit`. With ``"mid_rank"`` it is the paper's equation 12, read as
+
+    .. math:: \frac{1}{R} \sum_{d\ \text{relevant}} \min\left(1, \frac{\max(0, k - a_d)}{t_d}\right)
+
+    with :math:`a_d` documents above and :math:`t_d` in the tie of document d: the expected recall at k. (As printed,
+    the equation exceeds 1 for two documents above a tie of two.)
+
+    References
+    ----------
+    Dong et al. 2024, https://doi.org/10.48550/arXiv.2405.18414, section 4.1.1.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, ["TMHits(definition='mid_rank')@1"]).means()
+    {"TMHits(definition='mid_rank')@1": 0.5}
+    """
+
+    title = "tied mean hits"
+
+    definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
+
+    def at_rank(self, rank: IntArray) -> FloatArray:
+        """Return 1."""
+        return np.ones(rank.shape)
+
+    def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
+        """Return the share of the tie that is in the top k."""
+        return self.inside(above, tied) / tied

@@ -1,0 +1,185 @@
+"""Averages over graded relevance: GAP and the Q-measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.kernels import pairwise
+from deadheat.kernels.segments import ratio, run_starts, scan_before, segment_sums
+from deadheat.measures._base import CutMeasure, register
+from deadheat.measures._gains import ideal_rank
+from deadheat.measures._parameters import Number, parameter
+from deadheat.measures.discounted import scale_top
+from deadheat.measures.top import RelevanceMeasure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+    BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Pairwise sums of the ties that hold documents with values u and h."""
+
+    patterns: pairwise.Patterns
+    query: IntArray
+    above: IntArray
+    tied: IntArray
+
+
+def pair_sums(placements: Placements, rows: IntArray, late: FloatArray, early: FloatArray) -> Sums:
+    """Return the sums over the ties of the chosen rows.
+
+    Parameters
+    ----------
+    placements : Placements
+    rows : ndarray of shape (n,)
+        The rows whose u or h is not 0.
+    late, early : ndarray of shape (n, s)
+        Their u and h.
+    """
+    query, above, tied = placements.query[rows], placements.above[rows], placements.tied[rows]
+    starts = run_starts(query, above)
+    sizes = np.diff(np.append(starts, len(rows)))
+    before = np.repeat(scan_before(segment_sums(early, starts), query[starts], np.add), sizes, axis=0)
+    patterns = pairwise.document_patterns(late, early, before, starts)
+    return Sums(patterns, query[starts], above[starts], tied[starts])
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GAP(CutMeasure):
+    r"""Graded average precision.
+
+    .. math:: GAP = \frac{\sum_h g_h \sum_{i \le k,\ r_i \ge h} C_{i,h} / i}{\sum_d \sum_{h \le r_d} g_h}
+
+    with :math:`C_{i,h}` the documents of relevance h or more in the top i, and equal weights g on the levels
+    1 .. `max_rel`: the average over users who each call another level relevant.
+
+    References
+    ----------
+    Robertson, Kanoulas and Yilmaz 2010, https://doi.org/10.1145/1835449.1835550.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 0.5, "b": 0.5}}, ["GAP"]).means()
+    {'GAP': 0.9166666666666666}
+    """
+
+    title = "graded average precision"
+
+    max_rel: float | None = parameter(
+        None, Number(low=1, optional=True), "top of the scale; None: highest relevance of the qrels"
+    )
+
+    def _levels(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the distinct levels of the judgments and the weight of the step up to each."""
+        top = np.floor(scale_top(self.max_rel, placements, "GAP"))
+        levels = np.unique(np.floor(placements.judged_relevance))
+        levels = levels[levels >= 1]
+        return levels, np.diff(levels, prepend=0.0) / max(top, 1.0)
+
+    def _sums(self, placements: Placements) -> Sums:
+        def find() -> Sums:
+            levels, weights = self._levels(placements)
+            rows = np.flatnonzero(placements.relevance >= 1)
+            reached = (placements.relevance[rows, None] >= levels).astype(np.float64)
+            return pair_sums(placements, rows, reached, reached * weights)
+
+        return placements.cached(("GAP", self.max_rel), find)
+
+    def _divisor(self, placements: Placements) -> FloatArray:
+        top = max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
+        reached = np.floor(np.maximum(placements.judged_relevance, 0.0)) / top
+        return placements.by_query(reached, placements.judged_query)
+
+    def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        found = self._sums(placements)
+        sums = pairwise.rank_sums(
+            self.inside(found.above, found.tied), lambda rows, j: 1 / (found.above[rows, None] + j), squares=squares
+        )
+        part = (pairwise.variance if squares else pairwise.mean)(found.patterns, sums, found.tied)
+        return placements.by_query(part, found.query)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a judgment of level 1 or more."""
+        return placements.n_relevant(1) > 0
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return ratio(self._moment(placements, squares=False), self._divisor(placements))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return ratio(self._moment(placements, squares=True), self._divisor(placements) ** 2)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Q(RelevanceMeasure, CutMeasure):
+    r"""Q-measure: average precision whose precision is blended with cumulative gain.
+
+    .. math:: Q@k = \frac{1}{R} \sum_{i \le k,\ d_i\ \text{relevant}} \frac{C_i + \beta\, cg_i}{i + \beta\, cg^*_i}
+
+    with :math:`C_i` relevant documents and :math:`cg_i` cumulative gain (positive relevance) in the top i, and
+    :math:`cg^*_i` the same for the ideal ranking of all judged documents. ``beta=0`` is average precision.
+
+    References
+    ----------
+    Sakai 2007, https://doi.org/10.1016/j.ipm.2006.07.020.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 0.5, "b": 0.5}}, ["Q"]).means()
+    {'Q': 0.9166666666666666}
+    """
+
+    title = "Q-measure"
+
+    beta: float = parameter(1, Number(low=0), "weight of the gain against the count")
+
+    def _sums(self, placements: Placements) -> Sums:
+        def find() -> Sums:
+            relevance = placements.relevance
+            rows = np.flatnonzero((relevance >= self.rel) | (relevance > 0))
+            relevant = (relevance[rows, None] >= self.rel).astype(np.float64)
+            return pair_sums(placements, rows, relevant, relevant + self.beta * np.maximum(relevance[rows, None], 0.0))
+
+        return placements.cached(("Q", self.rel, self.beta), find)
+
+    def _ideal(self, placements: Placements) -> FloatArray:
+        """Return the cumulative gain of the ideal ranking down to each judgment, of shape (n_judged,)."""
+        gains = np.maximum(placements.judged_relevance, 0.0)
+        return placements.cached("ideal_sums", lambda: gains + scan_before(gains, placements.judged_query, np.add))
+
+    def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        found, ideal = self._sums(placements), self._ideal(placements)
+        judged = placements.cached("n_judged", lambda: np.bincount(placements.judged_query, minlength=placements.n_queries))
+        start = np.cumsum(judged) - judged
+
+        def weight(rows: IntArray, j: IntArray) -> FloatArray:
+            rank, query = found.above[rows, None] + j, found.query[rows, None]
+            gain = ideal[start[query] + np.minimum(rank, judged[query]) - 1]
+            return 1 / (rank + self.beta * gain)
+
+        sums = pairwise.rank_sums(self.inside(found.above, found.tied), weight, squares=squares)
+        part = (pairwise.variance if squares else pairwise.mean)(found.patterns, sums, found.tied)
+        return placements.by_query(part, found.query)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return ratio(self._moment(placements, squares=False), placements.n_relevant(self.rel))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return ratio(self._moment(placements, squares=True), placements.n_relevant(self.rel).astype(float) ** 2)

@@ -1,0 +1,72 @@
+"""bpref: preference of judged relevant over judged non-relevant documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.kernels import preference
+from deadheat.kernels.segments import ratio, run_starts, scan_before, segment_sums
+from deadheat.measures._base import register
+from deadheat.measures.top import RelevanceMeasure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements
+
+    FloatArray = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class bpref(RelevanceMeasure):  # noqa: N801 - spelled as the field spells it
+    r"""Binary preference: how rarely judged non-relevant documents stand above relevant ones.
+
+    .. math:: \text{bpref} = \frac{1}{R} \sum_{d\ \text{relevant}} \left(1 - \frac{\min(n_d, R)}{\min(R, N)}\right)
+
+    with :math:`n_d` the judged non-relevant documents above d and N all of them. Unjudged documents, and those of
+    negative relevance, drop out. A document with none above it counts 1.
+
+    References
+    ----------
+    Buckley and Voorhees 2004, https://doi.org/10.1145/1008992.1009000, in the form of trec_eval.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.9}}, ["bpref"]).means()
+    {'bpref': 0.5}
+    """
+
+    title = "binary preference"
+
+    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        rows = np.flatnonzero((placements.relevance >= 0) | (placements.relevance >= self.rel))
+        query, above = placements.query[rows], placements.above[rows]
+        starts = run_starts(query, above)
+        of = query[starts]
+        relevant = segment_sums((placements.relevance[rows] >= self.rel).astype(np.int64), starts)
+        nonrelevant = np.diff(np.append(starts, len(rows))) - relevant
+        before = scan_before(nonrelevant.astype(np.float64), of, np.add).astype(np.int64)
+        n_relevant = placements.n_relevant(self.rel)
+        n_judged = placements.n_relevant(min(0, self.rel))
+        bound = np.minimum(n_relevant, n_judged - n_relevant)
+        keep = relevant > 0
+        mean, variance = preference.moments(
+            relevant[keep], nonrelevant[keep], before[keep], n_relevant[of[keep]], bound[of[keep]]
+        )
+        return (
+            ratio(placements.by_query(mean, of[keep]), n_relevant),
+            ratio(placements.by_query(variance, of[keep]), n_relevant.astype(np.float64) ** 2),
+        )
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return self._moments(placements)[0]
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return self._moments(placements)[1]

@@ -1,0 +1,123 @@
+"""The mean rank of the relevant documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import MeasureError
+from deadheat.kernels import linear
+from deadheat.kernels.segments import ratio
+from deadheat.measures._base import register
+from deadheat.measures._gains import gain_moments
+from deadheat.measures._parameters import Choice, parameter
+from deadheat.measures.conditional import CountConditional
+from deadheat.measures.first import last_rank
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements, Relevant
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MR(CountConditional):
+    r"""Mean rank of the relevant documents.
+
+    .. math:: MR = \frac{1}{|S|} \sum_{d \in S} \text{rank}(d)
+
+    Without a cutoff, S are the retrieved relevant documents (``missing="skip"``), or all relevant ones, those not
+    retrieved at rank n_retrieved + 1 (``"last"``). With a cutoff, S are those in the top k, or all relevant ones,
+    each one below k or not retrieved at rank k + 1 (``"capped"``). Without any it is n_retrieved + 1, or k + 1; a
+    query that the run lacks has no value without a cutoff (NaN) and is left out of the mean.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 3, "b": 2, "c": 2}}
+    >>> evaluate({"q": {"a": 1, "b": 1}}, run, ["MR", "MR@2", "MR(missing='capped')@2"]).means()
+    {'MR': 1.75, 'MR@2': 1.25, "MR(missing='capped')@2": 1.75}
+    """
+
+    title = "mean rank"
+    range = (1.0, np.inf)
+    higher_is_better = False
+
+    missing: str = parameter(
+        "skip", Choice(("skip", "last", "capped")), "rank of a relevant document that is not found: none, n + 1, k + 1"
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what the cutoff gives no meaning to."""
+        super().__post_init__()
+        if self.missing == "capped" and self.cutoff is None:
+            msg = "MR: missing='capped' needs a cutoff, as in \"MR(missing='capped')@10\""
+            raise MeasureError(msg)
+        if self.missing == "last" and self.cutoff is not None:
+            msg = f"MR: missing='last' takes no cutoff, got @{self.cutoff}; missing='capped' counts k + 1"
+            raise MeasureError(msg)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        if self.missing == "capped":
+            return self._capped_mean(placements)
+        mean = self.conditional_moments(placements)[0]
+        if self.missing == "last":
+            share = self._found_share(placements)
+            mean = np.where(share > 0, mean * share, 0.0) + (1 - share) * self.empty(placements)
+        return mean
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        if self.missing == "capped":
+            above, tied, weights, query = self._capped_parts(placements)
+            _, squares = gain_moments(placements, *self._binary(placements))
+            part = linear.variance(above, tied, self.inside(above, tied), squares, weights=weights)
+            return ratio(placements.by_query(part, query), placements.n_relevant(self.rel).astype(float) ** 2)
+        variance = self.conditional_moments(placements)[1]
+        return variance * self._found_share(placements) ** 2 if self.missing == "last" else variance
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders."""
+        if self.missing == "skip" and self.cutoff is not None:
+            return self.conditional_extremes(placements)
+        return super().extremes(placements)
+
+    def empty(self, placements: Placements) -> FloatArray:
+        """Return k + 1, or n_retrieved + 1."""
+        return last_rank(placements, self.cutoff)
+
+    def part_moments(self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of a tie's sum of ranks: those of a rank sum."""
+        m = inside[:, None]
+        return count * (found.above[index, None] + (m + 1) / 2), count * (m - count) * (m + 1) / 12
+
+    def part_extremes(self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the sum with the relevant documents on the first ranks, and on the last ones."""
+        first = count * found.above[index, None] + count * (count + 1) / 2
+        return first, first + count * (inside[:, None] - count)
+
+    def _found_share(self, placements: Placements) -> FloatArray:
+        found = placements.relevant(self.rel)
+        return ratio(placements.by_query(found.count, found.query), placements.n_relevant(self.rel))
+
+    def _binary(self, placements: Placements) -> tuple[object, FloatArray]:
+        return ("binary", self.rel), (placements.relevance >= self.rel).astype(np.float64)
+
+    def _capped_parts(self, placements: Placements) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+        """Return the ties with the weights rank - (k + 1): what a document gains over being capped."""
+        starts, cutoff = placements.tie_starts, self.cutoff or 0
+        return placements.above[starts], placements.tied[starts], np.arange(cutoff) - float(cutoff), placements.query[starts]
+
+    def _capped_mean(self, placements: Placements) -> FloatArray:
+        above, tied, weights, query = self._capped_parts(placements)
+        total, _ = gain_moments(placements, *self._binary(placements))
+        part = linear.mean(above, tied, self.inside(above, tied), total, weights=weights)
+        saved = ratio(placements.by_query(part, query), placements.n_relevant(self.rel))
+        return self.empty(placements) + saved

@@ -1,0 +1,264 @@
+"""Measures of how many relevant documents stand in the top k: P, R, F, R-precision, Judged."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.kernels import counts
+from deadheat.kernels.segments import ratio
+from deadheat.measures._base import CutMeasure, Measure, register
+from deadheat.measures._parameters import Choice, Number, parameter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.placement import Placements, Relevant
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+    BoolArray = NDArray[np.bool_]
+
+REL = "lowest relevance that counts as relevant"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RelevanceMeasure(Measure):
+    """A measure that tells relevant documents from others by their lowest relevance."""
+
+    rel: float = parameter(1, Number(), REL)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a judgment of relevance `rel` or more."""
+        return placements.n_relevant(self.rel) > 0
+
+
+class TopMeasure(RelevanceMeasure):
+    """The number of relevant documents in the top k, divided by a constant of the query."""
+
+    def ties(self, placements: Placements) -> Relevant:
+        """Return the ties that hold a counted document."""
+        return placements.relevant(self.rel)
+
+    @abstractmethod
+    def top(self, placements: Placements, ties: Relevant) -> IntArray:
+        """Return how many ranks of each tie are in the top."""
+
+    @abstractmethod
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return what the number is divided by, of shape (n_queries,); the value is 0 where it is 0."""
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        found = self.ties(placements)
+        part = counts.mean(found.tied, self.top(placements, found), found.count)
+        return ratio(placements.by_query(part, found.query), self.divisor(placements))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        found = self.ties(placements)
+        part = counts.variance(found.tied, self.top(placements, found), found.count)
+        return ratio(placements.by_query(part, found.query), self.divisor(placements) ** 2)
+
+
+class CutTopMeasure(TopMeasure, CutMeasure):
+    """The same with a cutoff."""
+
+    def top(self, placements: Placements, ties: Relevant) -> IntArray:  # noqa: ARG002 - the cutoff is the same for all
+        """Return how many ranks of each tie are within the cutoff."""
+        return self.inside(ties.above, ties.tied)
+
+
+def retrieved_relevant(placements: Placements, rel: float) -> FloatArray:
+    """Return the number of relevant documents in the whole list, by query."""
+    found = placements.relevant(rel)
+    return placements.by_query(found.count, found.query)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class P(CutTopMeasure):
+    r"""Share of the top k that is relevant.
+
+    .. math:: P@k = C_k / k
+
+    with :math:`C_k` the relevant documents in the top k. The divisor stays k where fewer are retrieved; without a
+    cutoff it is the number of retrieved documents.
+
+    References
+    ----------
+    McSherry and Najork 2008, section 2.1, https://doi.org/10.1007/978-3-540-78646-7_38, for the mean over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["P@1"]).means()
+    {'P@1': 0.5}
+    """
+
+    title = "precision"
+    aliases = ("set_P", "precision", "Precision")
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return k."""
+        if self.cutoff is None:
+            return placements.n_retrieved.astype(np.float64)
+        return np.full(placements.n_queries, float(self.cutoff))
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class R(CutTopMeasure):
+    r"""Share of the relevant documents that stands in the top k.
+
+    .. math:: R@k = C_k / R
+
+    with R the relevant documents of the qrels; ``norm="retrieved_all"`` divides by those in the whole list, as
+    McSherry and Najork do.
+
+    References
+    ----------
+    McSherry and Najork 2008, section 2.2, https://doi.org/10.1007/978-3-540-78646-7_38, for the mean over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["R@1"]).means()
+    {'R@1': 0.25}
+    """
+
+    title = "recall"
+    aliases = ("recall", "set_recall", "Recall")
+
+    norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the number of relevant documents."""
+        return relevant_by(self.norm, placements, self.rel)
+
+
+def relevant_by(norm: str, placements: Placements, rel: float) -> FloatArray:
+    """Return the relevant documents of the qrels (``"R"``) or of the whole list (``"retrieved_all"``)."""
+    if norm == "R":
+        return placements.n_relevant(rel).astype(np.float64)
+    return retrieved_relevant(placements, rel)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class F(CutTopMeasure):
+    r"""Weighted harmonic mean of precision and recall.
+
+    .. math:: F_\beta@k = \frac{(1 + \beta^2)\, C_k}{k + \beta^2 R}
+
+    This form is linear in :math:`C_k`, so its mean over ties is its value at the mean count.
+
+    References
+    ----------
+    Van Rijsbergen, Information Retrieval, 1979, chapter 7. McSherry and Najork 2008, section 2.3,
+    https://doi.org/10.1007/978-3-540-78646-7_38, for the mean over ties.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["F@1", "F(beta=2)@2"]).means()
+    {'F@1': 0.5, 'F(beta=2)@2': 0.8333333333333334}
+    """
+
+    title = "F measure"
+    aliases = ("set_F", "F1")
+
+    beta: float = parameter(1, Number(low=0), "weight of recall against precision")
+    norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return (k + beta^2 R) / (1 + beta^2)."""
+        k = placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
+        square = float(self.beta) ** 2
+        return (k + square * relevant_by(self.norm, placements, self.rel)) / (1 + square)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Rprec(TopMeasure):
+    r"""Precision at R, the number of relevant documents.
+
+    .. math:: \text{Rprec} = C_R / R
+
+    References
+    ----------
+    Buckley and Voorhees 2000, https://doi.org/10.1145/345508.345543.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 2}}, ["Rprec"]).means()
+    {'Rprec': 0.75}
+    """
+
+    title = "R-precision"
+    aliases = ("RPrec",)
+
+    def top(self, placements: Placements, ties: Relevant) -> IntArray:
+        """Return how many ranks of each tie are among the first R."""
+        return np.clip(placements.n_relevant(self.rel)[ties.query] - ties.above, 0, ties.tied)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return R."""
+        return placements.n_relevant(self.rel).astype(np.float64)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NumRelRet(CutTopMeasure):
+    """Number of relevant documents retrieved (in the top k, with a cutoff).
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["NumRelRet", "NumRelRet@1"]).means()
+    {'NumRelRet': 1.0, 'NumRelRet@1': 0.5}
+    """
+
+    title = "relevant documents retrieved"
+    aliases = ("num_rel_ret",)
+    range = (0.0, np.inf)
+    total = True
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return 1."""
+        return np.ones(placements.n_queries)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Judged(CutMeasure):
+    r"""Share of the top k that is judged; negative relevance counts as unjudged.
+
+    .. math:: \text{Judged}@k = J_k / \min(k, n)
+
+    with :math:`J_k` the judged documents in the top k and n the retrieved ones.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 0}}, {"q": {"a": 3, "b": 2, "c": 2}}, ["Judged@2"]).means()
+    {'Judged@2': 0.75}
+    """
+
+    title = "judged documents"
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        found = placements.relevant(0)
+        part = counts.mean(found.tied, self.inside(found.above, found.tied), found.count)
+        return ratio(placements.by_query(part, found.query), self.depth(placements))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        found = placements.relevant(0)
+        part = counts.variance(found.tied, self.inside(found.above, found.tied), found.count)
+        return ratio(placements.by_query(part, found.query), self.depth(placements).astype(float) ** 2)

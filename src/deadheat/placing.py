@@ -1,0 +1,195 @@
+"""From qrels and a run to placements: by relational steps over frames, or by look-ups in a dict of dicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from deadheat import relational
+from deadheat.data import Qrels, Run, collect
+from deadheat.errors import NoCommonQueryError, ParameterError
+from deadheat.placement import Placements, sort_rows
+from deadheat.precision import round_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from deadheat.data import Source
+    from deadheat.placement import FloatArray
+    from deadheat.precision import ScorePrecision
+
+PLANS = {"count": relational.count_plan, "window": relational.window_plan}
+
+
+def place(
+    qrels: Source,
+    run: Source,
+    *,
+    score_precision: ScorePrecision = None,
+    check_duplicates: bool = True,
+    plan: str | None = None,
+) -> Placements:
+    """Reduce a run to the placements of its judged documents.
+
+    Parameters
+    ----------
+    qrels, run : path, dict of dict, tuples, dataframe, Qrels or Run
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+        Round all scores first, to a floating-point format or to so many decimals.
+    check_duplicates : bool, default True
+        Whether a (query, document) pair that stands twice is looked for. Without it the result is undefined for
+        such data.
+    plan : {"count", "window"}, optional
+        The relational plan; by default the faster one for this data. Both give the same placements.
+
+    Returns
+    -------
+    Placements
+
+    Raises
+    ------
+    DataError
+        Of its subclasses the one that says what is wrong with the data.
+
+    Examples
+    --------
+    >>> place({"q1": {"d2": 1}}, {"q1": {"d1": 0.9, "d2": 0.5, "d3": 0.5}}).to_polars().row(0)
+    ('q1', 'd2', 1.0, 1, 2)
+    """
+    if plan is not None and plan not in PLANS:
+        msg = f"plan must be one of {', '.join(map(repr, PLANS))} or None, got {plan!r}"
+        raise ParameterError(msg)
+    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    if run.mapping is not None:
+        return _place_mapping(qrels, run, score_precision)
+    return _place_frames(qrels, rounded(run, score_precision), plan)
+
+
+def open_pair(qrels: Source, run: Source, *, check_duplicates: bool) -> tuple[Qrels, Run]:
+    """Read both sources and check what does not need them together."""
+    qrels, run = Qrels.of(qrels), Run.of(run)
+    if check_duplicates:
+        qrels.check_duplicates()
+        run.check_duplicates()
+    return qrels, run
+
+
+def rounded(run: Run, precision: ScorePrecision) -> Run:
+    """Return the run with its scores rounded; any engine's rows go to Polars for it."""
+    if precision is None:
+        return run
+    frame = run.to_polars()
+    scores = round_scores(frame["score"].to_numpy(), precision)
+    return Run(frame.with_columns(score=pl.Series(scores)), name=run.name)
+
+
+def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
+    judged, retrieved = relational.same_engine(qrels, run)
+    counts = relational.count_retrieved(retrieved)
+    found = relational.find_judged(judged, retrieved)
+    levels = found.select("query_id", "score").unique()
+    places = PLANS[plan or relational.choose_plan(levels, counts)](retrieved, levels)
+    rows = found.join(places, on=["query_id", "score"], how="left")
+    judgments = collect(nw.from_native(qrels.to_polars().lazy()))
+    queries = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code")
+    queries = queries.join(counts, on="query_id", how="left", maintain_order="left")
+    unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
+    if not queries["n_retrieved"].count():
+        raise no_common_query(qrels, run, queries["query_id"], unjudged)
+    rows = rows.join(queries.select("query_id", "code"), on="query_id")
+    judgments = judgments.join(queries.select("query_id", "code"), on="query_id")
+    return sort_rows(
+        queries["query_id"].to_numpy(),
+        queries["n_retrieved"].fill_null(0).cast(pl.Int64).to_numpy(),
+        judged_query=judgments["code"].cast(pl.Int64).to_numpy(),
+        judged_relevance=judgments["relevance"].to_numpy(),
+        rows=(
+            rows["code"].cast(pl.Int64).to_numpy(),
+            np.array(rows["doc_id"].to_list(), dtype=object),
+            rows["relevance"].to_numpy(),
+            rows["above"].cast(pl.Int64).to_numpy(),
+            rows["tied"].cast(pl.Int64).to_numpy(),
+        ),
+        unjudged_queries=tuple(unjudged),
+    )
+
+
+def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placements:
+    """Look the judged documents up and count scores: no frame of all rows is built."""
+    if qrels.mapping is None:
+        qrels = Qrels(qrels.to_dict(), name=qrels.where)
+    judgments, retrieved = qrels.mapping or {}, run.mapping or {}
+    query_ids = sorted(judgments)
+    unjudged = sorted(retrieved.keys() - judgments.keys())
+    if len(unjudged) == len(retrieved):
+        raise no_common_query(qrels, run, query_ids, unjudged)
+    n_retrieved = np.zeros(len(query_ids), np.int64)
+    relevances, n_judged = [], np.zeros(len(query_ids), np.int64)
+    docs: list[str] = []
+    found: list[tuple[FloatArray, ...]] = []
+    sizes = np.zeros(len(query_ids), np.int64)
+    for code, query in enumerate(query_ids):
+        relevance = qrels.numbers(query)
+        relevances.append(relevance)
+        n_judged[code] = len(relevance)
+        if query not in retrieved:
+            continue
+        documents = retrieved[query]
+        scores = round_scores(run.numbers(query), precision)
+        n_retrieved[code] = len(scores)
+        hits = [(place, doc) for place, doc in enumerate(judgments[query]) if doc in documents]
+        if not hits:
+            continue
+        places = [place for place, _ in hits]
+        names = [doc for _, doc in hits]
+        own = round_scores(np.array([documents[doc] for doc in names], np.float64) + 0.0, precision)
+        docs.extend(names)
+        sizes[code] = len(names)
+        found.append((relevance[places], *_count(scores, own)))
+    columns = [np.concatenate(column) if column else np.zeros(0) for column in zip(*found, strict=True)] or [
+        np.zeros(0)
+    ] * 3
+    code = np.arange(len(query_ids))
+    return sort_rows(
+        np.array(query_ids, dtype=object),
+        n_retrieved,
+        judged_query=np.repeat(code, n_judged),
+        judged_relevance=np.concatenate(relevances),
+        rows=(
+            np.repeat(code, sizes),
+            np.array(docs, dtype=object),
+            columns[0],
+            columns[1].astype(np.int64),
+            columns[2].astype(np.int64),
+        ),
+        unjudged_queries=tuple(unjudged),
+    )
+
+
+def _count(scores: FloatArray, own: FloatArray) -> tuple[Any, Any]:
+    """Count the scores above and at each of `own`."""
+    if len(own) <= 2:  # noqa: PLR2004 - two comparisons cost less than sorting
+        above = [np.count_nonzero(scores > score) for score in own]
+        tied = [np.count_nonzero(scores == score) for score in own]
+        return np.array(above), np.array(tied)
+    ascending = np.sort(scores)
+    upper = np.searchsorted(ascending, own, side="right")
+    return len(scores) - upper, upper - np.searchsorted(ascending, own, side="left")
+
+
+def no_common_query(qrels: Qrels, run: Run, judged: Iterable[str], retrieved: Iterable[str]) -> NoCommonQueryError:
+    """Return the error that shows ids of both sides."""
+
+    def three(ids: Iterable[str]) -> str:
+        known = sorted(ids)
+        rest = len(known) - 3
+        return ", ".join(map(repr, known[:3])) + (f" and {rest} more" if rest > 0 else "")
+
+    message = (
+        f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
+        " Are they of the same collection, and are the ids written alike?"
+    )
+    return NoCommonQueryError(message)

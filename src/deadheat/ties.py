@@ -1,0 +1,136 @@
+"""Tie policies: each turns placements into placements, and no measure knows of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from deadheat import relational
+from deadheat.errors import ParameterError, RowOrderError, did_you_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deadheat.data import Run
+    from deadheat.placement import Placements
+
+POLICIES = ("expected", "best", "worst", "doc_id", "input", "random")
+LOOK_AT_RUN = ("doc_id", "input")
+
+
+def check_policy(ties: str) -> str:
+    """Return the name of a tie policy if there is one of that name."""
+    if ties not in POLICIES:
+        msg = f"ties must be one of {', '.join(map(repr, POLICIES))}, got {ties!r}.{did_you_mean(str(ties), POLICIES)}"
+        raise ParameterError(msg)
+    return ties
+
+
+def arrange(placements: Placements, key: NDArray[np.float64], *, best: bool) -> Placements:
+    """Break every tie in favour of the documents with a high `key`, or against them.
+
+    Parameters
+    ----------
+    placements : Placements
+    key : ndarray of shape (n_rows,)
+        The judged documents are put in its order; unjudged ones stand after them (`best`) or before them.
+    best : bool
+
+    Returns
+    -------
+    Placements
+        Without ties among judged documents.
+    """
+    order = np.lexsort((-key if best else key, placements.above, placements.query))
+    starts = placements.tie_starts
+    sizes = np.diff(np.append(starts, len(order)))
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    first = placements.above[order]
+    if not best:
+        first = first + placements.tied[order] - np.repeat(sizes, sizes)
+    above = np.empty_like(placements.above)
+    above[order] = first + place
+    return placements.moved(above, np.ones_like(above))
+
+
+def best(placements: Placements) -> Placements:
+    """Put the judged documents first in their tie, highest relevance first."""
+    return placements.cached("best", lambda: arrange(placements, placements.relevance, best=True))
+
+
+def worst(placements: Placements) -> Placements:
+    """Put the judged documents last in their tie, lowest relevance first."""
+    return placements.cached("worst", lambda: arrange(placements, placements.relevance, best=False))
+
+
+def draw(placements: Placements, rng: np.random.Generator | int | None) -> Placements:
+    """Draw one order of every tie, each with the same probability.
+
+    Parameters
+    ----------
+    placements : Placements
+    rng : numpy.random.Generator, int or None
+        The same seed gives the same order.
+    """
+    generator = np.random.default_rng(rng)
+    starts = placements.tie_starts
+    sizes = np.diff(np.append(starts, len(placements.query)))
+    tied = placements.tied[starts]
+    group = np.repeat(np.arange(len(starts)), tied)
+    order = np.lexsort((generator.random(len(group)), group))
+    begin = np.cumsum(tied) - tied
+    rank = np.empty(len(group), np.int64)
+    rank[order] = np.arange(len(group)) - np.repeat(begin, tied)
+    within = np.arange(len(placements.query)) - np.repeat(starts, sizes)
+    above = placements.above + rank[np.repeat(begin, sizes) + within]
+    return placements.moved(above, np.ones_like(above))
+
+
+def by_rule(placements: Placements, run: Run, rule: str) -> Placements:
+    """Break ties by document id (descending, by UTF-8 bytes, as trec_eval does) or by the order of the input.
+
+    Parameters
+    ----------
+    placements : Placements
+    run : Run
+        The run that the placements are of, its scores already rounded if they were for the placements.
+    rule : {"doc_id", "input"}
+    """
+    tied = np.flatnonzero(placements.tied > 1)
+    above = placements.above.copy()
+    if len(tied):
+        above[tied] += _documents_first(placements, run, rule, tied)
+    return placements.moved(above, np.ones_like(above))
+
+
+def _documents_first(
+    placements: Placements, run: Run, rule: str, rows: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Count, for each of `rows`, the documents of its tie that the rule puts before it."""
+    frame = run.lazy
+    if rule == "input":
+        if not run.is_polars:
+            msg = f"ties='input' needs rows in an order, and {run.where} has none: use a file, a dict or an eager frame"
+            raise RowOrderError(msg)
+        frame = frame.with_row_index("row")
+    keys, tie = ["query_id", "doc_id"], ["query_id", "score"]
+    wanted = pl.DataFrame(
+        {
+            "query_id": pl.Series(placements.query_ids[placements.query[rows]].tolist(), dtype=pl.String),
+            "doc_id": pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String),
+        }
+    )
+    tied = relational.ties_of(frame, wanted).sort(*tie, "row" if rule == "input" else "doc_id", descending=rule != "input")
+    tied = tied.with_columns(first=pl.int_range(pl.len(), dtype=pl.Int64).over(tie))
+    return wanted.join(tied, on=keys, how="left", maintain_order="left")["first"].to_numpy()
+
+
+def apply(placements: Placements, ties: str, rng: np.random.Generator | int | None) -> Placements:
+    """Apply a policy that needs the placements alone."""
+    if ties == "best":
+        return best(placements)
+    if ties == "worst":
+        return worst(placements)
+    return draw(placements, rng) if ties == "random" else placements

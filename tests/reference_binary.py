@@ -1,0 +1,198 @@
+"""Measures of binary relevance from their definitions, on one explicit ranking.
+
+Conventions of the arguments stand in `reference`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Ranking: TypeAlias = Sequence[tuple[str, float | None]]
+Judged: TypeAlias = Mapping[str, float]
+
+
+def is_relevant(relevance: float | None, rel: float) -> bool:
+    return relevance is not None and relevance >= rel
+
+
+def count_hits(ranking: Ranking, rel: float) -> int:
+    return sum(is_relevant(relevance, rel) for _, relevance in ranking)
+
+
+def count_relevant(judged: Judged, rel: float) -> int:
+    return sum(relevance >= rel for relevance in judged.values())
+
+
+def _first(ranking: Ranking, rel: float) -> int | None:
+    """Rank of the first relevant document, if any."""
+    for rank, (_, relevance) in enumerate(ranking, start=1):
+        if is_relevant(relevance, rel):
+            return rank
+    return None
+
+
+def ranks_of(ranking: Ranking, rel: float) -> list[int]:
+    """Ranks of all relevant documents."""
+    return [rank for rank, (_, relevance) in enumerate(ranking, start=1) if is_relevant(relevance, rel)]
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator else 0.0
+
+
+def _normaliser(norm: str, ranking: Ranking, judged: Judged, rel: float, cutoff: int | None) -> int:
+    n_relevant = count_relevant(judged, rel)
+    if norm == "R":
+        return n_relevant
+    if norm == "min":
+        return n_relevant if cutoff is None else min(n_relevant, cutoff)
+    if norm == "retrieved":
+        return count_hits(ranking[:cutoff], rel)
+    if norm == "retrieved_all":
+        return count_hits(ranking, rel)
+    raise ValueError(norm)
+
+
+# Sets
+
+
+def precision(ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None) -> float:
+    """Share of relevant documents among the first k, or among all that are retrieved."""
+    return ratio(count_hits(ranking[:cutoff], rel), len(ranking) if cutoff is None else cutoff)
+
+
+def recall(
+    ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, norm: str = "R", cutoff: int | None = None
+) -> float:
+    """Share of the relevant documents that stand among the first k."""
+    return ratio(count_hits(ranking[:cutoff], rel), _normaliser(norm, ranking, judged, rel, cutoff))
+
+
+def f_measure(
+    ranking: Ranking,
+    judged: Judged,
+    _scale: float,
+    *,
+    rel: float = 1,
+    beta: float = 1,
+    norm: str = "R",
+    cutoff: int | None = None,
+) -> float:
+    """Weighted harmonic mean of precision and recall, as (1 + b^2) C / (k + b^2 R)."""
+    k = len(ranking) if cutoff is None else cutoff
+    n_relevant = _normaliser(norm, ranking, judged, rel, cutoff)
+    return ratio((1 + beta**2) * count_hits(ranking[:cutoff], rel), k + beta**2 * n_relevant)
+
+
+def hit(ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None) -> float:
+    """1 if a relevant document stands among the first k."""
+    return float(_first(ranking[:cutoff], rel) is not None)
+
+
+def r_precision(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Precision among the first R, R the number of relevant documents."""
+    n_relevant = count_relevant(judged, rel)
+    return ratio(count_hits(ranking[:n_relevant], rel), n_relevant)
+
+
+def judged_share(ranking: Ranking, _judged: Judged, _scale: float, *, cutoff: int | None = None) -> float:
+    """Share of judged documents (relevance 0 or more) among the first min(k, retrieved)."""
+    return ratio(count_hits(ranking[:cutoff], 0), len(ranking[:cutoff]))
+
+
+def n_queries(_ranking: Ranking, _judged: Judged, _scale: float) -> float:
+    """1: each query counts once."""
+    return 1.0
+
+
+def n_retrieved(ranking: Ranking, _judged: Judged, _scale: float) -> float:
+    """Documents retrieved."""
+    return float(len(ranking))
+
+
+def n_relevant(_ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Relevant documents in the qrels."""
+    return float(count_relevant(judged, rel))
+
+
+def n_relevant_retrieved(
+    ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None
+) -> float:
+    """Relevant documents among the first k, or among all that are retrieved."""
+    return float(count_hits(ranking[:cutoff], rel))
+
+
+# First relevant document, ranks of relevant documents
+
+
+def reciprocal_rank(
+    ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None
+) -> float:
+    """1 / rank of the first relevant document, 0 if none stands among the first k."""
+    first = _first(ranking[:cutoff], rel)
+    return 0.0 if first is None else 1 / first
+
+
+def first_position(
+    ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None
+) -> float:
+    """Rank of the first relevant document; k + 1, or retrieved + 1, if there is none; NaN for an empty ranking."""
+    first = _first(ranking[:cutoff], rel)
+    if first is not None:
+        return float(first)
+    if cutoff is not None:
+        return float(cutoff + 1)
+    return float(len(ranking) + 1) if ranking else math.nan
+
+
+def mean_rank(
+    ranking: Ranking,
+    judged: Judged,
+    _scale: float,
+    *,
+    rel: float = 1,
+    missing: str = "skip",
+    cutoff: int | None = None,
+) -> float:
+    """Mean rank of the relevant documents, those missed skipped, last, or capped at k + 1."""
+    if cutoff is None and not ranking:
+        return math.nan
+    after = float(len(ranking) + 1 if cutoff is None else cutoff + 1)
+    ranks = ranks_of(ranking[:cutoff], rel)
+    if missing in {"last", "capped"}:
+        ranks += [int(after)] * (count_relevant(judged, rel) - len(ranks))
+    return sum(ranks) / len(ranks) if ranks else after
+
+
+def average_precision(
+    ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, norm: str = "R", cutoff: int | None = None
+) -> float:
+    """Precision at the rank of each relevant document among the first k, summed and normalised."""
+    total = math.fsum(count_hits(ranking[:rank], rel) / rank for rank in ranks_of(ranking[:cutoff], rel))
+    return ratio(total, _normaliser(norm, ranking, judged, rel, cutoff))
+
+
+def average_recall(
+    ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, norm: str = "R", cutoff: int | None = None
+) -> float:
+    """Recall at the rank of each relevant document among the first k, summed and normalised."""
+    n_relevant = count_relevant(judged, rel)
+    total = math.fsum(count_hits(ranking[:rank], rel) / n_relevant for rank in ranks_of(ranking[:cutoff], rel))
+    return ratio(total, _normaliser(norm, ranking, judged, rel, cutoff))
+
+
+def binary_preference(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Each relevant document, less the share of judged non-relevant documents before it: trec_eval's bpref."""
+    n_relevant = count_relevant(judged, rel)
+    n_nonrelevant = sum(0 <= relevance < rel for relevance in judged.values())
+    total, nonrelevant_above = 0.0, 0
+    for _, relevance in ranking:
+        if relevance is None or relevance < 0:
+            continue
+        if relevance < rel:
+            nonrelevant_above += 1
+        elif nonrelevant_above == 0:
+            total += 1
+        else:
+            total += 1 - min(nonrelevant_above, n_relevant) / min(n_relevant, n_nonrelevant)
+    return ratio(total, n_relevant)

@@ -1,0 +1,148 @@
+"""The same data as dicts, tuples, files and frames of every engine gives exactly the same numbers."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from random_cases import BATCHES
+
+duckdb = pytest.importorskip("duckdb")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+BATCH = BATCHES["graded"]
+MEASURES = ["nDCG@3", "AP", "RR(rel=2)", "ERR", "bpref", "Judged@3", "RBPResidual", "FRP", "Q@5", "P@2", "AR@2"]
+Rows = list[tuple[str, str, float]]
+NAMES = {"qrels": ["query_id", "doc_id", "relevance"], "run": ["query_id", "doc_id", "score"]}
+
+
+def rows_of(nested: dict[str, dict[str, float]]) -> Rows:
+    """Flatten a dict of dicts."""
+    return [(query, doc, float(value)) for query, docs in nested.items() for doc, value in docs.items()]
+
+
+def columns(rows: Rows, kind: str) -> dict[str, list[object]]:
+    """Turn rows into named columns."""
+    return dict(zip(NAMES[kind], map(list, zip(*rows, strict=True)), strict=True))
+
+
+def as_polars(rows: Rows, kind: str) -> object:
+    """Build a Polars frame."""
+    return pl.DataFrame(columns(rows, kind))
+
+
+def as_duckdb(rows: Rows, kind: str) -> object:
+    """Build a DuckDB relation."""
+    connection = duckdb.connect()
+    return connection.from_arrow(pa.table(columns(rows, kind)))
+
+
+SOURCES: dict[str, Callable[[Rows, str], object]] = {
+    "tuples": lambda rows, _: rows,
+    "polars": as_polars,
+    "polars lazy": lambda rows, kind: pl.LazyFrame(columns(rows, kind)),
+    "pandas": lambda rows, kind: pd.DataFrame(columns(rows, kind)),
+    "pandas with pyarrow": lambda rows, kind: pd.DataFrame(columns(rows, kind)).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas categories": lambda rows, kind: pd.DataFrame(columns(rows, kind)).astype(
+        {"query_id": "category", "doc_id": "category"}
+    ),
+    "pyarrow": lambda rows, kind: pa.table(columns(rows, kind)),
+    "duckdb": as_duckdb,
+    "class": lambda rows, kind: (dh.Qrels if kind == "qrels" else dh.Run)(rows),
+}
+ORDERED = [name for name in SOURCES if name != "duckdb"]
+
+
+def assert_equal_to_dicts(qrels: object, run: object, ties: str) -> None:
+    """Compare all numbers with those from dicts of dicts, exactly."""
+    expected = dh.evaluate(BATCH.qrels, BATCH.run, MEASURES, ties=ties)
+    found = dh.evaluate(qrels, run, MEASURES, ties=ties)
+    for measure in MEASURES:
+        assert list(found[measure].query_ids) == list(expected[measure].query_ids)
+        for field in ("values", "tie_std", "tie_min", "tie_max"):
+            np.testing.assert_array_equal(
+                getattr(found[measure], field), getattr(expected[measure], field), err_msg=f"{measure} {field}"
+            )
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_source_changes_nothing(source: str, ties: str) -> None:
+    """Every engine counts the same documents above and tied, and orders ids by the same bytes."""
+    build = SOURCES[source]
+    assert_equal_to_dicts(build(rows_of(BATCH.qrels), "qrels"), build(rows_of(BATCH.run), "run"), ties)
+
+
+@pytest.mark.parametrize("source", ORDERED)
+def test_order_given_is_kept(source: str) -> None:
+    """The policy input follows the rows of everything that has an order."""
+    build = SOURCES[source]
+    assert_equal_to_dicts(build(rows_of(BATCH.qrels), "qrels"), build(rows_of(BATCH.run), "run"), "input")
+
+
+def test_engine_without_an_order_refuses_the_policy_input() -> None:
+    """A relation in a database has no first row."""
+    with pytest.raises(dh.DeadheatError, match="order"):
+        dh.evaluate(BATCH.qrels, as_duckdb(rows_of(BATCH.run), "run"), MEASURES, ties="input").means()
+
+
+@pytest.mark.parametrize(
+    "kinds", [("polars", "tuples"), ("pandas", "polars"), ("class", "duckdb"), ("pyarrow", "pandas")]
+)
+def test_sources_may_differ(kinds: tuple[str, str]) -> None:
+    """Qrels in one form and run in another."""
+    qrels = SOURCES[kinds[0]](rows_of(BATCH.qrels), "qrels")
+    assert_equal_to_dicts(qrels, SOURCES[kinds[1]](rows_of(BATCH.run), "run"), "expected")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", ".json"])
+@pytest.mark.parametrize("ties", ["expected", "doc_id", "input"])
+def test_files_change_nothing(tmp_path: Path, suffix: str, ties: str) -> None:
+    """Write with other libraries, read with deadheat; infinite scores come back from all but JSON."""
+    run = {query: docs for query, docs in BATCH.run.items() if np.isfinite(list(docs.values())).all()}
+    qrels = {query: docs for query, docs in BATCH.qrels.items() if query in run}
+    paths = {}
+    for kind, nested in (("qrels", qrels), ("run", run)):
+        paths[kind] = tmp_path / (kind + suffix)
+        frame = pd.DataFrame(columns(rows_of(nested), kind))
+        if suffix == ".parquet":
+            frame.to_parquet(paths[kind])
+        elif suffix == ".json":
+            pd.Series(nested).to_json(paths[kind], double_precision=15)
+        elif suffix == ".jsonl":
+            frame.to_json(paths[kind], orient="records", lines=True, double_precision=15)
+        else:
+            frame.to_csv(paths[kind], sep="\t" if suffix == ".tsv" else ",", index=False)
+    found = dh.evaluate(paths["qrels"], paths["run"], MEASURES, ties=ties)
+    expected = dh.evaluate(qrels, run, MEASURES, ties=ties)
+    for measure in MEASURES:
+        np.testing.assert_array_equal(found[measure].values, expected[measure].values, err_msg=measure)
+
+
+@pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
+@pytest.mark.parametrize("source", ["polars", "polars lazy", "pandas", "pyarrow", "duckdb"])
+def test_both_plans_give_the_same_placements(source: str, batch: object) -> None:
+    """Counting and ranking agree, and with a count by hand."""
+    build = SOURCES[source]
+    qrels, run = batch.qrels, batch.run
+    frames = build(rows_of(qrels), "qrels"), build(rows_of(run), "run")
+    counted = dh.place(*frames, plan="count").to_polars()
+    assert counted.equals(dh.place(*frames, plan="window").to_polars())
+    by_hand = [
+        (
+            query,
+            doc,
+            float(relevance),
+            sum(other > run[query][doc] for other in run[query].values()),
+            sum(other == run[query][doc] for other in run[query].values()),
+        )
+        for query, judged in qrels.items()
+        for doc, relevance in judged.items()
+        if doc in run.get(query, {})
+    ]
+    assert sorted(counted.select("query_id", "doc_id", "relevance", "above", "tied").rows()) == sorted(by_hand)
+    assert dh.place(qrels, run).to_polars().equals(counted)

@@ -1,0 +1,150 @@
+"""Imports inside the package go one way, from the first layer to the last (design: data flow and layout)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import deadheat
+
+PACKAGE = Path(deadheat.__file__).parent
+
+# each may import its own layer and the ones before it
+LAYERS = (
+    ("errors",),
+    ("io", "data"),
+    ("placement", "relational", "ties"),
+    ("kernels",),
+    ("measures",),
+    ("evaluation",),
+    ("stats",),
+    ("comparison",),
+    ("report",),
+    ("cli",),
+    ("__main__",),
+)
+ORDER = {name: number for number, names in enumerate(LAYERS) for name in names}
+UNCONSTRAINED = {"__init__", "integrations"}  # the public names; and what nothing imports
+
+# methods that call a later layer, and the type of what they return: (module, where, imported)
+ALLOWED: set[tuple[str, str, str]] = set()
+
+
+class Import(NamedTuple):
+    """One import of a module of the package."""
+
+    module: str  # that imports, as "measures.linear"
+    where: str  # the function, "TYPE_CHECKING" or "module"
+    imported: str  # the first part of what is imported, as "kernels"
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} imports {self.imported} in {self.where}"
+
+
+class Imports(ast.NodeVisitor):
+    """Collect the imports of one module that stay inside the package."""
+
+    def __init__(self, path: Path, root: Path) -> None:
+        parts = path.relative_to(root).with_suffix("").parts
+        self.root = root
+        self.module = ".".join(parts)
+        self.package = parts[:-1]
+        self.scope: list[str] = []
+        self.found: list[Import] = []
+
+    def add(self, parts: tuple[str, ...], line: int) -> None:
+        first = parts[0] if parts else ""
+        is_module = (self.root / first).is_dir() or (self.root / f"{first}.py").is_file()
+        where = ".".join(self.scope) or "module"
+        self.found.append(Import(self.module, where, first if first and is_module else "__init__", line))
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            top, *rest = alias.name.split(".")
+            if top == "deadheat":
+                self.add(tuple(rest), node.lineno)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        named = tuple(node.module.split(".")) if node.module else ()
+        if node.level:
+            base = self.package[: len(self.package) - node.level + 1] + named
+        elif named[0] == "deadheat":
+            base = named[1:]
+        else:
+            return
+        for alias in node.names:
+            self.add((*base, alias.name), node.lineno)
+
+    def visit_scope(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        self.scope.append(node.name)
+        self.generic_visit(node)
+        self.scope.pop()
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_scope  # noqa: N815 (the names that ast calls)
+
+    def visit_If(self, node: ast.If) -> None:
+        for statements, scope in ((node.body, ast.unparse(node.test)), (node.orelse, "")):
+            self.scope += ["TYPE_CHECKING"] * scope.endswith("TYPE_CHECKING")
+            for statement in statements:
+                self.visit(statement)
+            del self.scope[len(self.scope) - scope.endswith("TYPE_CHECKING") :]
+
+
+def imports_of(path: Path, root: Path = PACKAGE) -> list[Import]:
+    """Return the imports inside the package that the file at `path` makes."""
+    visitor = Imports(path, root)
+    visitor.visit(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+    return visitor.found
+
+
+def goes_back(found: Import) -> bool:
+    """Tell whether an import leads to a later layer, to the public names or to an integration."""
+    layer, *_ = found.module.split(".")
+    if layer in UNCONSTRAINED:
+        return False
+    return found.imported in UNCONSTRAINED or ORDER[found.imported] > ORDER[layer]
+
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_imports_go_one_way(path: Path) -> None:
+    layer = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    assert layer in ORDER or layer in UNCONSTRAINED, f"{layer} has no layer: give it one in LAYERS"
+    wrong = [str(found) for found in imports_of(path) if goes_back(found) and found[:3] not in ALLOWED]
+    assert not wrong
+
+
+def test_every_exception_is_still_needed() -> None:
+    found = {found[:3] for path in SOURCES for found in imports_of(path)}
+    assert found >= ALLOWED
+
+
+def test_exceptions_stand_inside_functions() -> None:
+    assert all(where != "module" for _, where, _ in ALLOWED)
+
+
+@pytest.mark.parametrize(
+    ("source", "where", "imported"),
+    [
+        ("from deadheat.cli import main", "module", "cli"),
+        ("import deadheat.cli", "module", "cli"),
+        ("from deadheat import evaluation", "module", "evaluation"),
+        ("from deadheat import nDCG", "module", "__init__"),
+        ("from ..evaluation import evaluate", "module", "evaluation"),
+        ("from .linear import P", "module", "measures"),
+        ("class A:\n    def b(self):\n        from deadheat.report.text import table", "A.b", "report"),
+        ("if TYPE_CHECKING:\n    from deadheat import stats", "TYPE_CHECKING", "stats"),
+    ],
+)
+def test_the_reader_of_imports_sees(source: str, where: str, imported: str, tmp_path: Path) -> None:
+    for name in ("cli", "evaluation", "report/text", "stats", "measures/linear", "measures/probe"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+    found = imports_of(tmp_path / "measures" / "probe.py", tmp_path)
+    assert [(one.where, one.imported) for one in found] == [(where, imported)]
