@@ -15,7 +15,7 @@ Gain: TypeAlias = str | Mapping[float, float]
 def _gain(relevance: float | None, gain: Gain) -> float:
     if relevance is None:
         return 0.0
-    if isinstance(gain, Mapping):
+    if not isinstance(gain, str):
         return gain.get(relevance, 0.0)
     if gain == "linear":
         return max(relevance, 0.0)
@@ -35,7 +35,7 @@ def _weight(rank: int, discount: str) -> float:
         exponent, shift = arguments
         return 1 / (rank + shift) ** exponent
     if name == "exp":
-        return arguments[0] ** rank
+        return math.pow(arguments[0], rank)
     if name == "none":
         return 1.0
     raise ValueError(discount)
@@ -174,9 +174,16 @@ def q_measure(
     beta: float = 1,
     cutoff: int | None = None,
 ) -> float:
-    """Blended ratio (C + beta cg) / (i + beta cg*) at the rank i of each relevant document, over R: Q-measure."""
-    gains = [_gain(relevance, "linear") for _, relevance in ranking]
-    ideal = sorted((_gain(relevance, "linear") for relevance in judged.values()), reverse=True)
+    """Blended ratio (C + beta cg) / (i + beta cg*) at the rank i of each relevant document, over R: Q-measure.
+
+    Only relevant documents gain, so that no document of relevance below `rel` counts in favour of a later one.
+    """
+
+    def gain(relevance: float | None) -> float:
+        return _gain(relevance, "linear") if relevance is not None and relevance >= rel else 0.0
+
+    gains = [gain(relevance) for _, relevance in ranking]
+    ideal = sorted(map(gain, judged.values()), reverse=True)
     total = math.fsum(
         (count_hits(ranking[:rank], rel) + beta * sum(gains[:rank])) / (rank + beta * sum(ideal[:rank]))
         for rank in ranks_of(ranking[:cutoff], rel)

@@ -112,6 +112,17 @@ def test_mid_rank_definitions_are_functions_of_the_ties(batch: Batch, rel: int) 
         np.testing.assert_array_equal(scores.tie_max, scores.values)
 
 
+@pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
+def test_no_spread_where_no_order_matters(batch: Batch) -> None:
+    """Rounding leaves no standard deviation where all orders give one value: its square root would be large."""
+    notations = [variant.notation(cutoff) for variant in VARIANTS for cutoff in variant.cutoffs]
+    evaluation = dh.evaluate(batch.qrels, batch.run, notations)
+    for notation in notations:
+        scores = evaluation[notation]
+        same = scores.tie_max - scores.tie_min < TOLERANCE
+        assert scores.tie_std[same].max(initial=0) < TOLERANCE, notation
+
+
 def test_mean_over_queries_has_its_own_spread() -> None:
     """Ties of different queries are independent: variances of the mean add, extremes average."""
     batch = BATCHES["graded"]

@@ -1,13 +1,13 @@
 """The same data as dicts, tuples, files and frames of every engine gives exactly the same numbers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import deadheat as dh
-from random_cases import BATCHES
+from random_cases import BATCHES, Batch
 
 duckdb = pytest.importorskip("duckdb")
 pd = pytest.importorskip("pandas")
@@ -20,7 +20,7 @@ Rows = list[tuple[str, str, float]]
 NAMES = {"qrels": ["query_id", "doc_id", "relevance"], "run": ["query_id", "doc_id", "score"]}
 
 
-def rows_of(nested: dict[str, dict[str, float]]) -> Rows:
+def rows_of(nested: Mapping[str, Mapping[str, float]]) -> Rows:
     """Flatten a dict of dicts."""
     return [(query, doc, float(value)) for query, docs in nested.items() for doc, value in docs.items()]
 
@@ -35,10 +35,12 @@ def as_polars(rows: Rows, kind: str) -> object:
     return pl.DataFrame(columns(rows, kind))
 
 
+CONNECTION = duckdb.connect()
+
+
 def as_duckdb(rows: Rows, kind: str) -> object:
     """Build a DuckDB relation."""
-    connection = duckdb.connect()
-    return connection.from_arrow(pa.table(columns(rows, kind)))
+    return CONNECTION.from_arrow(pa.table(columns(rows, kind)))
 
 
 SOURCES: dict[str, Callable[[Rows, str], object]] = {
@@ -99,6 +101,13 @@ def test_sources_may_differ(kinds: tuple[str, str]) -> None:
     assert_equal_to_dicts(qrels, SOURCES[kinds[1]](rows_of(BATCH.run), "run"), "expected")
 
 
+def test_duckdb_connections_may_differ() -> None:
+    """Qrels of one database, run of another."""
+    other = duckdb.connect()
+    qrels = other.from_arrow(pa.table(columns(rows_of(BATCH.qrels), "qrels")))
+    assert_equal_to_dicts(qrels, as_duckdb(rows_of(BATCH.run), "run"), "expected")
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", ".json"])
 @pytest.mark.parametrize("ties", ["expected", "doc_id", "input"])
 def test_files_change_nothing(tmp_path: Path, suffix: str, ties: str) -> None:
@@ -125,7 +134,7 @@ def test_files_change_nothing(tmp_path: Path, suffix: str, ties: str) -> None:
 
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
 @pytest.mark.parametrize("source", ["polars", "polars lazy", "pandas", "pyarrow", "duckdb"])
-def test_both_plans_give_the_same_placements(source: str, batch: object) -> None:
+def test_both_plans_give_the_same_placements(source: str, batch: Batch) -> None:
     """Counting and ranking agree, and with a count by hand."""
     build = SOURCES[source]
     qrels, run = batch.qrels, batch.run

@@ -15,11 +15,12 @@ PACKAGE = Path(deadheat.__file__).parent
 # each may import its own layer and the ones before it
 LAYERS = (
     ("errors",),
-    ("io", "data"),
-    ("placement", "relational", "ties"),
+    ("io", "precision", "data"),
+    ("placement", "relational", "placing", "ties"),
     ("kernels",),
     ("measures",),
     ("evaluation",),
+    ("orders", "profile", "guide"),
     ("stats",),
     ("comparison",),
     ("report",),
@@ -27,7 +28,7 @@ LAYERS = (
     ("__main__",),
 )
 ORDER = {name: number for number, names in enumerate(LAYERS) for name in names}
-UNCONSTRAINED = {"__init__", "integrations"}  # the public names; and what nothing imports
+UNCONSTRAINED = {"__init__", "_api", "integrations"}  # the public names; and what nothing imports
 
 # methods that call a later layer, and the type of what they return: (module, where, imported)
 ALLOWED: set[tuple[str, str, str]] = set()

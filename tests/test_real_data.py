@@ -139,14 +139,15 @@ def test_random_tie_breaks_scatter_around_the_exact_mean(trec_eval: str, tie_bre
     assert by_query.var(axis=0, ddof=1).sum() == pytest.approx((scores.tie_std**2).sum(), rel=0.05)
     assert (by_query >= scores.tie_min - 1e-9).all()
     assert (by_query <= scores.tie_max + 1e-9).all()
-    assert scores.mean_tie_min < drawn.min()
-    assert drawn.max() < scores.mean_tie_max
+    assert scores.mean_tie_min - 1e-9 <= drawn.min()
+    assert drawn.max() <= scores.mean_tie_max + 1e-9
 
 
 def test_llm_labels_say_anything_between_a_tenth_and_nine_tenths() -> None:
     """The figures of the design: nDCG@10 from 0.10 to 0.87, trec_eval's rule 0.47."""
-    worst_to_best = dh.evaluate(llm_qrels(), llm_run("Olz-gpt4o"), ["nDCG@10"])["nDCG@10"]
-    by_id = dh.evaluate(llm_qrels(), llm_run("Olz-gpt4o"), ["nDCG@10"], ties="doc_id")["nDCG@10"]
+    qrels, run = llm_qrels(), llm_run("NISTRetrieval-instruct0")
+    worst_to_best = dh.evaluate(qrels, run, ["nDCG@10"])["nDCG@10"]
+    by_id = dh.evaluate(qrels, run, ["nDCG@10"], ties="doc_id")["nDCG@10"]
     assert round(worst_to_best.mean_tie_min, 2) == 0.10
     assert round(worst_to_best.mean_tie_max, 2) == 0.87
     assert round(by_id.mean, 2) == 0.47

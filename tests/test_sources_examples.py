@@ -243,7 +243,7 @@ GOOD, BAD = [3, 0, 2, 1, 0], [0, 1, 0, 2, 3]
 
 def gained(levels: list[int]) -> float:
     """DCG with exponential gain."""
-    return sum((2**level - 1) / log2(rank + 1) for rank, level in enumerate(levels, start=1))
+    return sum((2.0**level - 1) / log2(rank + 1) for rank, level in enumerate(levels, start=1))
 
 
 def test_german_page_ndcg() -> None:

@@ -1,7 +1,32 @@
-"""deadheat: evaluate rankings, exactly where scores tie."""
+"""deadheat: evaluate rankings, exactly where scores tie.
 
-from deadheat.data import Qrels, Run, read_qrels, read_run
-from deadheat.errors import DeadheatError
-from deadheat.evaluation import Evaluation, Scores, evaluate
-from deadheat.measures import *  # noqa: F403 - the measures are public names
-from deadheat.placing import place
+>>> import deadheat as dh
+>>> qrels = {"q1": {"d1": 1}}
+>>> run = {"q1": {"d1": 0.5, "d2": 0.5}}
+>>> dh.evaluate(qrels, run, ["RR", "P@1"]).means()
+{'RR': 0.75, 'P@1': 0.5}
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deadheat._api import *  # noqa: F403 - all of them, by its __all__
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    # The command line's --help must not wait for NumPy and Polars, so the names are imported when one is used.
+    if name == "__version__":
+        return version("deadheat")
+    try:
+        return getattr(import_module("deadheat._api"), name)
+    except AttributeError:
+        msg = f"module 'deadheat' has no attribute {name!r}"
+        raise AttributeError(msg) from None
+
+
+def __dir__() -> list[str]:
+    return sorted(import_module("deadheat._api").__all__)

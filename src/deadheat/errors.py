@@ -111,6 +111,8 @@ class MissingDependencyError(DeadheatError, ImportError):
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
-    by_folded = {name.casefold(): name for name in known}
+    by_folded: dict[str, str] = {}
+    for name in known:
+        by_folded.setdefault(name.casefold(), name)
     near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=0.6)
     return f" Did you mean {by_folded[near[0]]!r}?" if near else ""

@@ -310,7 +310,7 @@ def evaluate(
     if missing == "skip":
         placements = placements.select(~placements.missing)
     if ties in tie_policies.LOOK_AT_RUN:
-        ranked = tie_policies.by_rule(placements, run, ties)
+        ranked = tie_policies.by_rule(placements, qrels, run, ties)
     else:
         ranked = tie_policies.apply(placements, ties, rng)
     return Evaluation(

@@ -89,11 +89,15 @@ def rounded(run: Run, precision: ScorePrecision) -> Run:
 def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
     judged, retrieved = relational.same_engine(qrels, run)
     counts = relational.count_retrieved(retrieved)
-    found = relational.find_judged(judged, retrieved)
+    lazy = relational.find_judged(judged, retrieved)
+    found = collect(lazy)
     levels = found.select("query_id", "score").unique()
-    places = PLANS[plan or relational.choose_plan(levels, counts)](retrieved, levels)
+    plan = plan or relational.choose_plan(levels, counts)
+    # Another engine finds the levels again: it cannot always take a frame of ours.
+    in_engine = nw.from_native(levels.lazy()) if retrieved.implementation.is_polars() else _levels(lazy)
+    places = PLANS[plan](retrieved, in_engine)
     rows = found.join(places, on=["query_id", "score"], how="left")
-    judgments = collect(nw.from_native(qrels.to_polars().lazy()))
+    judgments = qrels.to_polars()
     queries = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code")
     queries = queries.join(counts, on="query_id", how="left", maintain_order="left")
     unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
@@ -115,6 +119,10 @@ def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
         ),
         unjudged_queries=tuple(unjudged),
     )
+
+
+def _levels(judged: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    return judged.select("query_id", "score").unique()
 
 
 def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placements:

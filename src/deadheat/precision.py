@@ -47,7 +47,7 @@ def round_scores(scores: NDArray[np.float64], precision: ScorePrecision) -> NDAr
     Examples
     --------
     >>> round_scores(np.array([0.1234, 0.1235]), "bfloat16").tolist()
-    [0.1234130859375, 0.1234130859375]
+    [0.12353515625, 0.12353515625]
     """
     precision = check_precision(precision)
     if precision is None:

@@ -23,17 +23,25 @@ PAIRS_PER_ROW = 4  # above so many (document, judged score) pairs a row, ranking
 
 
 def same_engine(qrels: Qrels, run: Run) -> tuple[Frame, Frame]:
-    """Return both frames where one engine can join them; else the run's columns go to Polars.
-
-    DuckDB (or PySpark) frames of one connection are joined there.
-    """
+    """Return both frames where one engine can join them, else in Polars."""
     judged, retrieved = qrels.lazy, run.lazy
-    if judged.implementation is retrieved.implementation:
+    if judged.implementation is retrieved.implementation and (run.is_polars or _can_join(judged, retrieved)):
         return judged, retrieved
-    return (
-        nw.from_native(collect(judged).lazy()),
-        nw.from_native(collect(retrieved).lazy()),
-    )
+    return in_polars(judged), in_polars(retrieved)
+
+
+def _can_join(judged: Frame, retrieved: Frame) -> bool:
+    """Try a join: relations of two DuckDB connections, say, look alike and cannot be joined."""
+    try:
+        collect(retrieved.join(judged.select("doc_id"), on="doc_id", how="semi").head(0))
+    except Exception:  # noqa: BLE001 - every engine has exceptions of its own; a real one comes up again in Polars
+        return False
+    return True
+
+
+def in_polars(frame: Frame) -> Frame:
+    """Return the rows as a Polars frame; another engine's are fetched."""
+    return frame if frame.implementation.is_polars() else nw.from_native(collect(frame).lazy())
 
 
 def count_retrieved(run: Frame) -> pl.DataFrame:
@@ -41,11 +49,11 @@ def count_retrieved(run: Frame) -> pl.DataFrame:
     return collect(run.group_by("query_id").agg(n_retrieved=nw.len()))
 
 
-def find_judged(qrels: Frame, run: Frame) -> pl.DataFrame:
+def find_judged(qrels: Frame, run: Frame) -> Frame:
     """Return query_id, doc_id, relevance and score of every judged document that was retrieved."""
     # A join on one text column needs no row encoding; what it leaves is small.
     candidates = run.join(qrels.select("doc_id").unique(), on="doc_id", how="semi")
-    return collect(candidates.join(qrels, on=["query_id", "doc_id"], how="inner"))
+    return candidates.join(qrels, on=["query_id", "doc_id"], how="inner")
 
 
 def choose_plan(levels: pl.DataFrame, retrieved: pl.DataFrame) -> str:
@@ -55,21 +63,21 @@ def choose_plan(levels: pl.DataFrame, retrieved: pl.DataFrame) -> str:
     return "window" if pairs > PAIRS_PER_ROW * retrieved["n_retrieved"].sum() else "count"
 
 
-def count_plan(run: Frame, levels: pl.DataFrame) -> pl.DataFrame:
+def count_plan(run: Frame, levels: Frame) -> pl.DataFrame:
     """Count, for each judged score of a query, the documents above and at it.
 
     Parameters
     ----------
     run : narwhals.LazyFrame
-    levels : polars.DataFrame
-        Distinct (query_id, score) of the judged documents.
+    levels : narwhals.LazyFrame
+        Distinct (query_id, score) of the judged documents, in the engine of `run`.
 
     Returns
     -------
     polars.DataFrame
         query_id, score, above, tied.
     """
-    judged = _like(run, levels.rename({"score": "level"}))
+    judged = levels.rename({"score": "level"})
     score, level = nw.col("score"), nw.col("level")
     paired = run.select("query_id", "score").join(judged, on="query_id", how="inner")
     marked = paired.select(
@@ -79,42 +87,25 @@ def count_plan(run: Frame, levels: pl.DataFrame) -> pl.DataFrame:
     return collect(counted).rename({"level": "score"})
 
 
-def window_plan(run: Frame, levels: pl.DataFrame) -> pl.DataFrame:
+def window_plan(run: Frame, levels: Frame) -> pl.DataFrame:
     """Rank the documents of every query that has a judged one, and keep the judged scores.
 
     Parameters and result as for :func:`count_plan`.
     """
-    judged = _like(run, levels)
-    rows = run.select("query_id", "score").join(judged.select("query_id").unique(), on="query_id", how="semi")
+    rows = run.select("query_id", "score").join(levels.select("query_id").unique(), on="query_id", how="semi")
     low = nw.col("score").rank("min", descending=True).over("query_id").cast(nw.Int64)
     high = nw.col("score").rank("max", descending=True).over("query_id").cast(nw.Int64)
     ranked = rows.with_columns(above=low - 1, tied=high - low + 1)
-    kept = ranked.join(judged, on=["query_id", "score"], how="semi").unique()
-    return collect(kept)
+    return collect(ranked.join(levels, on=["query_id", "score"], how="semi").unique())
 
 
-def ties_of(run: Frame, documents: pl.DataFrame) -> pl.DataFrame:
-    """Return all rows of the run that are tied with one of the given documents.
+def rows_tied_with_judged(qrels: Frame, run: Frame) -> pl.DataFrame:
+    """Return all rows of the run that have the score of a judged document of their query, that document included.
 
     Parameters
     ----------
-    run : narwhals.LazyFrame
-        Further columns are kept.
-    documents : polars.DataFrame
-        The query_id and doc_id of documents of the run.
+    qrels, run : narwhals.LazyFrame
+        Further columns of the run are kept.
     """
-    wanted = _like(run, documents)
-    levels = run.join(wanted, on=["query_id", "doc_id"], how="semi").select("query_id", "score").unique()
+    levels = find_judged(qrels, run).select("query_id", "score").unique()
     return collect(run.join(levels, on=["query_id", "score"], how="semi"))
-
-
-def _like(frame: Frame, levels: pl.DataFrame) -> Frame:
-    """Bring a small Polars frame to the engine of `frame`."""
-    if frame.implementation.is_polars():
-        return nw.from_native(levels.lazy())
-    if frame.implementation.is_duckdb():
-        import duckdb  # noqa: PLC0415 - an extra, and only here
-
-        return nw.from_native(duckdb.from_arrow(levels.to_arrow()))
-    msg = f"joining judged scores in {frame.implementation} is not supported yet"
-    raise NotImplementedError(msg)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -13,7 +14,7 @@ from deadheat.errors import ParameterError, RowOrderError, did_you_mean
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deadheat.data import Run
+    from deadheat.data import Qrels, Run
     from deadheat.placement import Placements
 
 POLICIES = ("expected", "best", "worst", "doc_id", "input", "random")
@@ -88,43 +89,40 @@ def draw(placements: Placements, rng: np.random.Generator | int | None) -> Place
     return placements.moved(above, np.ones_like(above))
 
 
-def by_rule(placements: Placements, run: Run, rule: str) -> Placements:
+def by_rule(placements: Placements, qrels: Qrels, run: Run, rule: str) -> Placements:
     """Break ties by document id (descending, by UTF-8 bytes, as trec_eval does) or by the order of the input.
 
     Parameters
     ----------
     placements : Placements
-    run : Run
-        The run that the placements are of, its scores already rounded if they were for the placements.
+    qrels, run : Qrels, Run
+        What the placements are of; the run's scores already rounded if they were for the placements.
     rule : {"doc_id", "input"}
     """
     tied = np.flatnonzero(placements.tied > 1)
     above = placements.above.copy()
     if len(tied):
-        above[tied] += _documents_first(placements, run, rule, tied)
+        above[tied] += _documents_first(placements, qrels, run, rule, tied)
     return placements.moved(above, np.ones_like(above))
 
 
 def _documents_first(
-    placements: Placements, run: Run, rule: str, rows: NDArray[np.int64]
+    placements: Placements, qrels: Qrels, run: Run, rule: str, rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Count, for each of `rows`, the documents of its tie that the rule puts before it."""
-    frame = run.lazy
+    judged, retrieved = relational.same_engine(qrels, run)
     if rule == "input":
         if not run.is_polars:
             msg = f"ties='input' needs rows in an order, and {run.where} has none: use a file, a dict or an eager frame"
             raise RowOrderError(msg)
-        frame = frame.with_row_index("row")
-    keys, tie = ["query_id", "doc_id"], ["query_id", "score"]
-    wanted = pl.DataFrame(
-        {
-            "query_id": pl.Series(placements.query_ids[placements.query[rows]].tolist(), dtype=pl.String),
-            "doc_id": pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String),
-        }
-    )
-    tied = relational.ties_of(frame, wanted).sort(*tie, "row" if rule == "input" else "doc_id", descending=rule != "input")
+        retrieved = nw.from_native(retrieved.to_native().with_row_index("row"))
+    tie, by_id = ["query_id", "score"], rule == "doc_id"
+    tied = relational.rows_tied_with_judged(judged, retrieved)
+    tied = tied.sort(*tie, "doc_id" if by_id else "row", descending=by_id)
     tied = tied.with_columns(first=pl.int_range(pl.len(), dtype=pl.Int64).over(tie))
-    return wanted.join(tied, on=keys, how="left", maintain_order="left")["first"].to_numpy()
+    query_ids, doc_ids = placements.query_ids[placements.query[rows]], placements.doc_ids[rows]
+    wanted = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()})
+    return wanted.join(tied, on=["query_id", "doc_id"], how="left", maintain_order="left")["first"].to_numpy()
 
 
 def apply(placements: Placements, ties: str, rng: np.random.Generator | int | None) -> Placements:

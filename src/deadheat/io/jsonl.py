@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import polars as pl
 
 from deadheat.errors import EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.kinds import VALUE_COLUMN, resolve_columns
-from deadheat.io.source import blocks, count_lines, decoded, plain_head, read_all, refuse_binary
+from deadheat.io.source import blocks, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import frame_of_rows, holds_large, holds_only_numbers, read_value, shown, value_error
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from deadheat.io.kinds import Kind
 
-# Ids that Polars may have made from something else than a string: from a number whose text is lost, true, an object.
-_DOUBTFUL_ID = r"(?s)^(?:-?\d+[.eE][\d.eE+-]*|-0|true|false|[\[{].*)$"
+# An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".
+_DOUBTFUL_ID = r'"(?:{}|{})"\s*:\s*(?:-?[0-9]+[.eE]|-0|[^"0-9\s-])'
 
 _PATTERN = frozenset("*?[")
 
@@ -44,7 +45,7 @@ def read_jsonl(path: Path, kind: Kind) -> pl.DataFrame:
     # scan_ndjson() expands a path as a pattern, and cannot be told not to.
     is_pattern = not _PATTERN.isdisjoint(str(path))
     data: Path | bytes = read_all(path) if head is None or is_pattern else path
-    refuse_binary(data[: 1 << 16] if isinstance(data, bytes) else head or b"", path)
+    refuse_binary(data if isinstance(data, bytes) else head or b"", path)
     columns = _columns(data, path, kind)
     frame = _parse(data, columns)
     if frame is None:
@@ -75,12 +76,12 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
         frame = rows.select(**{canonical: pl.col(name) for canonical, name in columns.items()}).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
-    ids, values = frame.select("query_id", "doc_id"), frame.to_series(2)
-    if sum(ids.null_count().row(0)) or any(column.str.contains(_DOUBTFUL_ID).any() for column in ids):
+    values = frame.to_series(2)
+    if sum(frame.null_count().row(0)) or not holds_only_numbers(values) or holds_large(values):
         return None
-    if not holds_only_numbers(values) or holds_large(values):
-        return None
-    return frame if frame.height == count_lines(data) else None
+    doubtful = pl.col("line").str.contains(_DOUBTFUL_ID.format(re.escape(query), re.escape(doc)))
+    n_lines, n_doubtful = pl.scan_lines(data, glob=False).select(pl.len(), doubtful.sum()).collect().row(0)
+    return frame if n_lines == frame.height and not n_doubtful else None
 
 
 def _rows(

@@ -87,7 +87,7 @@ def resolve_columns(names: Sequence[str], kind: Kind, *, where: str | Path) -> d
 
 def _missing_column(names: Sequence[str], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
     accepted = _NAMES[kind][canonical]
-    hint = next((near for name in names if (near := did_you_mean(name, accepted))), "")
+    hint = next((near for name in names if name not in known_names() and (near := did_you_mean(name, accepted))), "")
     if kind == "run" and canonical == "score" and any(name in names for name in _RELEVANCE_NAMES):
         hint = " This looks like qrels; were qrels and run given in the wrong order?"
     return ColumnError(

@@ -53,14 +53,14 @@ def scan_parquet(path: Path, kind: Kind) -> pl.LazyFrame:
 
 def _check_id(dtype: pl.DataType, name: str, path: Path) -> None:
     # A float column may have come from ids and lost their text: 880.0 for "0880".
-    if not (dtype.is_integer() or dtype in {pl.String, pl.Categorical, pl.Enum, pl.Binary}):
+    if not (dtype.is_integer() or isinstance(dtype, pl.String | pl.Categorical | pl.Enum | pl.Binary)):
         raise ColumnError(f"column {name!r} holds {dtype}, expected text or integers as ids", path=path)
 
 
 def _check_value(rows: pl.LazyFrame, dtype: pl.DataType, name: str, kind: Kind, path: Path) -> None:
     if not dtype.is_numeric():
         raise ColumnError(f"column {name!r} holds {dtype}, expected numbers as {VALUE_COLUMN[kind]}", path=path)
-    if dtype in {pl.Int64, pl.UInt64, pl.Int128}:
+    if isinstance(dtype, pl.Int64 | pl.UInt64 | pl.Int128):
         low, high = rows.select(low=pl.col(name).min(), high=pl.col(name).max()).collect(engine="streaming").row(0)
         beyond = next((given for given in (low, high) if given is not None and abs(given) > _LARGEST_INTEGER), None)
         if beyond is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK = 1 << 24
-_HEAD = 1 << 16
+HEAD = 1 << 16
 _CONVERT = "convert it first, for instance with iconv -f latin1 -t utf-8"
 _BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -49,12 +49,13 @@ def plain_head(path: Path) -> bytes | None:
     if not path.is_file():
         return None
     with path.open("rb") as file:
-        head = file.read(_HEAD)
+        head = file.read(HEAD)
     return None if _compression(head) else head
 
 
-def refuse_binary(head: bytes, path: Path) -> None:
+def refuse_binary(data: bytes, path: Path) -> None:
     """Raise FileFormatError if the first bytes are those of a file without lines of text."""
+    head = data[:HEAD]
     if b"\0" not in head and _is_utf8(head):
         return  # an id may begin with the letters of a magic number
     kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
@@ -87,7 +88,7 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
         If a compressed file is truncated or damaged, or its text is not UTF-8.
     """
     with path.open("rb") as file:
-        compressed = _compression(file.peek(_HEAD))
+        compressed = _compression(file.peek(HEAD))
         if compressed:
             pieces = _decompressed(path if path.is_file() else file.read(), path, compressed, size)
         else:

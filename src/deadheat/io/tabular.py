@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.errors import EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
-from deadheat.io.source import count_lines, decoded, plain_head, read_all, refuse_binary, without_bom
+from deadheat.io.source import HEAD, count_lines, decoded, plain_head, read_all, refuse_binary, without_bom
 from deadheat.io.values import frame_of_rows, holds_large, holds_only_numbers, read_value, shown
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from deadheat.io.kinds import Kind
 
-_HEAD = 1 << 16
 _TREC_WIDTHS = {4, 6}
 
 
@@ -95,7 +94,7 @@ def _open(path: Path, kind: Kind, separator: str) -> _Table:
     head = plain_head(path)
     if head is None:
         data = read_all(path)
-        head = data[:_HEAD]
+        head = data[:HEAD]
     refuse_binary(head, path)
     lines = csv.reader(StringIO(without_bom(head).decode("utf-8", "replace"), newline=""), delimiter=separator)
     header = next((row for row in lines if any(row)), [])

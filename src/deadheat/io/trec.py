@@ -18,7 +18,7 @@ from deadheat.errors import EmptyDataError, MalformedRowError, SwappedFilesError
 from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, known_names
 from deadheat.io.lines import read_lines
-from deadheat.io.source import blocks, plain_head, refuse_binary
+from deadheat.io.source import HEAD, blocks, plain_head, refuse_binary
 from deadheat.io.values import are_exact, holds_large, holds_only_numbers, shown
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFra
 
 def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     """Return the separator of the first row; raise if it shows that this is another kind of file."""
-    refuse_binary(head[: 1 << 16], path)
-    lines = head[: 1 << 16].splitlines()
+    refuse_binary(head, path)
+    lines = head[:HEAD].splitlines()
     line, row = next(((n, row) for n, row in enumerate(lines, 1) if row.split()), (1, b""))
     fields = row.split()
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()

@@ -74,20 +74,24 @@ def write(
     with _replacing(path) as file:
         if chosen == "parquet":
             rows.write_parquet(file)
+            return
+        compression = _COMPRESSIONS.get(path.suffix.lower(), "uncompressed")
+        if chosen in {"csv", "tsv"}:
+            table = rows.with_columns(_value_as_text(kind))
+            table.write_csv(file, separator="," if chosen == "csv" else "\t", compression=compression)
         else:
-            _write_text(rows, file, kind, chosen, tag, _COMPRESSIONS.get(path.suffix.lower(), "uncompressed"))
+            # A table of one column, never quoted: whole lines, which Polars compresses.
+            lines = _lines(rows, kind, chosen, tag)
+            lines.write_csv(file, include_header=False, quote_style="never", compression=compression)
 
 
-def _write_text(
-    rows: pl.DataFrame, file: BinaryIO, kind: Kind, chosen: Format, tag: str, compression: _Compression
-) -> None:
-    if chosen in {"csv", "tsv"}:
-        table = rows.with_columns(_value_as_text(kind))
-        table.write_csv(file, separator="," if chosen == "csv" else "\t", compression=compression)
-    else:
-        lines = {"trec": _trec_lines, "jsonl": _json_lines, "json": _nested_lines}[chosen](rows, kind, tag)
-        # A table of one column, never quoted: whole lines, which Polars compresses.
-        lines.write_csv(file, include_header=False, quote_style="never", compression=compression)
+def _lines(rows: pl.DataFrame, kind: Kind, chosen: Format, tag: str) -> pl.DataFrame:
+    """Return the lines of the file as a table of one column."""
+    if chosen == "json":
+        return _nested_lines(rows, kind)
+    if chosen == "jsonl":
+        return _json_lines(rows, kind)
+    return _trec_lines(rows, kind, tag)
 
 
 def _trec_lines(rows: pl.DataFrame, kind: Kind, tag: str) -> pl.DataFrame:
@@ -97,13 +101,13 @@ def _trec_lines(rows: pl.DataFrame, kind: Kind, tag: str) -> pl.DataFrame:
     return rows.select(pl.format("{} Q0 {} {} {} {}", "query_id", "doc_id", rank, _value_as_text(kind), pl.lit(tag)))
 
 
-def _json_lines(rows: pl.DataFrame, kind: Kind, _tag: str) -> pl.DataFrame:
+def _json_lines(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
     ids = pl.struct("query_id", "doc_id").struct.json_encode().str.strip_suffix("}")
     number = _value_as_text(kind).str.replace("inf", "Infinity", literal=True)  # as Python's json writes and reads it
     return rows.select(pl.concat_str(ids, pl.lit(f',"{VALUE_COLUMN[kind]}":'), number, pl.lit("}")))
 
 
-def _nested_lines(rows: pl.DataFrame, kind: Kind, _tag: str) -> pl.DataFrame:
+def _nested_lines(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
     nested: dict[str, dict[str, float]] = {}
     for query_id, doc_id, value in rows.iter_rows():
         is_level = kind == "qrels" and value.is_integer() and abs(value) <= _LARGEST_INTEGER
@@ -139,8 +143,8 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, *, is_trec: bool) -> None
     for ids in rows.select("query_id", "doc_id"):
         if ids.null_count() or (ids == "").any():
             raise NullIdError(f"column {ids.name!r} holds a null or empty id, expected text", path=path)
-        unwritable = ids.filter(ids.str.contains(_BREAKS_TREC)) if is_trec else []
-        if len(unwritable):
+        unwritable = ids.filter(ids.str.contains(_BREAKS_TREC))
+        if is_trec and len(unwritable):
             message = f"TREC separates fields by blanks, so {ids.name} cannot be {shown(unwritable[0])}; write .csv"
             raise DataError(message, path=path)
 

@@ -1,16 +1,32 @@
 """The measures: importing this package fills the registry."""
 
+import sys
+from types import ModuleType
+
 from deadheat.measures._base import CutMeasure, Measure, measures, register
 from deadheat.measures._notation import parse_measure
 from deadheat.measures.average import AP, AR
 from deadheat.measures.cascade import ERR, nERR
 from deadheat.measures.counts import NumQ, NumRel, NumRet
+from deadheat.measures.custom import Custom
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import FRP, MTRR, RR, Hit, TMHits
 from deadheat.measures.graded import GAP, Q
 from deadheat.measures.preference import bpref
 from deadheat.measures.rank import MR
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
+
+
+
+class _CallableModule(ModuleType):
+    """This package, which is also the function that it is named after."""
+
+    def __call__(self) -> dict[str, type[Measure]]:
+        return measures()
+
+
+# `deadheat.measures` is this package as soon as anything imports it; `deadheat.measures()` is the registry.
+sys.modules[__name__].__class__ = _CallableModule
 
 MAP, MAR, MRR, MERR = AP, AR, RR, ERR
 HR = Success = Hit
@@ -31,6 +47,7 @@ __all__ = [
     "MTRR",
     "RBP",
     "RR",
+    "Custom",
     "CutMeasure",
     "F",
     "Hit",

@@ -10,12 +10,13 @@ import numpy as np
 from deadheat.kernels import pairwise
 from deadheat.kernels.segments import ratio, run_starts, scan_before, segment_sums
 from deadheat.measures._base import CutMeasure, register
-from deadheat.measures._gains import ideal_rank
 from deadheat.measures._parameters import Number, parameter
 from deadheat.measures.discounted import scale_top
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from deadheat.placement import Placements
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sums:
-    """Pairwise sums of the ties that hold documents with values u and h."""
+    """Pairwise sums of the ties that hold documents with values u and h; `varied` tells which hold different ones."""
 
     patterns: pairwise.Patterns
+    varied: BoolArray
     query: IntArray
     above: IntArray
     tied: IntArray
@@ -50,8 +52,29 @@ def pair_sums(placements: Placements, rows: IntArray, late: FloatArray, early: F
     starts = run_starts(query, above)
     sizes = np.diff(np.append(starts, len(rows)))
     before = np.repeat(scan_before(segment_sums(early, starts), query[starts], np.add), sizes, axis=0)
+    first = np.repeat(starts, sizes)
+    other = ((late != late[first]) | (early != early[first])).any(axis=1)
+    varied = (segment_sums(other.astype(np.int64), starts) > 0) | (sizes < tied[starts])
     patterns = pairwise.document_patterns(late, early, before, starts)
-    return Sums(patterns, query[starts], above[starts], tied[starts])
+    return Sums(patterns, varied, query[starts], above[starts], tied[starts])
+
+
+def moment(
+    placements: Placements,
+    found: Sums,
+    inside: IntArray,
+    weight: Callable[[IntArray, IntArray], FloatArray],
+    *,
+    squares: bool,
+) -> FloatArray:
+    """Return the mean of the pairwise sum by query, or its variance (`squares`)."""
+    sums = pairwise.rank_sums(inside, weight, squares=squares)
+    if squares:
+        # A tie of equal documents has no variance, and no rounding error of one.
+        part = np.where(found.varied, pairwise.variance(found.patterns, sums, found.tied), 0.0)
+    else:
+        part = pairwise.mean(found.patterns, sums, found.tied)
+    return placements.by_query(part, found.query)
 
 
 @register
@@ -104,11 +127,10 @@ class GAP(CutMeasure):
 
     def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         found = self._sums(placements)
-        sums = pairwise.rank_sums(
-            self.inside(found.above, found.tied), lambda rows, j: 1 / (found.above[rows, None] + j), squares=squares
+        inside = self.inside(found.above, found.tied)
+        return moment(
+            placements, found, inside, lambda rows, j: 1 / (found.above[rows, None] + j), squares=squares
         )
-        part = (pairwise.variance if squares else pairwise.mean)(found.patterns, sums, found.tied)
-        return placements.by_query(part, found.query)
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a judgment of level 1 or more."""
@@ -130,8 +152,9 @@ class Q(RelevanceMeasure, CutMeasure):
 
     .. math:: Q@k = \frac{1}{R} \sum_{i \le k,\ d_i\ \text{relevant}} \frac{C_i + \beta\, cg_i}{i + \beta\, cg^*_i}
 
-    with :math:`C_i` relevant documents and :math:`cg_i` cumulative gain (positive relevance) in the top i, and
-    :math:`cg^*_i` the same for the ideal ranking of all judged documents. ``beta=0`` is average precision.
+    with :math:`C_i` relevant documents and :math:`cg_i` their cumulative gain (positive relevance) in the top i, and
+    :math:`cg^*_i` the same for the ideal ranking of all judged documents. Documents of relevance below `rel` gain
+    nothing. ``beta=0`` is average precision.
 
     References
     ----------
@@ -150,17 +173,22 @@ class Q(RelevanceMeasure, CutMeasure):
 
     def _sums(self, placements: Placements) -> Sums:
         def find() -> Sums:
-            relevance = placements.relevance
-            rows = np.flatnonzero((relevance >= self.rel) | (relevance > 0))
-            relevant = (relevance[rows, None] >= self.rel).astype(np.float64)
-            return pair_sums(placements, rows, relevant, relevant + self.beta * np.maximum(relevance[rows, None], 0.0))
+            rows = np.flatnonzero(placements.relevance >= self.rel)
+            relevant = np.ones((len(rows), 1))
+            gains = np.maximum(placements.relevance[rows, None], 0.0)
+            return pair_sums(placements, rows, relevant, relevant + self.beta * gains)
 
         return placements.cached(("Q", self.rel, self.beta), find)
 
     def _ideal(self, placements: Placements) -> FloatArray:
         """Return the cumulative gain of the ideal ranking down to each judgment, of shape (n_judged,)."""
-        gains = np.maximum(placements.judged_relevance, 0.0)
-        return placements.cached("ideal_sums", lambda: gains + scan_before(gains, placements.judged_query, np.add))
+
+        def find() -> FloatArray:
+            relevance = placements.judged_relevance
+            gains = np.where(relevance >= self.rel, np.maximum(relevance, 0.0), 0.0)
+            return gains + scan_before(gains, placements.judged_query, np.add)
+
+        return placements.cached(("Q ideal", self.rel), find)
 
     def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         found, ideal = self._sums(placements), self._ideal(placements)
@@ -172,9 +200,7 @@ class Q(RelevanceMeasure, CutMeasure):
             gain = ideal[start[query] + np.minimum(rank, judged[query]) - 1]
             return 1 / (rank + self.beta * gain)
 
-        sums = pairwise.rank_sums(self.inside(found.above, found.tied), weight, squares=squares)
-        part = (pairwise.variance if squares else pairwise.mean)(found.patterns, sums, found.tied)
-        return placements.by_query(part, found.query)
+        return moment(placements, found, self.inside(found.above, found.tied), weight, squares=squares)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""

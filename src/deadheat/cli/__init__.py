@@ -1,0 +1,38 @@
+"""The command line: parsing and printing only. Commands import NumPy and Polars when they run."""
+
+from __future__ import annotations
+
+from deadheat.cli.app import App, debug_option
+from deadheat.cli.convert import convert
+from deadheat.cli.demo import demo
+from deadheat.cli.evaluate import evaluate
+from deadheat.cli.measures import measures
+from deadheat.cli.ties import ties
+
+import click
+
+HELP = """Evaluate rankings, exactly where scores tie.
+
+\b
+  deadheat evaluate qrels.txt bm25.run            scores, and what ties could make of them
+  deadheat evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
+  deadheat ties bm25.run qrels.txt                how many ties, and what they decide
+  deadheat measures --for top3                    which measure to use
+  deadheat demo                                   why ties matter, on real data
+"""
+
+EPILOG = """\b
+Exit codes: 0 done, 2 usage, 3 bad data.
+Shell completion: eval "$(_DEADHEAT_COMPLETE=bash_source deadheat)", or zsh_source, fish_source.
+"""
+
+
+@click.group(cls=App, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="deadheat", message="deadheat %(version)s")
+@debug_option
+def main() -> None:
+    """Run a command."""
+
+
+for command in (evaluate, ties, measures, convert, demo):
+    main.add_command(command)

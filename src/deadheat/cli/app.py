@@ -1,0 +1,119 @@
+"""What every command shares: errors as one message, exit codes, and --debug before or after the command."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from deadheat.errors import DataError, DeadheatError, SourceTypeError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 2, 3, 1, 130, 141
+DEBUG = "deadheat.debug"
+
+
+class Failure(click.ClickException):
+    """An error of the library as a message on stderr and an exit code.
+
+    Parameters
+    ----------
+    message : str
+    exit_code : int
+    cause : BaseException, optional
+        Shown as a traceback with ``--debug``.
+    """
+
+    def __init__(self, message: str, exit_code: int, cause: BaseException | None = None) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.cause = cause
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message, after the traceback if there is one."""
+        if self.cause is not None:
+            click.echo("".join(traceback.format_exception(self.cause)), file=file, err=file is None, nl=False)
+        super().show(file)
+
+
+class App(click.Group):
+    """A group of commands that turns errors into messages."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
+        """Return the commands in the order in which they are useful."""
+        return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; name the nearest if there is none."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
+            known = list(self.commands)
+            ctx.fail(f"no command {name!r}.{did_you_mean(name, known)} All: {', '.join(known)}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
+        """Run the command; its exceptions become messages."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                forget_stdout()
+                raise click.exceptions.Exit(BROKEN_PIPE) from None
+            raise failure(error, debug=bool(ctx.meta.get(DEBUG))) from None
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:  # noqa: ANN401 - as click's
+        """Run the command line and exit: 0 done, 2 usage, 3 bad data, 130 interrupted."""
+        if not standalone_mode:
+            return super().main(args, *rest, standalone_mode=False, **extra)
+        code: int | None
+        try:
+            code = super().main(args, *rest, standalone_mode=False, **extra)
+            sys.stdout.flush()
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except (click.Abort, KeyboardInterrupt):
+            code = INTERRUPTED
+        except BrokenPipeError:
+            forget_stdout()
+            code = BROKEN_PIPE
+        sys.exit(code or 0)
+
+
+def forget_stdout() -> None:
+    """Send what is still to be written nowhere: its reader has gone, and Python would complain when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def failure(error: Exception, *, debug: bool) -> Failure:
+    """Return an exception as a message with its exit code."""
+    cause = error if debug else None
+    if isinstance(error, DataError | SourceTypeError):
+        return Failure(str(error), BAD_DATA, cause)
+    if isinstance(error, DeadheatError):
+        return Failure(str(error), USAGE, cause)
+    if isinstance(error, MemoryError):
+        return Failure("not enough memory for this data", BAD_DATA, cause)
+    message = f"{type(error).__name__}: {error}\nThis is a mistake in deadheat; please report it with the output of --debug."
+    return Failure(message, BUG, cause)
+
+
+def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - the signature is click's
+    if value:
+        ctx.meta[DEBUG] = True
+
+
+def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --debug; the contexts of a group and its command share what it sets."""
+    option = click.option(
+        "--debug", is_flag=True, expose_value=False, is_eager=True, callback=_set_debug, help="Show tracebacks of errors."
+    )
+    return option(command)

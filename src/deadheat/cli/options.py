@@ -1,0 +1,101 @@
+"""Options that several commands take, and how their text is read."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+BUNDLES = {
+    "trec": "num_q num_ret num_rel num_rel_ret map Rprec bpref recip_rank"
+    " P_5 P_10 P_15 P_20 P_30 P_100 P_200 P_500 P_1000",
+}
+# A notation: anything but separators, where parentheses and quotes may hold them.
+NOTATION = re.compile(r"""(?: [^\s,()'"] | \( (?: [^()'"] | '[^']*' | "[^"]*" )* \) )+ | .""", re.VERBOSE | re.DOTALL)
+
+
+def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a shell completion with the words of ``module:attribute``, imported when the shell asks."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        module, _, attribute = source.partition(":")
+        return [word for word in getattr(import_module(module), attribute) if word.startswith(incomplete)]
+
+    return complete
+
+
+measure_option = click.option(
+    "-m",
+    "--measure",
+    "notations",
+    multiple=True,
+    metavar="MEASURE",
+    shell_complete=complete_from("deadheat.measures._base:REGISTRY"),
+    help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
+    " 'trec' is the set that trec_eval prints.",
+)
+duplicates_option = click.option(
+    "--check-duplicates/--no-check-duplicates",
+    default=True,
+    help="Look for documents that stand twice in a query (default), or trust the data.",
+)
+precision_option = click.option(
+    "--score-precision",
+    metavar="PRECISION",
+    help="Round all scores first: float32, float16, bfloat16 or a number of decimals.",
+)
+
+
+def split_measures(notations: Sequence[str]) -> list[str]:
+    """Return single notations from what -m was given: separated by spaces or commas, bundles unpacked.
+
+    Examples
+    --------
+    >>> split_measures(["nDCG@10 RR", "nDCG(gain='exp', discount='zipf(1, 0)')@5"])
+    ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
+    """
+    found = [part for text in notations for part in NOTATION.findall(text) if part.strip(" \t\n,")]
+    return [part for notation in found for part in BUNDLES.get(notation, notation).split(" ")] if any(
+        notation in BUNDLES for notation in found
+    ) else found
+
+
+def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
+    """Return a name for each path: the file's, with its folder where two are equal, then numbered.
+
+    Examples
+    --------
+    >>> unique_names(["a/bm25.run", "b/bm25.run", "c.run"], lambda path: Path(path).stem)
+    ['a/bm25', 'b/bm25', 'c']
+    """
+    names = [name_of(path) for path in paths]
+    longer = [
+        f"{Path(path).absolute().parent.name}/{name}" if names.count(name) > 1 else name
+        for path, name in zip(paths, names, strict=True)
+    ]
+    return [
+        f"{name} #{longer[: place + 1].count(name)}" if longer.count(name) > 1 else name
+        for place, name in enumerate(longer)
+    ]
+
+
+def parsed_numbers(_: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+    """Read cutoffs such as ``1,5,10``."""
+    if text is None:
+        return None
+    parts = [part for part in re.split(r"[\s,]+", text) if part]
+    if not parts or not all(part.isdigit() and int(part) > 0 for part in parts):
+        msg = f"expected whole numbers from 1 on, such as 1,5,10; got {text!r}"
+        raise click.BadParameter(msg, param=parameter)
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def examples(*lines: str) -> dict[str, Any]:
+    """Return click's epilog with examples, which it must not wrap."""
+    return {"epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)}

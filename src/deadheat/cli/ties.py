@@ -1,0 +1,6 @@
+import click
+from deadheat.cli.app import debug_option
+@click.command()
+@debug_option
+def ties():
+    """ties"""

@@ -1,0 +1,28 @@
+"""Reports as JSON: every fact by its key, every table as nested objects by its labels."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from deadheat.report.numbers import plain
+
+if TYPE_CHECKING:
+    from deadheat.report.model import Report, Table
+
+
+def as_json(report: Report, *, digits: int | None = None) -> str:
+    """Return a report as JSON text; NaN becomes null, and nothing is rounded unless `digits` says so."""
+    document: dict[str, Any] = {fact.key: fact.value for fact in report.facts if fact.key}
+    document |= {table.key: _nested(table, digits) for table in report.tables}
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _nested(table: Table, digits: int | None) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for group, row, cells in table.records():
+        place = nested
+        for key in (*((group,) if table.is_grouped else ()), *row.labels):
+            place = place.setdefault(key, {})
+        place.update({column.key: plain(cell, digits) for column, cell in zip(table.columns, cells, strict=True)})
+    return nested

@@ -1,0 +1,61 @@
+"""Reports as LaTeX, for \\usepackage{booktabs}."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deadheat.report.numbers import format_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deadheat.report.model import Report, Table
+
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    **{character: "\\" + character for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "'": r"\textquotesingle{}",
+    '"': r"\textquotedbl{}",
+}
+
+
+def as_latex(report: Report, *, digits: int | None = None) -> str:
+    """Return the tables of a report as booktabs tables; its facts are comments above them."""
+    facts = [f"% {fact.heading}: {fact.text}" for fact in report.facts if fact.text]
+    tables = ["\n".join(_lines(table, digits)) for table in report.tables]
+    return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
+
+
+def _lines(table: Table, digits: int | None) -> Iterator[str]:
+    n_labels, n_columns = len(table.labels), len(table.columns)
+    yield r"\begin{tabular}{" + "l" * n_labels + "r" * n_columns * len(table.groups) + "}"
+    yield r"\toprule"
+    if table.is_grouped:
+        spans = [rf"\multicolumn{{{n_columns}}}{{c}}{{{escaped(name)}}}" for name in table.groups]
+        yield " & ".join([*[""] * n_labels, *spans]) + r" \\"
+        starts = range(n_labels + 1, n_labels + 1 + n_columns * len(table.groups), n_columns)
+        yield " ".join(rf"\cmidrule(lr){{{start}-{start + n_columns - 1}}}" for start in starts)
+    headings = [*table.labels, *(column for _ in table.groups for column in table.columns)]
+    yield " & ".join(escaped(column.heading) for column in headings) + r" \\"
+    yield r"\midrule"
+    for row in table.rows:
+        cells = [format_cell(cell, digits, empty="--") for group in row.cells for cell in group]
+        yield " & ".join(map(escaped, [*row.labels, *cells])) + r" \\"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+
+
+def escaped(text: str) -> str:
+    r"""Return a text that LaTeX prints as it is.
+
+    Examples
+    --------
+    >>> escaped("run_1 & 50%")
+    'run\\_1 \\& 50\\%'
+    """
+    return "".join(ESCAPES.get(character, character) for character in text)

@@ -1,0 +1,47 @@
+"""Reports as GitHub-flavoured Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deadheat.report.numbers import format_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deadheat.report.model import Report, Row, Table
+
+
+def as_markdown(report: Report, *, digits: int | None = None) -> str:
+    """Return a report as Markdown; the groups of a table become rows, as Markdown cannot span columns."""
+    parts = [f"**{_escaped(report.heading)}**"] if report.heading else []
+    for table in report.tables:
+        parts += [f"**{_escaped(table.title)}**"] if table.title else []
+        parts.append("\n".join(_lines(table, digits)))
+    facts = [f"- {_escaped(fact.heading)}: {_escaped(fact.text)}" for fact in report.facts if fact.text]
+    return "\n\n".join(parts + (["\n".join(facts)] if facts else []))
+
+
+def _lines(table: Table, digits: int | None) -> Iterator[str]:
+    group = [table.group.heading] if table.is_grouped else []
+    labels = [column.heading for column in table.labels]
+    yield _line([*labels, *group, *(column.heading for column in table.columns)])
+    yield _line([":--"] * (len(labels) + len(group)) + ["--:"] * len(table.columns))
+    for row in table.rows:
+        yield from _row(table, row, digits)
+
+
+def _row(table: Table, row: Row, digits: int | None) -> Iterator[str]:
+    for name, cells in zip(table.groups, row.cells, strict=True):
+        own = [name] if table.is_grouped else []
+        yield _line([*row.labels, *own, *(format_cell(cell, digits) for cell in cells)])
+
+
+def _line(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_escaped, texts)) + " |"
+
+
+def _escaped(text: str) -> str:
+    for character in "\\|*_<`":
+        text = text.replace(character, "\\" + character)
+    return text

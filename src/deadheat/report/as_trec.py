@@ -1,0 +1,77 @@
+"""Scores as trec_eval prints them, under its own names where it has the measure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deadheat.measures import Measure, parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deadheat.report.model import Cell, Table
+
+# trec_eval's name of a measure with its default parameters: (without a cutoff, with the cutoff {}); None: it has none
+NAMES: dict[str, tuple[str | None, str | None]] = {
+    "NumQ": ("num_q", None),
+    "NumRet": ("num_ret", None),
+    "NumRel": ("num_rel", None),
+    "NumRelRet": ("num_rel_ret", None),
+    "AP": ("map", "map_cut_{}"),
+    "Rprec": ("Rprec", None),
+    "bpref": ("bpref", None),
+    "RR": ("recip_rank", None),
+    "P": ("set_P", "P_{}"),
+    "R": ("set_recall", "recall_{}"),
+    "F": ("set_F", None),
+    "nDCG": ("ndcg", "ndcg_cut_{}"),
+    "Hit": (None, "success_{}"),
+}
+ONLY_IN_ALL = ("num_q",)
+
+
+def trec_name(measure: Measure | str) -> str:
+    """Return trec_eval's name of a measure, or our notation where trec_eval has no such measure.
+
+    Examples
+    --------
+    >>> trec_name("nDCG@10"), trec_name("RR"), trec_name("P(rel=2)@5")
+    ('ndcg_cut_10', 'recip_rank', 'P(rel=2)@5')
+    """
+    measure = parse_measure(measure)
+    cutoff = getattr(measure, "cutoff", None)
+    plain, cut = NAMES.get(type(measure).__name__, (None, None))
+    has_defaults = "(" not in str(measure)
+    template = plain if cutoff is None else cut
+    return template.format(cutoff) if has_defaults and template else str(measure)
+
+
+def as_trec(summary: Table, per_query: Table | None = None, *, digits: int | None = None) -> str:
+    """Return scores as trec_eval prints them: of every query first (as for its -q), then of all.
+
+    Parameters
+    ----------
+    summary : Table
+        Labelled by measure.
+    per_query : Table, optional
+        Labelled by query and measure.
+    digits : int, optional
+        Decimals, 4 by default.
+    """
+    return "\n".join(line for place in range(len(summary.groups)) for line in _run(summary, per_query, place, digits))
+
+
+def _run(summary: Table, per_query: Table | None, place: int, digits: int | None) -> Iterator[str]:
+    for row in per_query.rows if per_query else ():
+        query, measure = row.labels
+        name = trec_name(measure)
+        if name not in ONLY_IN_ALL and row.cells[place][0] is not None:
+            yield _line(name, query, row.cells[place][0], digits)
+    yield _line("runid", "all", summary.groups[place], digits)
+    for row in summary.rows:
+        yield _line(trec_name(row.labels[0]), "all", row.cells[place][0], digits)
+
+
+def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:
+    value = f"{cell:.{4 if digits is None else digits}f}" if isinstance(cell, float) else str(cell)
+    return f"{name:<22}\t{query}\t{value}"

@@ -1,0 +1,121 @@
+"""What a report is before it has a format: tables of numbers, and the facts that stand beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Cell: TypeAlias = "float | str | None"
+"""A float is rounded where it is printed, an int (a count) is not; None and NaN stand for "no value"."""
+
+
+class Share(float):
+    """A number from 0 to 1 that people read as a percentage."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name in CSV and JSON, and its heading where people read it."""
+
+    key: str
+    heading: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        What the row is about.
+    cells : tuple of tuple
+        Its numbers, of shape (n_groups, n_columns).
+    """
+
+    labels: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose columns are repeated for every group, such as a run.
+
+    Attributes
+    ----------
+    key : str
+        Its name in JSON.
+    labels : tuple of Column
+        The leading columns of text.
+    columns : tuple of Column
+        The columns of numbers within a group.
+    rows : tuple of Row
+    groups : tuple of str
+        The name of each group; one empty name if there are none.
+    group : Column
+        What the groups are.
+    title : str
+        A line above it.
+    """
+
+    key: str
+    labels: tuple[Column, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    groups: tuple[str, ...] = ("",)
+    group: Column = Column("run", "run")
+    title: str = ""
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the groups have names."""
+        return self.groups != ("",)
+
+    def records(self) -> Iterator[tuple[str, Row, tuple[Cell, ...]]]:
+        """Give (group, row, cells) of each group in turn."""
+        for place, group in enumerate(self.groups):
+            for row in self.rows:
+                yield group, row, row.cells[place]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A statement below the tables.
+
+    Attributes
+    ----------
+    key : str
+        Its name in JSON.
+    value : object
+        What JSON holds.
+    heading, text : str
+        What people read; a fact without text stands in JSON only.
+    """
+
+    key: str
+    value: object
+    heading: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Tables and the facts that belong to them.
+
+    Attributes
+    ----------
+    tables : tuple of Table
+    facts : tuple of Fact
+    heading : str
+        A line above everything, for people.
+    closing : str
+        A line below everything, for people.
+    """
+
+    tables: tuple[Table, ...]
+    facts: tuple[Fact, ...] = ()
+    heading: str = ""
+    closing: str = ""

@@ -1,0 +1,83 @@
+"""Numbers as text: the only place where they are rounded."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from deadheat.report.model import Share
+
+if TYPE_CHECKING:
+    from deadheat.report.model import Cell
+
+DIGITS = 4
+NOISE = 1e-12  # what floating point leaves of a difference that is zero
+
+
+def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:
+    """Return a cell as people read it.
+
+    Parameters
+    ----------
+    cell : float, int, str or None
+        An int is not rounded, a `Share` becomes a percentage.
+    digits : int, optional
+        Decimals of a float, 4 by default.
+    empty : str, default "-"
+        What stands for None and NaN.
+
+    Examples
+    --------
+    >>> format_cell(0.71234), format_cell(1234), format_cell(None), format_cell(Share(0.845)), format_cell(0.00002)
+    ('0.7123', '1,234', '-', '84%', '2e-05')
+    """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return empty
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, Share):
+        return _percentage(cell)
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    digits = DIGITS if digits is None else digits
+    if NOISE < abs(cell) < 0.5 * 10**-digits:
+        return f"{cell:.0e}"  # 0.0000 would look like a zero
+    return f"{cell:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
+
+
+def _percentage(share: float) -> str:
+    """Return a percentage that says 0% and 100% only where it is so."""
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
+
+
+def plain(cell: Cell, digits: int | None = None) -> float | str | None:
+    """Return a cell as data: no value is None, a float is rounded only where it is asked for."""
+    if isinstance(cell, float):
+        if not math.isfinite(cell):
+            return None if math.isnan(cell) else str(cell)
+        return float(cell) if digits is None else round(float(cell), digits)
+    return cell
+
+
+def three(ids: list[str] | tuple[str, ...]) -> str:
+    """Return up to three ids, and that there are more.
+
+    Examples
+    --------
+    >>> three(["q1", "q2", "q3", "q4"])
+    'q1, q2, q3, ...'
+    """
+    return ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "query", "queries"), counted(1200, "run")
+    ('1 query', '1,200 runs')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,221 @@
+"""The report of evaluations: scores by measure and run, and everything that was silently the case."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.report.model import Column, Fact, Report, Row, Table
+from deadheat.report.numbers import NOISE, counted, format_cell, three
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from deadheat.evaluation import Evaluation, Scores
+    from deadheat.precision import ScorePrecision
+    from deadheat.report.model import Cell
+
+MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
+SPREAD = (Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))
+EXPLAINED = {
+    "expected": "expected: the exact mean over all orders of equal scores",
+    "best": "best: the judged documents first in every tie, highest relevance first",
+    "worst": "worst: the judged documents last in every tie, lowest relevance first",
+    "doc_id": "doc_id: by document id, descending, as trec_eval does",
+    "input": "input: in the order of the file",
+    "random": "random: one order of every tie, drawn at random",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the evaluations were made, as far as they do not say it themselves.
+
+    Attributes
+    ----------
+    qrels : str
+        The name of the qrels.
+    missing, no_relevant : str
+    score_precision : {"float32", "float16", "bfloat16"}, int or None
+    seed : int, optional
+        Of ``ties="random"``.
+    digits : int, optional
+        Decimals of the numbers in sentences.
+    """
+
+    qrels: str
+    missing: str = "empty"
+    no_relevant: str = "zero"
+    score_precision: ScorePrecision = None
+    seed: int | None = None
+    digits: int | None = None
+
+
+def report_evaluations(
+    evaluations: Sequence[Evaluation], settings: Settings, *, per_query: bool = False
+) -> Report:
+    """Return the report of evaluations of the same measures.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        With different names.
+    settings : Settings
+    per_query : bool, default False
+        Whether a table of all queries stands before the one of their means.
+    """
+    tables = [summarise(evaluations)]
+    if per_query:
+        tables.insert(0, list_queries(evaluations))
+    return Report(tuple(tables), tuple(_facts(evaluations, settings)))
+
+
+def summarise(evaluations: Sequence[Evaluation]) -> Table:
+    """Return a table with a row a measure and a group of columns a run: mean (of a count: the total) and tie spread."""
+    rows = [
+        Row((str(measure),), tuple(_summary(evaluation[measure]) for evaluation in evaluations))
+        for measure in evaluations[0].measures
+    ]
+    columns = (Column("value", "mean"), *SPREAD)
+    return Table("scores", (MEASURE,), columns, tuple(rows), tuple(evaluation.name for evaluation in evaluations))
+
+
+def list_queries(evaluations: Sequence[Evaluation]) -> Table:
+    """Return a table with a row a query and measure; a query that a run leaves out is empty there."""
+    queries = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
+    columns = [_by_query(evaluation) for evaluation in evaluations]
+    rows = [
+        Row((query, str(measure)), tuple(column.get((query, str(measure)), (None,) * 4) for column in columns))
+        for query in queries
+        for measure in evaluations[0].measures
+    ]
+    names = tuple(evaluation.name for evaluation in evaluations)
+    return Table("per_query", (QUERY, MEASURE), (Column("value", "value"), *SPREAD), tuple(rows), names)
+
+
+def _summary(scores: Scores) -> tuple[Cell, ...]:
+    mean = (scores.mean, scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max)
+    if not scores.measure.total:
+        return mean
+    return tuple(_count(value * scores.n_queries) for value in mean)
+
+
+def _count(value: float) -> Cell:
+    """Return a count as an int; over ties it may have a fraction."""
+    whole = round(value) if math.isfinite(value) else None
+    return whole if whole is not None and abs(value - whole) < 1e-9 * max(1.0, abs(value)) else value
+
+
+def _by_query(evaluation: Evaluation) -> dict[tuple[str, str], tuple[Cell, ...]]:
+    found: dict[tuple[str, str], tuple[Cell, ...]] = {}
+    for scores in evaluation:
+        columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
+        name, as_cell = str(scores.measure), _count if scores.measure.total else _number
+        for query, *cells in zip(scores.query_ids.tolist(), *(column.tolist() for column in columns), strict=True):
+            found[query, name] = tuple(map(as_cell, cells))
+    return found
+
+
+def _number(value: float) -> Cell:
+    return None if math.isnan(value) else value
+
+
+def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
+    first = evaluations[0]
+    n_queries = len(first.query_ids) + (len(first.missing_queries) if settings.missing == "skip" else 0)
+    yield Fact("deadheat", version("deadheat"))
+    yield Fact("qrels", settings.qrels)
+    yield Fact("n_queries", n_queries, "queries", f"{counted(n_queries, 'query', 'queries')} in {settings.qrels}")
+    drawn = "" if settings.seed is None else f" (--rng {settings.seed})"
+    yield Fact("ties", first.ties, "ties", EXPLAINED[first.ties] + drawn)
+    if first.ties == "random":
+        yield Fact("rng", settings.seed)
+    yield Fact("effect_of_ties", *_effect(evaluations, settings.digits))
+    yield Fact("score_precision", settings.score_precision, "scores", _precision(settings.score_precision))
+    yield Fact("missing", settings.missing)
+    yield Fact("no_relevant", settings.no_relevant)
+    yield from _queries_missing(evaluations, settings)
+    yield from _by_run(
+        "unjudged_queries", "unjudged queries", evaluations, lambda one: one.unjudged_queries, "left out, not in the qrels"
+    )
+    yield from _without_relevant(evaluations, settings)
+    yield from _without_value(evaluations)
+
+
+def _effect(evaluations: Sequence[Evaluation], digits: int | None) -> tuple[dict[str, object] | None, str, str]:
+    """Return the value that tie orders move most: for JSON, and as heading and text."""
+    spans = [
+        (scores.mean_tie_max - scores.mean_tie_min, str(scores.measure), evaluation.name)
+        for evaluation in evaluations
+        for scores in evaluation
+        if scores.n_queries and not scores.measure.total
+    ]
+    span, measure, run = max(spans, default=(0.0, "", ""), key=lambda found: found[0])
+    if span < NOISE:
+        return None, "", "none: no order of equal scores changes any value" if spans else ""
+    text = f"tie order alone moves {measure} of {run} by up to {format_cell(span, digits)}"
+    return {"run": run, "measure": measure, "range": span}, "", text
+
+
+def _precision(precision: ScorePrecision) -> str:
+    if precision is None:
+        return "compared as float64, not rounded"
+    if isinstance(precision, int) or precision.isdigit():
+        return f"rounded to {counted(int(precision), 'decimal')} first"
+    return f"rounded to {precision} first"
+
+
+def _queries_missing(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
+    effect = {"empty": "counted as empty rankings", "skip": "left out"}.get(settings.missing, "")
+    return _by_run("missing_queries", "missing queries", evaluations, lambda one: one.missing_queries, effect)
+
+
+def _by_run(
+    key: str,
+    heading: str,
+    evaluations: Sequence[Evaluation],
+    queries_of: Callable[[Evaluation], tuple[str, ...]],
+    effect: str,
+) -> Iterator[Fact]:
+    """Give one fact for JSON with all ids, and a line for each run that has any."""
+    found = {evaluation.name: list(queries_of(evaluation)) for evaluation in evaluations}
+    having = {run: ids for run, ids in found.items() if ids}
+    yield Fact(key, found, heading, "" if having else "none")
+    for run, ids in having.items():
+        yield Fact("", None, heading, f"{run}: {len(ids):,} ({three(ids)}), {effect}")
+
+
+def _without_relevant(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
+    heading = "nothing relevant"
+    found = {
+        str(measure): sorted(set().union(*(evaluation.without_relevant(measure) for evaluation in evaluations)))
+        for measure in evaluations[0].measures
+    }
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for measure, ids in found.items():
+        alike.setdefault(tuple(ids), []).append(measure)
+    alike.pop((), None)
+    yield Fact("queries_without_relevant", found, heading, "" if alike else "none: every query has a relevant document")
+    effect = "count as 0" if settings.no_relevant == "zero" else "left out"
+    for ids, measures in alike.items():
+        of = "" if len(measures) == len(found) else f" for {', '.join(measures)}"
+        yield Fact("", None, heading, f"{counted(len(ids), 'query', 'queries')} ({three(ids)}), {effect}{of}")
+
+
+def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Give the queries that have no value for another reason: a mean rank of nothing, say."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for evaluation in evaluations:
+        for scores in evaluation:
+            ids = scores.query_ids[np.isnan(scores.values)].tolist()
+            if ids:
+                found.setdefault(evaluation.name, {})[str(scores.measure)] = ids
+    yield Fact("queries_without_value", found)
+    for run, by_measure in found.items():
+        for measure, ids in by_measure.items():
+            text = f"{run}: {counted(len(ids), 'query', 'queries')} ({three(ids)}) left out of {measure}"
+            yield Fact("", None, "without a value", text)

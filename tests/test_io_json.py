@@ -1,0 +1,221 @@
+"""JSON (dict of dicts) and JSON lines: what is accepted, and what is refused and where."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deadheat.errors import (
+    ColumnError,
+    DuplicateError,
+    EmptyDataError,
+    FileFormatError,
+    MalformedRowError,
+    NullIdError,
+    RelevanceError,
+    ScoreError,
+    SwappedFilesError,
+)
+from deadheat.io import locate, scan
+from deadheat.io.jsonl import _columns, _parse, _rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.errors import (
+        DataError,
+    )
+    from deadheat.io import Kind
+
+Nested = dict[str, dict[str, float]]
+
+
+def written(tmp_path: Path, content: str | bytes, name: str) -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def nested(path: Path, kind: Kind = "run") -> Nested:
+    found = scan(path, kind)
+    assert isinstance(found, dict)
+    return found
+
+
+def lines(path: Path, kind: Kind = "run") -> list[tuple[str, str, float]]:
+    found = scan(path, kind)
+    assert isinstance(found, pl.DataFrame)
+    assert found.schema == {"query_id": pl.String, "doc_id": pl.String, found.columns[2]: pl.Float64}
+    return [(query, doc, value) for query, doc, value in found.iter_rows()]
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
+    run: Nested = {"0880": {"d1": 0.1, "d2": -3}, "é": {}, "q": {"d1": float("inf")}}
+    content = ("\ufeff" + json.dumps(run)).encode()
+    path = written(tmp_path, gzip.compress(content) if compress else content, "x.json")
+    assert nested(path) == run
+    assert list(nested(path)) == list(run)
+    assert locate(path, "run", "0880", "d1") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        ("[1, 2]", FileFormatError, "expected {query_id: {doc_id: number}}, got a list"),
+        ("3", FileFormatError, "got '3'"),
+        ('{"q": [1]}', FileFormatError, "got '[1]' for query 'q'"),
+        ('{"q": 1.5}', FileFormatError, "got '1.5' for query 'q'"),
+        (
+            '{"q": {"d": {"e": 1}}}',
+            ScoreError,
+            """score of document 'd' for query 'q' must be a number, got '{"e": 1}'""",
+        ),
+        ('{"q": {"d": "1.5"}}', ScoreError, "must be a number, got '\"1.5\"'"),
+        ('{"q": {"d": null}}', ScoreError, "must be a number, got 'null'"),
+        ('{"q": {"d": true}}', ScoreError, "must be a number, got 'true'"),
+        ('{"q": {"a": 1.5, "d": NaN}}', ScoreError, "document 'd' for query 'q' must be a number, got NaN"),
+        ('{"q": {"d": 9007199254740993}}', ScoreError, "float64 cannot hold: 9007199254740993"),
+        (f'{{"q": {{"d": 1{"0" * 400}}}}}', ScoreError, "float64 cannot hold"),
+        ('{"q": {"d": 1, "d": 2}}', DuplicateError, "key 'd' stands twice in one object"),
+        ('{"q": {"d": 1}, "q": {"e": 2}}', DuplicateError, "key 'q' stands twice"),
+        ('{"": {"d": 1}}', NullIdError, "empty string"),
+        ('{"q": {"": 1}}', NullIdError, "empty string (query 'q')"),
+        ("", EmptyDataError, "without anything in the file"),
+        ("{}", EmptyDataError, "without a single document"),
+        ('{"q": {}}', EmptyDataError, "without a single document"),
+    ],
+)
+def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[DataError], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        scan(written(tmp_path, content, "x.json"), "run")
+
+
+def test_a_relevance_must_be_finite(tmp_path: Path) -> None:
+    with pytest.raises(RelevanceError, match="must be finite, got inf"):
+        scan(written(tmp_path, '{"q": {"d": Infinity}}', "x.json"), "qrels")
+
+
+def test_invalid_json_names_its_line(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="invalid JSON: ") as caught:
+        scan(written(tmp_path, '{"q":\n{"d" 1}}', "x.json"), "run")
+    assert caught.value.line == 2
+    with pytest.raises(FileFormatError, match="looks like JSON lines"):
+        scan(written(tmp_path, '{"qid": "q"}\n{"qid": "r"}\n', "x.json"), "run")
+    with pytest.raises(FileFormatError, match=r"not UTF-8") as caught:
+        scan(written(tmp_path, '{"q":\n{"\u00fc": 1}}'.encode("latin-1"), "x.json"), "run")
+    assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_objects_in_lines(tmp_path: Path, *, compress: bool) -> None:
+    content = (
+        '\ufeff{"query_id": "0880", "doc_id": "d\\u00e9", "score": 1.5, "text": ["x", {}]}\r\n'
+        '{"doc_id": "d2", "score": -3, "query_id": "b"}'
+    ).encode()
+    path = written(tmp_path, gzip.compress(content) if compress else content, "x.jsonl")
+    assert lines(path) == [("0880", "dé", 1.5), ("b", "d2", -3.0)]
+    assert locate(path, "run", "b", "d2") == [2]
+
+
+def test_blank_lines_and_names_of_other_tools(tmp_path: Path) -> None:
+    content = '\n{"query-id": "a", "corpus-id": "b", "score": 1}\n\n{"query-id": "c", "corpus-id": "d", "score": 0}\n'
+    path = written(tmp_path, content, "x.ndjson")
+    assert lines(path, "qrels") == [("a", "b", 1.0), ("c", "d", 0.0)]
+    assert locate(path, "qrels", "c", "d") == [4]
+
+
+@pytest.mark.parametrize("number", ["880", "-7", "0", "12345678901234567890123", "1" * 50, "1.50", "1e5", "-0", "0.10"])
+def test_ids_that_are_numbers_keep_their_text(tmp_path: Path, number: str) -> None:
+    content = f'{{"qid": {number}, "docno": "0880", "score": 1}}\n{{"qid": "x", "docno": {number}, "score": 2}}\n'
+    path = written(tmp_path, content, "x.jsonl")
+    assert lines(path) == [(number, "0880", 1.0), ("x", number, 2.0)]
+    assert locate(path, "run", "x", number) == [2]
+
+
+def test_texts_that_look_like_other_json_are_ids(tmp_path: Path) -> None:
+    ids = ["true", "null", "{}", "[1]", "1.50", "NaN", " "]
+    content = "".join(json.dumps({"qid": name, "docno": name, "score": 1}) + "\n" for name in ids)
+    assert [row[0] for row in lines(written(tmp_path, content, "x.jsonl"))] == ids
+
+
+def test_infinite_scores_are_scores(tmp_path: Path) -> None:
+    content = '{"qid": "q", "docno": "d", "score": Infinity}\n{"qid": "q", "docno": "e", "score": -Infinity}\n'
+    assert [row[2] for row in lines(written(tmp_path, content, "x.jsonl"))] == [float("inf"), float("-inf")]
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ("{", MalformedRowError, "expected one JSON object a line, got '{'"),
+        ("[1, 2]", MalformedRowError, "expected one JSON object a line, got '[1, 2]'"),
+        ('{"qid": "q", "docno": "d", "score": 1} {}', MalformedRowError, "Extra data"),
+        ('{"qid": "q", "score": 1}', MalformedRowError, "object without 'docno', expected qid, docno, score: "),
+        ('{"qid": "q", "docno": "d"}', MalformedRowError, "object without 'score'"),
+        ('{"qid": "q", "docno": null, "score": 1}', NullIdError, "docno must be a string or a number, got 'null'"),
+        ('{"qid": "", "docno": "d", "score": 1}', NullIdError, "qid must be a string"),
+        ('{"qid": true, "docno": "d", "score": 1}', MalformedRowError, "qid must be a string or a number, got 'true'"),
+        ('{"qid": {"a": 1}, "docno": "d", "score": 1}', MalformedRowError, "qid must be a string or a number"),
+        ('{"qid": "q", "docno": "d", "score": "1"}', ScoreError, "score must be a number, got '\"1\"'"),
+        ('{"qid": "q", "docno": "d", "score": null}', ScoreError, "score must be a number, got 'null'"),
+        ('{"qid": "q", "docno": "d", "score": true}', ScoreError, "score must be a number, got 'true'"),
+        ('{"qid": "q", "docno": "d", "score": NaN}', ScoreError, "score must be a number, got NaN"),
+        ('{"qid": "q", "docno": "d", "score": 1e400}', ScoreError, "beyond the range of float64"),
+        ('{"qid": "q", "docno": "d", "score": 9007199254740993}', ScoreError, "float64 cannot hold exactly"),
+    ],
+)
+def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataError], message: str) -> None:
+    good = '{"qid": "q", "docno": "d", "score": 1}'
+    path = written(tmp_path, f"{good}\n\n{good}\n{bad}\n{bad}\n{good}\n", "x.jsonl")
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        scan(path, "run")
+    assert str(caught.value).startswith(f"{path}:4: ")
+
+
+def test_wrong_columns(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match=r"without a column 'doc_id': found 'qid', 'dcno', 'score'.*mean 'docno'"):
+        scan(written(tmp_path, '{"qid": 1, "dcno": 2, "score": 3}\n', "x.jsonl"), "run")
+    with pytest.raises(SwappedFilesError):
+        scan(written(tmp_path, '{"qid": 1, "docno": 2, "score": 3, "rank": 1}\n', "x.jsonl"), "qrels")
+
+
+def test_empty_and_not_utf8(tmp_path: Path) -> None:
+    with pytest.raises(EmptyDataError, match="expected one JSON object a line"):
+        scan(written(tmp_path, "\n \n", "x.jsonl"), "run")
+    content = '{"qid": "q", "docno": "d", "score": 1}\n\n{"qid": "\u00fc", "docno": "d", "score": 1}\n'
+    with pytest.raises(FileFormatError, match=r"not UTF-8") as caught:
+        scan(written(tmp_path, content.encode("latin-1"), "x.jsonl"), "run")
+    assert caught.value.line == 3
+
+
+def test_a_name_with_pattern_characters(tmp_path: Path) -> None:
+    written(tmp_path, '{"qid": "other", "docno": "d", "score": 1}\n', "xa.jsonl")
+    assert lines(written(tmp_path, '{"qid": "q", "docno": "d", "score": 1}\n', "x[a].jsonl"))[0][0] == "q"
+
+
+texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6) | st.from_regex(
+    r"-?\d{1,3}([.eE+-]\d*)?", fullmatch=True
+)
+
+
+@given(
+    rows=st.lists(st.tuples(texts, texts, st.floats(allow_nan=False)), min_size=1, max_size=5), ascii_only=st.booleans()
+)
+def test_polars_and_the_slow_way_agree(
+    rows: list[tuple[str, str, float]], tmp_path_factory: pytest.TempPathFactory, *, ascii_only: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "agree.jsonl"
+    names = ["query_id", "doc_id", "score"]
+    content = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=ascii_only) + "\n" for row in rows]
+    path.write_text("".join(content), encoding="utf-8", newline="")
+    columns = _columns(path, path, "run")
+    assert [row for _, row in _rows(path, columns, "run", path)] == rows
+    fast = _parse(path, columns)
+    assert fast is None or fast.rows() == rows
