@@ -33,7 +33,7 @@ def _weight(rank: int, discount: str) -> float:
         return 1 / rank
     if name == "zipf":
         exponent, shift = arguments
-        return 1 / (rank + shift) ** exponent
+        return math.pow(rank + shift, -exponent)
     if name == "exp":
         return math.pow(arguments[0], rank)
     if name == "none":

@@ -61,8 +61,9 @@ ORDERED = [name for name in SOURCES if name != "duckdb"]
 
 def assert_equal_to_dicts(qrels: object, run: object, ties: str) -> None:
     """Compare all numbers with those from dicts of dicts, exactly."""
-    expected = dh.evaluate(BATCH.qrels, BATCH.run, MEASURES, ties=ties)
-    found = dh.evaluate(qrels, run, MEASURES, ties=ties)
+    rng = 3 if ties == "random" else None
+    expected = dh.evaluate(BATCH.qrels, BATCH.run, MEASURES, ties=ties, rng=rng)
+    found = dh.evaluate(qrels, run, MEASURES, ties=ties, rng=rng)
     for measure in MEASURES:
         assert list(found[measure].query_ids) == list(expected[measure].query_ids)
         for field in ("values", "tie_std", "tie_min", "tie_max"):
@@ -71,7 +72,7 @@ def assert_equal_to_dicts(qrels: object, run: object, ties: str) -> None:
             )
 
 
-@pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id"])
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id", "random"])
 @pytest.mark.parametrize("source", SOURCES)
 def test_source_changes_nothing(source: str, ties: str) -> None:
     """Every engine counts the same documents above and tied, and orders ids by the same bytes."""
@@ -99,6 +100,30 @@ def test_sources_may_differ(kinds: tuple[str, str]) -> None:
     """Qrels in one form and run in another."""
     qrels = SOURCES[kinds[0]](rows_of(BATCH.qrels), "qrels")
     assert_equal_to_dicts(qrels, SOURCES[kinds[1]](rows_of(BATCH.run), "run"), "expected")
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_integers_that_float64_merges_are_refused(source: str) -> None:
+    """2^53 + 1 would silently tie with 2^53."""
+    build = SOURCES[source]
+    rows: Rows = [("q", "a", 2**53 + 1), ("q", "b", 2**53)]
+    with pytest.raises(dh.DeadheatError, match="2\\*\\*53"):
+        dh.evaluate({"q": {"a": 1}}, build(rows, "run"), ["RR"]).means()
+
+
+def test_integers_that_float64_merges_are_refused_in_dicts() -> None:
+    """A dict of dicts takes another path."""
+    with pytest.raises(dh.DeadheatError, match="2\\*\\*53"):
+        dh.evaluate({"q": {"a": 1}}, {"q": {"a": 2**53 + 1, "b": 2**53}}, ["RR"])
+    assert dh.evaluate({"q": {"a": 1}}, {"q": {"a": 2**53, "b": 2**53 - 1}}, ["RR"])["RR"].values[0] == 1
+
+
+def test_qrels_without_a_judgment_are_refused() -> None:
+    """A query with an empty dict alone has nothing to evaluate; beside others it has no relevant document."""
+    with pytest.raises(dh.DeadheatError):
+        dh.evaluate({"q": {}}, {"q": {"a": 1.0}}, ["RR"])
+    both = dh.evaluate({"q": {}, "p": {"a": 1}}, {"q": {"a": 1.0}, "p": {"a": 1.0}}, MEASURES)
+    assert both["nDCG@3"].values.tolist() == [1, 0]
 
 
 def test_duckdb_connections_may_differ() -> None:

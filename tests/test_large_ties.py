@@ -139,3 +139,25 @@ def test_closed_form_equals_the_programme(measure: str, tie: LargeTie) -> None:
         assert scores.values[0] == pytest.approx(mean, rel=1e-11, abs=1e-15), notation
         # The programme subtracts the square of the mean, so it knows the variance to that many digits only.
         assert scores.tie_std[0] ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-13 * max(mean, 1e-3) ** 2), notation
+
+
+@pytest.mark.parametrize(
+    ("size", "n_nonrelevant", "n_relevant"), [(60, 20, 10), (400, 50, 30), (900, 5, 200), (50, 0, 9)]
+)
+def test_bpref_counts_only_judged_documents(size: int, n_nonrelevant: int, n_relevant: int) -> None:
+    """The same for trec_eval's bpref, where the two kinds are judged non-relevant and relevant."""
+    tie = LargeTie([0, None, 1][: 3 if n_nonrelevant else 0], size, (n_nonrelevant, n_relevant))
+    scores = {f"a{place}": 9.0 - place for place in range(len(tie.above))} | {f"t{doc}": 1.0 for doc in range(size)}
+    judged = {f"a{place}": kind for place, kind in enumerate(tie.above) if kind is not None}
+    judged |= {f"t{doc}": int(doc >= n_nonrelevant) for doc in range(n_nonrelevant + n_relevant)} | {"unretrieved": 1}
+    n_all = sum(judged.values())
+    most = min(n_all, len(judged) - n_all)
+
+    def increment(_: int, kind: int, first: Array, second: Array) -> Array:
+        lost = np.minimum(first, n_all) / max(most, 1)
+        return kind * (1 - np.where(first > 0, lost, 0.0)) / n_all + 0 * second
+
+    mean, variance = tie.moments(increment)
+    found = dh.evaluate({"q": judged}, {"q": scores}, ["bpref"])["bpref"]
+    assert found.values[0] == pytest.approx(mean, rel=1e-11)
+    assert found.tie_std[0] ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-14)

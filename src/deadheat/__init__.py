@@ -18,14 +18,19 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    # The command line's --help must not wait for NumPy and Polars, so the names are imported when one is used.
+    # The command line's --help must not wait for NumPy and Polars, so names are imported when one is used.
     if name == "__version__":
         return version("deadheat")
     try:
-        return getattr(import_module("deadheat._api"), name)
-    except AttributeError:
+        return import_module(f"deadheat.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"deadheat.{name}":
+            raise
+    public = import_module("deadheat._api")
+    if not hasattr(public, name):
         msg = f"module 'deadheat' has no attribute {name!r}"
-        raise AttributeError(msg) from None
+        raise AttributeError(msg)
+    return getattr(public, name)
 
 
 def __dir__() -> list[str]:

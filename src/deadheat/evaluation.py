@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from deadheat.arrays import BoolArray, FloatArray, TextArray
     from deadheat.data import Source
     from deadheat.measures._notation import MeasureLike
     from deadheat.placement import Placements
     from deadheat.precision import ScorePrecision
 
-    FloatArray = NDArray[np.float64]
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 MISSING = ("empty", "skip", "error")
@@ -45,7 +44,7 @@ class Scores:
     """
 
     measure: Measure
-    query_ids: NDArray[np.object_]
+    query_ids: TextArray
     values: FloatArray
     _placements: Placements = field(repr=False)
 
@@ -53,7 +52,7 @@ class Scores:
         return f"<Scores {self.measure}: {self.mean:.4f} over {self.n_queries} queries>"
 
     @property
-    def kept(self) -> NDArray[np.bool_]:
+    def kept(self) -> BoolArray:
         """Which queries count, of shape (n_queries,)."""
         return ~np.isnan(self.values)
 
@@ -173,7 +172,8 @@ class Evaluation:
             self._scores[measure] = Scores(measure, placements.query_ids, values, placements)
 
     def __repr__(self) -> str:
-        return f"<Evaluation {self.name}: {len(self.measures)} measures, {len(self.query_ids)} queries, ties={self.ties!r}>"
+        size = f"{len(self.measures)} measures, {len(self.query_ids)} queries"
+        return f"<Evaluation {self.name}: {size}, ties={self.ties!r}>"
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
         for own in self.measures:
@@ -182,7 +182,9 @@ class Evaluation:
         parsed = parse_measure(measure)
         if parsed not in self._scores:
             held = [str(own) for own in self.measures]
-            msg = f"{parsed} was not evaluated; this evaluation holds {', '.join(held)}.{did_you_mean(str(parsed), held)}"
+            msg = (
+                f"{parsed} was not evaluated; this evaluation holds {', '.join(held)}.{did_you_mean(str(parsed), held)}"
+            )
             raise UnknownMeasureError(msg)
         return self._scores[parsed]
 
@@ -193,7 +195,7 @@ class Evaluation:
         return len(self._scores)
 
     @property
-    def query_ids(self) -> NDArray[np.object_]:
+    def query_ids(self) -> TextArray:
         """The evaluated queries, sorted by code point, of shape (n_queries,)."""
         return self.placements.query_ids
 
@@ -217,8 +219,8 @@ class Evaluation:
         return nested
 
     def to_polars(self) -> pl.DataFrame:
-        """Return query_id, measure, value, tie_std, tie_min and tie_max, a row per measure and query; no value is null."""
-        import polars as pl  # noqa: PLC0415 - the dict path starts without it
+        """Return query_id, measure, value, tie_std, tie_min, tie_max, by measure and query; null where there is none."""
+        import polars as pl
 
         frames = [
             pl.DataFrame(
@@ -304,7 +306,7 @@ def evaluate(
     placements = place(qrels, run, score_precision=score_precision, check_duplicates=False)
     lacking = tuple(placements.query_ids[placements.missing].tolist())
     if lacking and missing == "error":
-        shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")  # noqa: PLR2004 - three are shown
+        shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")
         msg = f"{run.where} lacks {len(lacking)} of {placements.n_queries} queries of the qrels: {shown}"
         raise MissingQueryError(msg)
     if missing == "skip":
@@ -332,5 +334,7 @@ def _parse_all(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Me
 
 def _check_word(name: str, given: str, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
-        msg = f"{name} must be one of {', '.join(map(repr, allowed))}, got {given!r}.{did_you_mean(str(given), allowed)}"
+        msg = (
+            f"{name} must be one of {', '.join(map(repr, allowed))}, got {given!r}.{did_you_mean(str(given), allowed)}"
+        )
         raise ParameterError(msg)

@@ -8,18 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from deadheat.errors import ParameterError, ScoreError
 from deadheat.evaluation import evaluate
-from deadheat.measures import Measure, parse_measure
+from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
-    from numpy.typing import NDArray
 
+    from deadheat.arrays import FloatArray
+    from deadheat.measures import Measure
     from deadheat.measures._notation import MeasureLike
 
     Scores = Mapping[str, float] | Sequence[float]
@@ -100,7 +99,7 @@ class TieOrders:
 
     measure: Measure
     orders: tuple[tuple[str, ...], ...]
-    values: NDArray[np.float64]
+    values: FloatArray
 
     @property
     def mean(self) -> float:
@@ -124,7 +123,7 @@ class TieOrders:
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per order: the documents in rank order (a list) and the value."""
-        import polars as pl  # noqa: PLC0415 - only where it is asked for
+        import polars as pl
 
         return pl.DataFrame({"order": [list(order) for order in self.orders], "value": self.values})
 
@@ -200,7 +199,7 @@ def tie_orders(
     judged = _judged(relevance, list(documents))
     n_orders = tie_complexity(documents).n_orders
     if n_orders > max_orders:
-        msg = f"{n_orders} orders are more than max_orders={max_orders}; evaluate() gives the exact mean without listing them"
+        msg = f"{n_orders} orders are more than max_orders={max_orders}; evaluate() gives the exact mean without them"
         raise ParameterError(msg)
     parsed = parse_measure(measure)
     choices = itertools.product(*(itertools.permutations(ids) for _, ids in _groups(documents)))
@@ -208,7 +207,9 @@ def tie_orders(
     # Every order is a query of its own, so that one call evaluates all of them.
     width = len(str(len(orders)))
     names = [f"{place:0{width}d}" for place in range(len(orders))]
-    run = {name: {doc: -float(rank) for rank, doc in enumerate(order)} for name, order in zip(names, orders, strict=True)}
+    run = {
+        name: {doc: -float(rank) for rank, doc in enumerate(order)} for name, order in zip(names, orders, strict=True)
+    }
     values = evaluate(dict.fromkeys(names, judged), run, [parsed])[parsed].values
     return TieOrders(parsed, orders, values)
 

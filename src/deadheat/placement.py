@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
-    TextArray = NDArray[np.object_]
+    from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+
 
 T = TypeVar("T")
 
@@ -89,7 +88,7 @@ class Placements:
         return len(self.query_ids)
 
     @property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> BoolArray:
         """Which queries the run lacks, of shape (n_queries,)."""
         return self.n_retrieved == 0
 
@@ -134,7 +133,7 @@ class Placements:
 
     def by_query(self, values: NDArray[Any], query: IntArray) -> FloatArray:
         """Sum `values` by query code, of shape (n_queries,)."""
-        return np.bincount(query, weights=values, minlength=self.n_queries)
+        return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
 
     def moved(self, above: IntArray, tied: IntArray) -> Placements:
         """Return the placements with other places for the same documents."""
@@ -153,7 +152,7 @@ class Placements:
             self.unjudged_queries,
         )
 
-    def select(self, keep: NDArray[np.bool_]) -> Placements:
+    def select(self, keep: BoolArray) -> Placements:
         """Return the placements of some queries; `max_relevance` stays that of the whole qrels.
 
         Parameters
@@ -178,7 +177,7 @@ class Placements:
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
-        import polars as pl  # noqa: PLC0415 - the dict path and its start-up do without
+        import polars as pl
 
         columns = {
             "query_id": pl.Series(self.query_ids[self.query].tolist(), dtype=pl.String),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import narwhals as nw
 import numpy as np
@@ -10,18 +11,19 @@ import polars as pl
 
 from deadheat import relational
 from deadheat.data import Qrels, Run, collect
-from deadheat.errors import NoCommonQueryError, ParameterError
+from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
 from deadheat.placement import Placements, sort_rows
 from deadheat.precision import round_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
+    from deadheat.arrays import FloatArray, IntArray
     from deadheat.data import Source
-    from deadheat.placement import FloatArray
     from deadheat.precision import ScorePrecision
 
 PLANS = {"count": relational.count_plan, "window": relational.window_plan}
+FEW = 2  # judged documents of a query; up to here counting costs less than sorting
 
 
 def place(
@@ -43,7 +45,8 @@ def place(
         Whether a (query, document) pair that stands twice is looked for. Without it the result is undefined for
         such data.
     plan : {"count", "window"}, optional
-        The relational plan; by default the faster one for this data. Both give the same placements.
+        The relational plan; by default the faster one for this data. Both give the same placements. A dict of
+        dicts needs none.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def place(
     ('q1', 'd2', 1.0, 1, 2)
     """
     if plan is not None and plan not in PLANS:
-        msg = f"plan must be one of {', '.join(map(repr, PLANS))} or None, got {plan!r}"
+        msg = f"plan must be 'count', 'window' or None, got {plan!r}.{did_you_mean(str(plan), PLANS)}"
         raise ParameterError(msg)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     if run.mapping is not None:
@@ -78,7 +81,7 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool) -> tuple[Qr
 
 
 def rounded(run: Run, precision: ScorePrecision) -> Run:
-    """Return the run with its scores rounded; any engine's rows go to Polars for it."""
+    """Return the run with its scores rounded; the rows of any engine go to Polars for it."""
     if precision is None:
         return run
     frame = run.to_polars()
@@ -93,25 +96,31 @@ def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
     found = collect(lazy)
     levels = found.select("query_id", "score").unique()
     plan = plan or relational.choose_plan(levels, counts)
-    # Another engine finds the levels again: it cannot always take a frame of ours.
-    in_engine = nw.from_native(levels.lazy()) if retrieved.implementation.is_polars() else _levels(lazy)
+    # Another engine cannot always take a frame of ours: there the levels are found again.
+    in_polars = retrieved.implementation.is_polars()
+    in_engine = nw.from_native(levels.lazy()) if in_polars else lazy.select("query_id", "score").unique()
     places = PLANS[plan](retrieved, in_engine)
-    rows = found.join(places, on=["query_id", "score"], how="left")
+    return _coded(qrels, run, counts, found.join(places, on=["query_id", "score"], how="left"))
+
+
+def _coded(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
+    """Number the queries and hand the columns over to NumPy."""
     judgments = qrels.to_polars()
     queries = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code")
+    queries = queries.with_columns(pl.col("code").cast(pl.Int64))
     queries = queries.join(counts, on="query_id", how="left", maintain_order="left")
     unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
     if not queries["n_retrieved"].count():
-        raise no_common_query(qrels, run, queries["query_id"], unjudged)
-    rows = rows.join(queries.select("query_id", "code"), on="query_id")
-    judgments = judgments.join(queries.select("query_id", "code"), on="query_id")
+        raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
+    codes = queries.select("query_id", "code")
+    rows, judgments = rows.join(codes, on="query_id"), judgments.join(codes, on="query_id")
     return sort_rows(
-        queries["query_id"].to_numpy(),
+        np.array(queries["query_id"].to_list(), dtype=object),
         queries["n_retrieved"].fill_null(0).cast(pl.Int64).to_numpy(),
-        judged_query=judgments["code"].cast(pl.Int64).to_numpy(),
+        judged_query=judgments["code"].to_numpy(),
         judged_relevance=judgments["relevance"].to_numpy(),
         rows=(
-            rows["code"].cast(pl.Int64).to_numpy(),
+            rows["code"].to_numpy(),
             np.array(rows["doc_id"].to_list(), dtype=object),
             rows["relevance"].to_numpy(),
             rows["above"].cast(pl.Int64).to_numpy(),
@@ -119,10 +128,6 @@ def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
         ),
         unjudged_queries=tuple(unjudged),
     )
-
-
-def _levels(judged: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    return judged.select("query_id", "score").unique()
 
 
 def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placements:
@@ -135,66 +140,49 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
     if len(unjudged) == len(retrieved):
         raise no_common_query(qrels, run, query_ids, unjudged)
     n_retrieved = np.zeros(len(query_ids), np.int64)
-    relevances, n_judged = [], np.zeros(len(query_ids), np.int64)
-    docs: list[str] = []
-    found: list[tuple[FloatArray, ...]] = []
-    sizes = np.zeros(len(query_ids), np.int64)
+    relevances = [qrels.numbers(query) for query in query_ids]
+    doc_ids: list[str] = []
+    parts: list[tuple[IntArray, FloatArray, IntArray, IntArray]] = []
     for code, query in enumerate(query_ids):
-        relevance = qrels.numbers(query)
-        relevances.append(relevance)
-        n_judged[code] = len(relevance)
-        if query not in retrieved:
+        documents = retrieved.get(query)
+        if documents is None:
             continue
-        documents = retrieved[query]
         scores = round_scores(run.numbers(query), precision)
         n_retrieved[code] = len(scores)
-        hits = [(place, doc) for place, doc in enumerate(judgments[query]) if doc in documents]
-        if not hits:
-            continue
-        places = [place for place, _ in hits]
-        names = [doc for _, doc in hits]
+        hits = [place for place, doc in enumerate(judgments[query]) if doc in documents]
+        names = list(judgments[query])
+        names = [names[place] for place in hits]
         own = round_scores(np.array([documents[doc] for doc in names], np.float64) + 0.0, precision)
-        docs.extend(names)
-        sizes[code] = len(names)
-        found.append((relevance[places], *_count(scores, own)))
-    columns = [np.concatenate(column) if column else np.zeros(0) for column in zip(*found, strict=True)] or [
-        np.zeros(0)
-    ] * 3
-    code = np.arange(len(query_ids))
+        doc_ids += names
+        parts.append((np.full(len(hits), code), relevances[code][hits], *_count(scores, own)))
+    codes, relevance, above, tied = (np.concatenate(column) for column in zip(*parts, strict=True))
     return sort_rows(
         np.array(query_ids, dtype=object),
         n_retrieved,
-        judged_query=np.repeat(code, n_judged),
+        judged_query=np.repeat(np.arange(len(query_ids)), [len(values) for values in relevances]),
         judged_relevance=np.concatenate(relevances),
-        rows=(
-            np.repeat(code, sizes),
-            np.array(docs, dtype=object),
-            columns[0],
-            columns[1].astype(np.int64),
-            columns[2].astype(np.int64),
-        ),
+        rows=(codes, np.array(doc_ids, dtype=object), relevance, above, tied),
         unjudged_queries=tuple(unjudged),
     )
 
 
-def _count(scores: FloatArray, own: FloatArray) -> tuple[Any, Any]:
+def _count(scores: FloatArray, own: FloatArray) -> tuple[IntArray, IntArray]:
     """Count the scores above and at each of `own`."""
-    if len(own) <= 2:  # noqa: PLR2004 - two comparisons cost less than sorting
+    if len(own) <= FEW:
         above = [np.count_nonzero(scores > score) for score in own]
         tied = [np.count_nonzero(scores == score) for score in own]
-        return np.array(above), np.array(tied)
+        return np.array(above, np.int64), np.array(tied, np.int64)
     ascending = np.sort(scores)
     upper = np.searchsorted(ascending, own, side="right")
     return len(scores) - upper, upper - np.searchsorted(ascending, own, side="left")
 
 
-def no_common_query(qrels: Qrels, run: Run, judged: Iterable[str], retrieved: Iterable[str]) -> NoCommonQueryError:
+def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:
     """Return the error that shows ids of both sides."""
 
-    def three(ids: Iterable[str]) -> str:
-        known = sorted(ids)
-        rest = len(known) - 3
-        return ", ".join(map(repr, known[:3])) + (f" and {rest} more" if rest > 0 else "")
+    def three(ids: Sequence[str]) -> str:
+        rest = len(ids) - 3
+        return ", ".join(map(repr, islice(ids, 3))) + (f" and {rest:,} more" if rest > 0 else "")
 
     message = (
         f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."

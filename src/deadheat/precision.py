@@ -9,7 +9,7 @@ import numpy as np
 from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from deadheat.arrays import FloatArray
 
 ScorePrecision: TypeAlias = str | int | None
 FORMATS = ("float32", "float16", "bfloat16")
@@ -30,7 +30,7 @@ def check_precision(precision: ScorePrecision) -> ScorePrecision:
     raise ParameterError(msg)
 
 
-def round_scores(scores: NDArray[np.float64], precision: ScorePrecision) -> NDArray[np.float64]:
+def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     """Return the scores as they would be stored in the given precision.
 
     Parameters
@@ -60,7 +60,7 @@ def round_scores(scores: NDArray[np.float64], precision: ScorePrecision) -> NDAr
         return scores.astype(precision).astype(np.float64) + 0.0
 
 
-def _to_bfloat16(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _to_bfloat16(scores: FloatArray) -> FloatArray:
     """Keep 8 significant bits of the float64 mantissa; NumPy has no bfloat16."""
     mantissa, exponent = np.frexp(scores)
     with np.errstate(over="ignore"):

@@ -12,8 +12,7 @@ from deadheat import relational
 from deadheat.errors import ParameterError, RowOrderError, did_you_mean
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import FloatArray, IntArray
     from deadheat.data import Qrels, Run
     from deadheat.placement import Placements
 
@@ -29,7 +28,7 @@ def check_policy(ties: str) -> str:
     return ties
 
 
-def arrange(placements: Placements, key: NDArray[np.float64], *, best: bool) -> Placements:
+def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placements:
     """Break every tie in favour of the documents with a high `key`, or against them.
 
     Parameters
@@ -106,9 +105,7 @@ def by_rule(placements: Placements, qrels: Qrels, run: Run, rule: str) -> Placem
     return placements.moved(above, np.ones_like(above))
 
 
-def _documents_first(
-    placements: Placements, qrels: Qrels, run: Run, rule: str, rows: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _documents_first(placements: Placements, qrels: Qrels, run: Run, rule: str, rows: IntArray) -> IntArray:
     """Count, for each of `rows`, the documents of its tie that the rule puts before it."""
     judged, retrieved = relational.same_engine(qrels, run)
     if rule == "input":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import click
+
 from deadheat.cli.app import App, debug_option
 from deadheat.cli.convert import convert
 from deadheat.cli.demo import demo
 from deadheat.cli.evaluate import evaluate
 from deadheat.cli.measures import measures
 from deadheat.cli.ties import ties
-
-import click
 
 HELP = """Evaluate rankings, exactly where scores tie.
 

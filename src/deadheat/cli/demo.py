@@ -1,6 +1,9 @@
 import click
+
 from deadheat.cli.app import debug_option
+
+
 @click.command()
 @debug_option
 def demo():
-    """demo"""
+    """Demo"""

@@ -1,6 +1,64 @@
+"""deadheat measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
+
 from deadheat.cli.app import debug_option
-@click.command()
+from deadheat.cli.options import complete_from, examples
+from deadheat.cli.output import output_options, print_report
+
+if TYPE_CHECKING:
+    from deadheat.report.model import Report
+
+FORMATS = ("table", "json", "markdown")
+EVERY = "*"
+EXAMPLES = examples(
+    "deadheat measures                   all of them",
+    "deadheat measures nDCG              formula, parameters, how to read it",
+    "deadheat measures --for             every use that there is advice for",
+    "deadheat measures --for voice       what suits it, and why",
+    "deadheat measures --for k=10        what a cutoff of 10 is good for",
+)
+
+
+@click.command(**EXAMPLES)
+@click.argument("name", required=False, shell_complete=complete_from("deadheat.measures._base:REGISTRY"))
+@click.option(
+    "--for",
+    "use",
+    is_flag=False,
+    flag_value=EVERY,
+    metavar="USE",
+    help="Which measures suit a use, such as top1, top3, several, graded, sanity, ab-test, voice, fact or k=5.",
+)
+@output_options(*FORMATS)
 @debug_option
-def measures():
-    """measures"""
+def measures(name: str | None, use: str | None, form: str | None, output: str | None, digits: int | None) -> None:
+    """List the measures, explain one, or say which to use when."""
+    if name is not None and use is not None:
+        raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
+    report = _advice(use) if use is not None else _page(name) if name is not None else _catalogue()
+    print_report(report, form=form, output=output, digits=digits)
+
+
+def _advice(use: str) -> Report:
+    from deadheat.guide import USES, recommend
+    from deadheat.report.of_measures import report_uses
+
+    return report_uses(USES if use == EVERY else [recommend(use)])
+
+
+def _page(notation: str) -> Report:
+    from deadheat.measures import parse_measure
+    from deadheat.report.of_measures import report_measure
+
+    return report_measure(type(parse_measure(notation)), notation)
+
+
+def _catalogue() -> Report:
+    from deadheat.report.of_measures import report_catalogue
+
+    return report_catalogue()

@@ -79,8 +79,7 @@ def as_screen(report: Report, *, digits: int | None = None, output: str | None =
     from deadheat.report.as_text import as_text
 
     width = shutil.get_terminal_size().columns
-    rule = "─" if output or can_print("─") else "-"
-    text = as_text(report, width=width, digits=digits, rule=rule)
+    text = as_text(report, width=width, digits=digits)
     if output:
         return text.plain
     console = Console(width=width, highlight=False, markup=False, emoji=False)
@@ -89,20 +88,10 @@ def as_screen(report: Report, *, digits: int | None = None, output: str | None =
     return capture.get()
 
 
-def can_print(text: str) -> bool:
-    """Tell whether the encoding of standard output has these characters."""
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
 def emit(text: str, output: str | None = None) -> None:
     """Write text and a line end to standard output, or to a file that appears only when it is complete."""
     if output is None:
-        encoding = sys.stdout.encoding or "ascii"
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        sys.stdout.write(_printable(text) + "\n")
         sys.stdout.flush()
         return
     path = Path(output)
@@ -116,3 +105,15 @@ def emit(text: str, output: str | None = None) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _printable(text: str) -> str:
+    """Replace what the encoding of standard output lacks: symbols by words, all else by escapes."""
+    encoding = sys.stdout.encoding or "ascii"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        from deadheat.report.formula import ascii_only
+
+        return ascii_only(text).encode(encoding, "backslashreplace").decode(encoding)
+    return text

@@ -184,7 +184,6 @@ def _not_utf8_somewhere(source: Path | bytes, path: Path) -> FileFormatError:
         glob=False,
         schema={"line": pl.String},
         truncate_ragged_lines=True,
-        empty_string_is_null=False,
     )
     wrong = text.with_row_index("n").filter(pl.col("line").str.contains("\ufffd", literal=True)).head(1).collect()
     line = None if wrong.is_empty() else wrong["n"].item() + 1

@@ -18,9 +18,10 @@ from deadheat.kernels.segments import batches
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deadheat.kernels.segments import BoolArray, FloatArray, IntArray
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
 
-NEGLIGIBLE = 46.1  # -ln(1e-20): by Maclaurin's inequality E_x <= (mean q) ** x, and the rest is not computed
+
+NEGLIGIBLE = 41.5  # -ln(1e-18): by Maclaurin's inequality E_x <= (mean q) ** x, and the rest is not computed
 DENSE = 512  # documents; from here on, equal documents are merged in one go where that is shorter
 
 

@@ -14,7 +14,7 @@ from deadheat.kernels.segments import batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from deadheat.kernels.segments import FloatArray, IntArray
+    from deadheat.arrays import FloatArray, IntArray
 
 
 def mean(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:

@@ -15,7 +15,8 @@ from deadheat.kernels.segments import batches
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deadheat.kernels.segments import FloatArray, IntArray
+    from deadheat.arrays import FloatArray, IntArray
+
 
 NEGLIGIBLE = 46.1  # -ln(1e-20): S(x) <= exp(-x r / n), so ranks beyond 46.1 n / r carry less than 1e-20
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deadheat.kernels.segments import FloatArray, IntArray
+    from deadheat.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

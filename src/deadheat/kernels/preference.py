@@ -13,7 +13,7 @@ import numpy as np
 from deadheat.kernels.segments import batches
 
 if TYPE_CHECKING:
-    from deadheat.kernels.segments import FloatArray, IntArray
+    from deadheat.arrays import FloatArray, IntArray
 
 
 def moments(

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
-    BoolArray = NDArray[np.bool_]
+    from deadheat.arrays import FloatArray, IntArray
+
 
 MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
 
@@ -54,11 +53,6 @@ def segment_sums(values: NDArray[Any], starts: IntArray) -> NDArray[Any]:
     if not len(starts):
         return np.zeros((0, *values.shape[1:]), values.dtype)
     return np.add.reduceat(values, starts, axis=0)
-
-
-def query_sums(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """Sum `values` by query code; a query without values gets 0."""
-    return np.bincount(query, weights=values, minlength=n_queries)
 
 
 def batches(lengths: IntArray, max_cells: int = MAX_CELLS) -> Iterator[tuple[IntArray, int]]:

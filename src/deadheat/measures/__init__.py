@@ -17,9 +17,8 @@ from deadheat.measures.rank import MR
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
 
 
-
 class _CallableModule(ModuleType):
-    """This package, which is also the function that it is named after."""
+    """The package, which is also the function that it is named after."""
 
     def __call__(self) -> dict[str, type[Measure]]:
         return measures()

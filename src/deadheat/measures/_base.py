@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, ABCMeta, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -14,17 +14,15 @@ from deadheat.errors import MeasureError, did_you_mean
 from deadheat.measures._parameters import Cutoff, parameter
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.placement import Placements
 
-    FloatArray = NDArray[np.float64]
-    BoolArray = NDArray[np.bool_]
 
 REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}
 
 M = TypeVar("M", bound="type[Measure]")
+Built = TypeVar("Built", bound="Measure")
 
 
 class MeasureType(ABCMeta):
@@ -75,7 +73,8 @@ class Measure(ABC, metaclass=MeasureType):
 
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
         """Return the measure with other parameters."""
-        return build(type(self), {**{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}, **parameters})
+        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return cast("Self", build(type(self), own | parameters))
 
     def __matmul__(self, cutoff: int) -> Self:
         """Return the measure at a cutoff."""
@@ -122,11 +121,11 @@ class CutMeasure(Measure):
 
     cutoff: int | None = parameter(None, Cutoff(), "rank at which the list is cut; what @ sets")
 
-    def inside(self, above: NDArray[np.int64], tied: NDArray[np.int64]) -> NDArray[np.int64]:
+    def inside(self, above: IntArray, tied: IntArray) -> IntArray:
         """Return how many ranks of each tie are within the cutoff."""
         return tied if self.cutoff is None else np.clip(self.cutoff - above, 0, tied)
 
-    def depth(self, placements: Placements) -> NDArray[np.int64]:
+    def depth(self, placements: Placements) -> IntArray:
         """Return the number of documents looked at in each list, the cutoff included."""
         n = placements.n_retrieved
         return n if self.cutoff is None else np.minimum(n, self.cutoff)
@@ -155,7 +154,7 @@ def measures() -> dict[str, type[Measure]]:
     return dict(REGISTRY)
 
 
-def build(measure: type[M2], parameters: dict[str, Any]) -> M2:
+def build(measure: type[Built], parameters: dict[str, Any]) -> Built:
     """Make a measure, naming a parameter that it does not have."""
     known = {field.name: field for field in dataclasses.fields(measure)}
     for name in parameters:
@@ -164,6 +163,3 @@ def build(measure: type[M2], parameters: dict[str, Any]) -> M2:
             msg = f"{measure.__name__} takes {allowed}; got {name!r}.{did_you_mean(name, known)}"
             raise MeasureError(msg)
     return measure(**parameters)
-
-
-M2 = TypeVar("M2", bound=Measure)

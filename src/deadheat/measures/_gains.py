@@ -11,11 +11,9 @@ from deadheat.kernels.segments import segment_sums
 from deadheat.measures._parameters import Call, Gains, Number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import FloatArray, IntArray
     from deadheat.placement import Placements
 
-    FloatArray = NDArray[np.float64]
 
 GAIN = Call({"linear": (), "exp": ()}, mapping=True)
 DISCOUNT = Call(
@@ -72,7 +70,7 @@ def weights_of(discount: str, n_ranks: int) -> FloatArray:
     word, numbers = DISCOUNT.split(discount)
     rank = np.arange(1.0, n_ranks + 1)
     if word == "log":
-        return np.log(numbers[0]) / np.log(rank + 1) if numbers[0] != 2 else 1 / np.log2(rank + 1)  # noqa: PLR2004 - log2 is exact
+        return np.log(numbers[0]) / np.log(rank + 1) if numbers[0] != 2 else 1 / np.log2(rank + 1)
     if word == "linear":
         return 1 / rank
     if word == "zipf":
@@ -109,10 +107,10 @@ def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tupl
     return placements.cached(("gain_moments", key), find)
 
 
-def ideal_rank(placements: Placements) -> NDArray[np.int64]:
+def ideal_rank(placements: Placements) -> IntArray:
     """Return the 0-based rank of each judgment in its query's ideal ranking, of shape (n_judged,)."""
 
-    def find() -> NDArray[np.int64]:
+    def find() -> IntArray:
         query = placements.judged_query
         return np.arange(len(query)) - np.searchsorted(query, query)
 

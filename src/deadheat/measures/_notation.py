@@ -47,10 +47,11 @@ def parse_measure(notation: MeasureLike) -> Measure:
         return notation
     if isinstance(notation, type) and issubclass(notation, Measure):
         return notation()
-    if not isinstance(notation, str):
+    text: object = notation
+    if not isinstance(text, str):
         msg = f"expected a measure or its notation, such as 'nDCG@10', got {notation!r}"
         raise MeasureError(msg)
-    text = notation.strip()
+    text = text.strip()
     trec = TREC_CUT.fullmatch(text)
     if trec and _find(trec["name"]):
         return _make(_known(trec["name"]), {"cutoff": int(trec["cutoff"])})
@@ -58,9 +59,9 @@ def parse_measure(notation: MeasureLike) -> Measure:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:
         _known(re.split(r"[@(\s]", text)[0])
-        msg = f"cannot read the measure {notation!r}; write it like 'nDCG@10' or 'P(rel=2)@5'"
+        msg = f"cannot read the measure {text!r}; write it like 'nDCG@10' or 'P(rel=2)@5'"
         raise MeasureError(msg) from None
-    return _read(tree, notation)
+    return _read(tree, text)
 
 
 def _read(tree: ast.expr, notation: str) -> Measure:

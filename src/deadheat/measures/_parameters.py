@@ -18,7 +18,10 @@ CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 class Check(Protocol):
     """What a parameter may be."""
 
-    allowed: str
+    @property
+    def allowed(self) -> str:
+        """Describe what is allowed."""
+        ...
 
     def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the value in its normal form, or raise ValueError."""
@@ -42,8 +45,9 @@ class Number:
     @property
     def allowed(self) -> str:
         """Describe the interval."""
-        left, right = "(" if self.open_low or self.low == -math.inf else "[", (
-            ")" if self.open_high or self.high == math.inf else "]"
+        left, right = (
+            "(" if self.open_low or self.low == -math.inf else "[",
+            (")" if self.open_high or self.high == math.inf else "]"),
         )
         either = " or None" if self.optional else ""
         return f"a number in {left}{self.low:g}, {self.high:g}{right}{either}"
@@ -53,7 +57,7 @@ class Number:
         if value is None and self.optional:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-            raise ValueError
+            raise ValueError  # noqa: TRY004 - the caller makes one message of it
         number = float(value)
         low = number > self.low if self.open_low else number >= self.low
         high = number < self.high if self.open_high else number <= self.high

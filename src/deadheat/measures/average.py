@@ -15,12 +15,9 @@ from deadheat.measures.conditional import CountConditional
 from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import FloatArray, IntArray
     from deadheat.placement import Placements, Relevant
 
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
 
 NORM = Choice(("R", "min", "retrieved", "retrieved_all"))
 NORM_MEANING = "divisor: relevant documents, min(that, k), those in the retrieved top k, those in the whole list"
@@ -97,7 +94,9 @@ class AP(CountConditional):
         """Return 0."""
         return np.zeros(placements.n_queries)
 
-    def part_moments(self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+    def part_moments(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of a tie's sum of precisions."""
         flat = self._rank_sums(found, index, inside, squares=True)
         sums = pairwise.RankSums(*(getattr(flat, name)[:, None] for name in flat.__dataclass_fields__))
@@ -106,7 +105,9 @@ class AP(CountConditional):
         variance = np.where(count < n, pairwise.variance(patterns, sums, n), 0.0)
         return pairwise.mean(patterns, sums, n), variance
 
-    def part_extremes(self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+    def part_extremes(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the sum with the relevant documents on the last ranks, and on the first ones."""
         low, high = np.zeros(count.shape), np.zeros(count.shape)
         for rows, width in batches(inside):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,13 +16,9 @@ from deadheat.measures._parameters import Call, Number, parameter
 from deadheat.measures.discounted import scale_top
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.placement import Placements
 
-    FloatArray = NDArray[np.float64]
-    BoolArray = NDArray[np.bool_]
-    IntArray = NDArray[np.int64]
 
 STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})
 
@@ -50,7 +46,7 @@ class ERR(CutMeasure):
     """
 
     title = "expected reciprocal rank"
-    aliases = ("MERR",)
+    aliases: ClassVar[tuple[str, ...]] = ("MERR",)
 
     stop: str = parameter("exp", STOP, "probability of stopping at a document, by its relevance")
     max_rel: float | None = parameter(
@@ -100,7 +96,13 @@ class ERR(CutMeasure):
             other = q != plain_q
             place = np.concatenate(([0], np.cumsum(other)))
             listed = np.diff(np.append(place[starts], place[-1]))
-            columns = [placements.query[starts], placements.above[starts], placements.tied[starts], place[starts], listed]
+            columns = [
+                placements.query[starts],
+                placements.above[starts],
+                placements.tied[starts],
+                place[starts],
+                listed,
+            ]
             if plain_q < 1:  # documents that are not judged stop the reading too
                 columns = _with_gaps(placements, columns)
             query, above, tied, start, listed = columns
@@ -140,7 +142,7 @@ def _with_gaps(placements: Placements, columns: list[IntArray]) -> list[IntArray
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class nERR(ERR):  # noqa: N801 - spelled as the field spells it
+class nERR(ERR):
     r"""Expected reciprocal rank as a share of the ideal one.
 
     .. math:: nERR@k = ERR@k \,/\, ERR@k\ \text{of the ideal ranking}
@@ -160,7 +162,7 @@ class nERR(ERR):  # noqa: N801 - spelled as the field spells it
     """
 
     title = "normalised expected reciprocal rank"
-    aliases = ()
+    aliases: ClassVar[tuple[str, ...]] = ()
 
     def ideal(self, placements: Placements) -> FloatArray:
         """Return the ERR of the ideal ranking, by query."""

@@ -18,19 +18,17 @@ from deadheat.measures.top import RelevanceMeasure
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import FloatArray, IntArray
     from deadheat.placement import Placements, Relevant
-
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
 
 
 class CountConditional(RelevanceMeasure, CutMeasure):
     """A sum over the relevant documents in the top k, divided by their number."""
 
     @abstractmethod
-    def part_moments(self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+    def part_moments(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of a tie's part of the sum.
 
         Parameters
@@ -45,7 +43,9 @@ class CountConditional(RelevanceMeasure, CutMeasure):
         """
 
     @abstractmethod
-    def part_extremes(self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+    def part_extremes(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest part of the sum; parameters as for :meth:`part_moments`."""
 
     @abstractmethod
@@ -76,7 +76,10 @@ class CountConditional(RelevanceMeasure, CutMeasure):
     def conditional_extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
         found, inside, whole, cut = self._split(placements)
-        ends = [placements.by_query(part, found.query[whole]) for part in self._parts(found, whole, inside, self.part_extremes)]
+        ends = [
+            placements.by_query(part, found.query[whole])
+            for part in self._parts(found, whole, inside, self.part_extremes)
+        ]
         n, empty = placements.by_query(found.count[whole], found.query[whole]), self.empty(placements)
         low, high = (np.where(n > 0, end / np.maximum(n, 1), empty) for end in ends)
         for index, count, _ in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):

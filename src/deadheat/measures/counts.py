@@ -12,11 +12,8 @@ from deadheat.measures._base import Measure, register
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import FloatArray
     from deadheat.placement import Placements
-
-    FloatArray = NDArray[np.float64]
 
 
 class Count(Measure):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,12 +18,8 @@ from deadheat.measures._parameters import Flag, Gains, Number, parameter
 from deadheat.measures.top import REL
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import BoolArray, FloatArray
     from deadheat.placement import Placements
-
-    FloatArray = NDArray[np.float64]
-    BoolArray = NDArray[np.bool_]
 
 
 class WeightedMeasure(CutMeasure):
@@ -94,7 +90,7 @@ class DCG(WeightedMeasure):
 
     title = "discounted cumulative gain"
     range = (0.0, np.inf)
-    aliases = ("dcg",)
+    aliases: ClassVar[tuple[str, ...]] = ("dcg",)
 
     gain: Any = parameter("linear", GAIN, "gain of a relevance")
     discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
@@ -123,7 +119,7 @@ class DCG(WeightedMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class nDCG(DCG):  # noqa: N801 - spelled as the field spells it
+class nDCG(DCG):
     r"""Discounted cumulative gain as a share of the ideal one.
 
     .. math:: nDCG@k = DCG@k \,/\, \max DCG@k
@@ -145,7 +141,7 @@ class nDCG(DCG):  # noqa: N801 - spelled as the field spells it
 
     title = "normalised discounted cumulative gain"
     range = (0.0, 1.0)
-    aliases = ("ndcg", "NDCG")
+    aliases: ClassVar[tuple[str, ...]] = ("ndcg", "NDCG")
 
     def ideal(self, placements: Placements) -> FloatArray:
         """Return the DCG of the ideal ranking, by query."""

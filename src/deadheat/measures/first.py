@@ -16,12 +16,8 @@ from deadheat.measures._parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import FloatArray, IntArray
     from deadheat.placement import Placements
-
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
 
 
 class FirstMeasure(RelevanceMeasure, CutMeasure):

@@ -17,13 +17,8 @@ from deadheat.measures.top import RelevanceMeasure
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.placement import Placements
-
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
-    BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -128,9 +123,7 @@ class GAP(CutMeasure):
     def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         found = self._sums(placements)
         inside = self.inside(found.above, found.tied)
-        return moment(
-            placements, found, inside, lambda rows, j: 1 / (found.above[rows, None] + j), squares=squares
-        )
+        return moment(placements, found, inside, lambda rows, j: 1 / (found.above[rows, None] + j), squares=squares)
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a judgment of level 1 or more."""
@@ -192,7 +185,9 @@ class Q(RelevanceMeasure, CutMeasure):
 
     def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         found, ideal = self._sums(placements), self._ideal(placements)
-        judged = placements.cached("n_judged", lambda: np.bincount(placements.judged_query, minlength=placements.n_queries))
+        judged = placements.cached(
+            "n_judged", lambda: np.bincount(placements.judged_query, minlength=placements.n_queries)
+        )
         start = np.cumsum(judged) - judged
 
         def weight(rows: IntArray, j: IntArray) -> FloatArray:

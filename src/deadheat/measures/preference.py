@@ -13,16 +13,13 @@ from deadheat.measures._base import register
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import FloatArray
     from deadheat.placement import Placements
-
-    FloatArray = NDArray[np.float64]
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class bpref(RelevanceMeasure):  # noqa: N801 - spelled as the field spells it
+class bpref(RelevanceMeasure):
     r"""Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
     .. math:: \text{bpref} = \frac{1}{R} \sum_{d\ \text{relevant}} \left(1 - \frac{\min(n_d, R)}{\min(R, N)}\right)

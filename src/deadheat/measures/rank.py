@@ -17,12 +17,8 @@ from deadheat.measures.conditional import CountConditional
 from deadheat.measures.first import last_rank
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import FloatArray, IntArray
     from deadheat.placement import Placements, Relevant
-
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
 
 
 @register
@@ -93,12 +89,16 @@ class MR(CountConditional):
         """Return k + 1, or n_retrieved + 1."""
         return last_rank(placements, self.cutoff)
 
-    def part_moments(self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+    def part_moments(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of a tie's sum of ranks: those of a rank sum."""
         m = inside[:, None]
         return count * (found.above[index, None] + (m + 1) / 2), count * (m - count) * (m + 1) / 12
 
-    def part_extremes(self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+    def part_extremes(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the sum with the relevant documents on the first ranks, and on the last ones."""
         first = count * found.above[index, None] + count * (count + 1) / 2
         return first, first + count * (inside[:, None] - count)
@@ -113,7 +113,12 @@ class MR(CountConditional):
     def _capped_parts(self, placements: Placements) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
         """Return the ties with the weights rank - (k + 1): what a document gains over being capped."""
         starts, cutoff = placements.tie_starts, self.cutoff or 0
-        return placements.above[starts], placements.tied[starts], np.arange(cutoff) - float(cutoff), placements.query[starts]
+        return (
+            placements.above[starts],
+            placements.tied[starts],
+            np.arange(cutoff) - float(cutoff),
+            placements.query[starts],
+        )
 
     def _capped_mean(self, placements: Placements) -> FloatArray:
         above, tied, weights, query = self._capped_parts(placements)

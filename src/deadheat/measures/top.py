@@ -14,13 +14,9 @@ from deadheat.measures._base import CutMeasure, Measure, register
 from deadheat.measures._parameters import Choice, Number, parameter
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.placement import Placements, Relevant
 
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
-    BoolArray = NDArray[np.bool_]
 
 REL = "lowest relevance that counts as relevant"
 

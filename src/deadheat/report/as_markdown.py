@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
 def as_markdown(report: Report, *, digits: int | None = None) -> str:
     """Return a report as Markdown; the groups of a table become rows, as Markdown cannot span columns."""
-    parts = [f"**{_escaped(report.heading)}**"] if report.heading else []
+    tables: list[str] = []
     for table in report.tables:
-        parts += [f"**{_escaped(table.title)}**"] if table.title else []
-        parts.append("\n".join(_lines(table, digits)))
-    facts = [f"- {_escaped(fact.heading)}: {_escaped(fact.text)}" for fact in report.facts if fact.text]
-    return "\n\n".join(parts + (["\n".join(facts)] if facts else []))
+        tables += [f"**{_escaped(table.title)}**"] if table.title else []
+        tables.append("\n".join(_lines(table, digits)))
+    told = [
+        f"- {_escaped(f'{fact.heading}: {fact.text}' if fact.heading else fact.text)}" for fact in report.facts if fact.text
+    ]
+    facts = ["\n".join(told)] if told else []
+    heading = [f"**{_escaped(report.heading)}**"] if report.heading else []
+    return "\n\n".join(heading + (facts + tables if report.facts_first else tables + facts))
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from deadheat.report.model import Fact, Report, Table
 
 GAP = "  "
+LINE = "─"
+NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
 HEAD, RULE, FIRST = "bold", "dim", "bold cyan"
 
@@ -44,7 +46,7 @@ class Layout:
     group_width: int
 
 
-def as_text(report: Report, *, width: int = 80, digits: int | None = None, rule: str = "─") -> Text:
+def as_text(report: Report, *, width: int = 80, digits: int | None = None) -> Text:
     """Return a report as styled text.
 
     Parameters
@@ -54,28 +56,26 @@ def as_text(report: Report, *, width: int = 80, digits: int | None = None, rule:
         Groups of columns that do not fit side by side are stacked; a single group may be wider.
     digits : int, optional
         Decimals of a number.
-    rule : str, default "─"
-        The character of lines: an output that cannot encode it gets ``"-"``.
     """
+    tables = [block for table in report.tables for block in _table(table, width, digits)]
+    told = [fact for fact in report.facts if fact.text]
+    facts = [_facts(told, width)] if told else []
     parts = [Text(report.heading, HEAD)] if report.heading else []
-    parts += [block for table in report.tables for block in _table(table, width, digits, rule)]
-    facts = [fact for fact in report.facts if fact.text]
-    if facts:
-        parts.append(_facts(facts, width))
+    parts += facts + tables if report.facts_first else tables + facts
     if report.closing:
         parts.append(Text("\n".join(textwrap.fill(line, width) for line in report.closing.splitlines())))
     return Text("\n\n").join(parts)
 
 
-def _table(table: Table, width: int, digits: int | None, rule: str) -> Iterator[Text]:
+def _table(table: Table, width: int, digits: int | None) -> Iterator[Text]:
     """Give the blocks of a table: as many groups side by side as fit."""
-    layout = _lay_out(table, digits)
-    left = sum(layout.label_widths) + len(GAP) * (len(layout.label_widths) - 1)
+    layout = _wrapped(_lay_out(table, digits), width)
+    left = _total(layout.label_widths)
     fitting = (width - left) // (layout.group_width + len(BETWEEN_GROUPS))
     per_block = max(1, min(fitting, len(table.groups)))
     for start in range(0, len(table.groups), per_block):
         lines = [Text(table.title, HEAD)] if table.title and start == 0 else []
-        lines += _block(table, layout, range(start, min(start + per_block, len(table.groups))), rule)
+        lines += _block(table, layout, range(start, min(start + per_block, len(table.groups))))
         for line in lines:
             line.rstrip()
         yield Text("\n").join(lines)
@@ -93,13 +93,32 @@ def _lay_out(table: Table, digits: int | None) -> Layout:
         max(cell_len(text) for text in (table.columns[n].heading, *(row[n] for group in cells for row in group)))
         for n in columns
     ]
-    missing = max(cell_len(name) for name in table.groups) - (sum(widths) + len(GAP) * (len(widths) - 1))
+    missing = max(cell_len(name) for name in table.groups) - _total(widths)
     widths[0] += max(0, missing)
     label_widths = [
         max(cell_len(text) for text in (column.heading, *(row[n] for row in labels)))
         for n, column in enumerate(table.labels)
     ]
-    return Layout(labels, cells, label_widths, widths, is_text, sum(widths) + len(GAP) * (len(widths) - 1))
+    return Layout(labels, cells, label_widths, widths, is_text, _total(widths))
+
+
+def _wrapped(layout: Layout, width: int) -> Layout:
+    """Break the last column into lines, as rows of their own, if it holds words and does not fit."""
+    others = sum(layout.label_widths) + len(GAP) * (len(layout.label_widths) + len(layout.widths) - 2)
+    room = max(NARROWEST, width - others - len(BETWEEN_GROUPS) - sum(layout.widths[:-1]))
+    if len(layout.cells) > 1 or not layout.is_text[-1] or layout.widths[-1] <= room:
+        return layout
+    labels, cells = [], []
+    for label, row in zip(layout.labels, layout.cells[0], strict=True):
+        for n, part in enumerate(textwrap.wrap(row[-1], room, break_long_words=False) or [""]):
+            labels.append(label if n == 0 else [""] * len(label))
+            cells.append([*(row[:-1] if n == 0 else [""] * (len(row) - 1)), part])
+    widths = [*layout.widths[:-1], max(cell_len(row[-1]) for row in cells)]
+    return replace(layout, labels=labels, cells=[cells], widths=widths, group_width=_total(widths))
+
+
+def _total(widths: list[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
 def _without_repeats(labels: list[list[str]]) -> list[list[str]]:
@@ -112,14 +131,14 @@ def _without_repeats(labels: list[list[str]]) -> list[list[str]]:
     return shown
 
 
-def _block(table: Table, layout: Layout, places: range, rule: str) -> Iterator[Text]:
-    left = sum(layout.label_widths) + len(GAP) * (len(layout.label_widths) - 1)
+def _block(table: Table, layout: Layout, places: range) -> Iterator[Text]:
+    left = _total(layout.label_widths)
     if table.is_grouped:
         names, lines = Text(" " * left), Text(" " * left)
         for place in places:
             name = table.groups[place]
             names.append(BETWEEN_GROUPS + name + " " * (layout.group_width - cell_len(name)), HEAD)
-            lines.append(BETWEEN_GROUPS).append(rule * layout.group_width, RULE)
+            lines.append(BETWEEN_GROUPS).append(LINE * layout.group_width, RULE)
         yield names
         yield lines
     head = Text(_padded([column.heading for column in table.labels], layout.label_widths))
@@ -129,7 +148,7 @@ def _block(table: Table, layout: Layout, places: range, rule: str) -> Iterator[T
     head.stylize(HEAD)
     yield head
     if not table.is_grouped:
-        yield Text(rule * (left + len(BETWEEN_GROUPS) + layout.group_width), RULE)
+        yield Text(LINE * (left + len(BETWEEN_GROUPS) + layout.group_width), RULE)
     for n, labels in enumerate(layout.labels):
         line = Text(_padded(labels, layout.label_widths))
         for place in places:
@@ -138,7 +157,11 @@ def _block(table: Table, layout: Layout, places: range, rule: str) -> Iterator[T
 
 
 def _padded(texts: Sequence[str], widths: Sequence[int]) -> str:
-    return GAP.join(text + " " * (width - cell_len(text)) for text, width in zip(texts, widths, strict=True))
+    """Lay labels out flush left, numbers flush right."""
+    spaces = [" " * (width - cell_len(text)) for text, width in zip(texts, widths, strict=True)]
+    return GAP.join(
+        space + text if text.isdigit() else text + space for text, space in zip(texts, spaces, strict=True)
+    )
 
 
 def _aligned(texts: Sequence[str], layout: Layout, *, first: str = "") -> Text:

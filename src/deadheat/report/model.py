@@ -83,7 +83,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Fact:
-    """A statement below the tables.
+    """A statement beside the tables.
 
     Attributes
     ----------
@@ -113,9 +113,12 @@ class Report:
         A line above everything, for people.
     closing : str
         A line below everything, for people.
+    facts_first : bool
+        Whether the facts stand above the tables.
     """
 
     tables: tuple[Table, ...]
     facts: tuple[Fact, ...] = ()
     heading: str = ""
     closing: str = ""
+    facts_first: bool = False

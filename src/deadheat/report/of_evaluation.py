@@ -129,7 +129,7 @@ def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fa
     n_queries = len(first.query_ids) + (len(first.missing_queries) if settings.missing == "skip" else 0)
     yield Fact("deadheat", version("deadheat"))
     yield Fact("qrels", settings.qrels)
-    yield Fact("n_queries", n_queries, "queries", f"{counted(n_queries, 'query', 'queries')} in {settings.qrels}")
+    yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {settings.qrels}{_nothing_wrong(evaluations)}")
     drawn = "" if settings.seed is None else f" (--rng {settings.seed})"
     yield Fact("ties", first.ties, "ties", EXPLAINED[first.ties] + drawn)
     if first.ties == "random":
@@ -146,13 +146,26 @@ def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fa
     yield from _without_value(evaluations)
 
 
+def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
+    """Say what is not the case; what is gets a line of its own."""
+    several = len(evaluations) > 1
+    lacking = any(one.without_relevant(measure) for one in evaluations for measure in one.measures)
+    said = {
+        f"all in {'every' if several else 'the'} run": any(one.missing_queries for one in evaluations),
+        "all with a relevant document": lacking,
+        f"{'no run has' if several else 'the run has no'} others": any(one.unjudged_queries for one in evaluations),
+    }
+    absent = [text for text, is_so in said.items() if not is_so]
+    return f": {', '.join(absent)}" if absent else ""
+
+
 def _effect(evaluations: Sequence[Evaluation], digits: int | None) -> tuple[dict[str, object] | None, str, str]:
     """Return the value that tie orders move most: for JSON, and as heading and text."""
     spans = [
         (scores.mean_tie_max - scores.mean_tie_min, str(scores.measure), evaluation.name)
         for evaluation in evaluations
         for scores in evaluation
-        if scores.n_queries and not scores.measure.total
+        if scores.n_queries and math.isfinite(scores.measure.range[1])
     ]
     span, measure, run = max(spans, default=(0.0, "", ""), key=lambda found: found[0])
     if span < NOISE:
@@ -184,7 +197,7 @@ def _by_run(
     """Give one fact for JSON with all ids, and a line for each run that has any."""
     found = {evaluation.name: list(queries_of(evaluation)) for evaluation in evaluations}
     having = {run: ids for run, ids in found.items() if ids}
-    yield Fact(key, found, heading, "" if having else "none")
+    yield Fact(key, found)
     for run, ids in having.items():
         yield Fact("", None, heading, f"{run}: {len(ids):,} ({three(ids)}), {effect}")
 
@@ -199,7 +212,7 @@ def _without_relevant(evaluations: Sequence[Evaluation], settings: Settings) -> 
     for measure, ids in found.items():
         alike.setdefault(tuple(ids), []).append(measure)
     alike.pop((), None)
-    yield Fact("queries_without_relevant", found, heading, "" if alike else "none: every query has a relevant document")
+    yield Fact("queries_without_relevant", found)
     effect = "count as 0" if settings.no_relevant == "zero" else "left out"
     for ids, measures in alike.items():
         of = "" if len(measures) == len(found) else f" for {', '.join(measures)}"

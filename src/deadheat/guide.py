@@ -1,0 +1,178 @@
+"""Which measure to use when, and how to read its value.
+
+From the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets), with what is wrong there put
+right: the notes say where. Targets are what those authors aim at in retrieval for question answering, not laws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deadheat.errors import ParameterError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Use:
+    """A use and the measures for it.
+
+    Attributes
+    ----------
+    key : str
+        What ``deadheat measures --for`` takes.
+    title : str
+    measures : tuple of str
+        In the notation, the first one first.
+    why : str
+    """
+
+    key: str
+    title: str
+    measures: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read the values of a measure.
+
+    Attributes
+    ----------
+    bands : tuple of (str, str)
+        A value, and what it says.
+    targets : tuple of (str, float)
+        A measure in the notation, and the value to exceed.
+    notes : tuple of str
+        What to keep in mind.
+    """
+
+    bands: tuple[tuple[str, str], ...] = ()
+    targets: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+USES: tuple[Use, ...] = (
+    Use("top1", "only the first result is used", ("RR", "Hit@1"), "only the first relevant result counts, and how soon it comes"),
+    Use("top3", "the first three results are used", ("P@3", "nDCG@3"), "the quality of the top 3 counts, and their order"),
+    Use("several", "several relevant documents are needed", ("R@10", "AP"), "none may be missed; AP also sees their order"),
+    Use("graded", "relevance has more than two levels", ("nDCG@10",), "better documents should stand higher, at every rank"),
+    Use("sanity", "a quick sanity check", ("Hit@10",), "is there anything relevant at all?"),
+    Use("ab-test", "an A/B test of two systems", ("RR", "nDCG@5"), "one sees the first hit, the other the quality of the top"),
+    Use("voice", "voice assistants: one to three answers", ("Hit@1", "RR@3"), "patience ends after one spoken answer, a small screen shows three"),
+    Use("ads", "sponsored results: two or three places", ("P@3", "nDCG@3"), "every place is paid for, and the first ones at a premium"),
+    Use("mobile", "mobile search: what fits without scrolling", ("Hit@5", "RR@5", "nDCG@5"), "people choose among the first few results"),
+    Use("fact", "questions with one right answer", ("RR", "Hit@1", "FRP@10"), "the one answer should come soon; FRP tells it as a rank, which anyone can read"),
+    Use("snippet", "a featured snippet: one result is shown", ("nDCG@1", "Hit@1"), "the one shown must be the most relevant one (nDCG@1), or at least relevant (Hit@1)"),
+    Use("autocomplete", "autocomplete: four or five suggestions", ("RR@5", "Hit@2", "Hit@5"), "five are shown, but the first one or two are chosen"),
+    Use("k=1", "the quality of the first result", ("P@1", "RR@1"), "people often look at the first result only"),
+    Use("k=3", "a quick scan", ("P@3", "nDCG@3"), "a typical span of attention"),
+    Use("k=5", "the standard", ("nDCG@5", "R@5"), "balances depth and efficiency"),
+    Use("k=10", "comprehensive", ("nDCG@10", "R@10"), "what most benchmarks report (MTEB)"),
+    Use("k=20", "a deep dive", ("nDCG@20", "R@20"), "for thorough evaluation"),
+)
+
+READINGS: dict[str, Reading] = {
+    "P": Reading(
+        (("P@3 = 1.0", "all of the top 3 are relevant"), ("P@5 = 0.6", "3 of 5"), ("P@10 = 0.3", "3 of 10: poor")),
+        (("P@3", 0.80), ("P@5", 0.70), ("P@10", 0.60)),
+        (
+            "Blind to the order within the top k.",
+            "A query with fewer than k relevant documents cannot reach 1: compare with R / k before calling a value poor.",
+        ),
+    ),
+    "R": Reading(
+        (("R@10 = 1.0", "everything relevant is in the top 10"), ("R@5 = 0.6", "60% of it is in the top 5")),
+        (("R@5", 0.70), ("R@10", 0.90), ("R@20", 0.95)),
+        (
+            "For few relevant documents, and where several are needed together; it says little where one suffices.",
+            "A query with more than k relevant documents cannot reach 1: the highest value is k / R.",
+        ),
+    ),
+    "F": Reading(
+        targets=(("F@5", 0.70),),
+        notes=("Balances precision and recall, and is low when either is; of no use where one of them matters far more.",),
+    ),
+    "RR": Reading(
+        (
+            ("RR = 1.0", "the first result is always relevant"),
+            ("RR = 0.5", "rank 2, in the harmonic mean"),
+            ("RR = 0.33", "rank 3, in the harmonic mean"),
+            ("RR = 0.1", "rank 10, in the harmonic mean: poor"),
+        ),
+        (("RR", 0.80),),
+        (
+            "1 / RR is the harmonic mean of the ranks of the first relevant document, not their average, which one late"
+            " query can make far larger.",
+            "Above 0.8 at least 60% of the queries have a relevant document first and 70% in the top two; above 0.9 at"
+            " least 80% have it first.",
+        ),
+    ),
+    "AP": Reading(notes=("Sees the order and the number of the relevant documents; a standard in research on retrieval.",)),
+    "AR": Reading(
+        notes=('With norm="retrieved_all" it is (R + 1) / 2R for every ranking that retrieves all R relevant documents.',)
+    ),
+    "nDCG": Reading(
+        (
+            ("nDCG@5 = 1.0", "a perfect ranking"),
+            ("nDCG@5 = 0.9", "very good, small errors"),
+            ("nDCG@5 = 0.7", "fair: some relevant documents stand too low"),
+            ("nDCG@5 = 0.5", "poor"),
+        ),
+        (("nDCG(gain='exp')@5", 0.85), ("nDCG(gain='exp')@10", 0.80)),
+        (
+            "The targets are for the gain 2^rel - 1; the default gain here is rel, as in trec_eval.",
+            "0.5 is not \"random\": what a random order scores depends on the data. Give all documents of a run the same"
+            " score, and deadheat's mean is exactly that value.",
+            "The base of the logarithm changes nothing: it is a common factor.",
+        ),
+    ),
+    "ERR": Reading(
+        notes=("Models a user who goes down the list and stops, the sooner the more relevant the documents are.",)
+    ),
+    "Hit": Reading(
+        targets=(("Hit@10", 0.95),),
+        notes=("The least that can be asked: is anything relevant in the top k?",),
+    ),
+    "MR": Reading(notes=("Easy to explain, but a few queries with late documents skew it: MR@k bounds that.",)),
+    "FRP": Reading(notes=("Easy to explain, but a few queries with late documents skew it: FRP@k bounds that.",)),
+}
+
+
+def recommend(use: str) -> Use:
+    """Return which measures suit a use.
+
+    Parameters
+    ----------
+    use : str
+        A key of `USES`; a number of results counts as ``k=``.
+
+    Raises
+    ------
+    ParameterError
+        The use is not known; the message lists all and names the nearest.
+
+    Examples
+    --------
+    >>> recommend("top3").measures
+    ('P@3', 'nDCG@3')
+    >>> recommend("10").title
+    'comprehensive'
+    """
+    wanted = use.strip().casefold().replace("_", "-").replace(" ", "-").replace("@", "=")
+    digits = wanted.removeprefix("k").removeprefix("=")
+    wanted = f"k={digits}" if digits.isdigit() else wanted
+    known = {one.key: one for one in USES}
+    if wanted in known:
+        return known[wanted]
+    msg = f"no advice for the use {use!r}.{did_you_mean(wanted, known)} Uses: {', '.join(known)}"
+    raise ParameterError(msg)
+
+
+def reading(measure: str) -> Reading:
+    """Return how to read a measure, by its name in the registry; an empty reading if nothing is known.
+
+    Examples
+    --------
+    >>> reading("Hit").targets
+    (('Hit@10', 0.95),)
+    """
+    return READINGS.get(measure, Reading())

@@ -1,0 +1,156 @@
+"""Reports on measures: the catalogue, the page of one, and which to use when."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from deadheat.guide import USES, reading
+from deadheat.measures import measures
+from deadheat.report.as_trec import NAMES
+from deadheat.report.docs import read_doc
+from deadheat.report.model import Column, Fact, Report, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deadheat.guide import Reading, Use
+    from deadheat.measures import Measure
+
+MEASURE = Column("measure", "measure")
+
+
+def report_catalogue() -> Report:
+    """Return the report of all measures."""
+    columns = (
+        Column("title", "title"),
+        Column("range", "range"),
+        Column("better", "better"),
+        Column("aliases", "also read as"),
+    )
+    rows = [Row((name,), ((measure.title, *_short(measure)),)) for name, measure in measures().items()]
+    parameters = {name: _parameters(measure) for name, measure in measures().items()}
+    closing = (
+        "A cutoff follows @, parameters stand in parentheses: nDCG@10, P(rel=2)@5.\n"
+        "One of them: deadheat measures nDCG. Which to use when: deadheat measures --for top3"
+    )
+    table = Table("measures", (MEASURE,), columns, tuple(rows))
+    return Report((table,), (Fact("parameters", parameters),), closing=closing)
+
+
+def _short(measure: type[Measure]) -> tuple[str, str, str]:
+    return _range(measure), _direction(measure), " ".join(measure.aliases)
+
+
+def _range(measure: type[Measure]) -> str:
+    low, high = measure.range
+    return f"{low:g}..{high:g}"
+
+
+def _direction(measure: type[Measure]) -> str:
+    if measure.total:
+        return "-"
+    return "higher" if measure.higher_is_better else "lower"
+
+
+def report_measure(measure: type[Measure], notation: str = "") -> Report:
+    """Return the page of a measure.
+
+    Parameters
+    ----------
+    measure : type of Measure
+    notation : str, optional
+        What was asked for, if it is another name.
+    """
+    name = measure.__name__
+    doc = read_doc(measure)
+    uses = [use.key for use in USES if name in map(_name, use.measures)]
+    heading = f"{name}: {measure.title}" + (f" (asked for as {notation})" if notation not in ("", name) else "")
+    better = {"-": "a count, whose sum over queries is reported", "higher": "higher is better", "lower": "lower is better"}
+    facts = [
+        Fact("measure", name),
+        Fact("title", measure.title),
+        Fact("summary", doc.summary, "what it is", doc.summary),
+        *_listed("formulas", "formula", doc.formulas),
+        *_listed("text", "", doc.text),
+        Fact("range", [_or_none(end) for end in measure.range], "range", f"{_range(measure)}, {better[_direction(measure)]}"),
+        Fact("better", _direction(measure)),
+        *_parameter_facts(measure),
+        Fact("aliases", list(measure.aliases), "also read as", " ".join(measure.aliases)),
+        Fact("trec_eval", _trec_names(name), "in trec_eval", ", ".join(_trec_names(name))),
+        *_reading_facts(reading(name)),
+        Fact("uses", uses, "good for", ", ".join(uses)),
+        Fact("references", doc.references, "references", doc.references),
+    ]
+    return Report((), tuple(facts), heading=heading, facts_first=True)
+
+
+def _or_none(end: float) -> float | None:
+    return end if math.isfinite(end) else None
+
+
+def _trec_names(name: str) -> list[str]:
+    return [template.format("k") for template in NAMES.get(name, ()) if template]
+
+
+def _listed(key: str, heading: str, texts: Sequence[str]) -> Iterator[Fact]:
+    yield Fact(key, list(texts))
+    for text in texts:
+        yield Fact("", None, heading, text)
+
+
+def _reading_facts(read: Reading) -> Iterator[Fact]:
+    yield Fact("bands", [{"value": value, "meaning": meaning} for value, meaning in read.bands])
+    for value, meaning in read.bands:
+        yield Fact("", None, "reading", f"{value}: {meaning}")
+    targets = ", ".join(f"{measure} > {value:.2f}" for measure, value in read.targets)
+    yield Fact("targets", dict(read.targets), "target", targets)
+    yield Fact("notes", list(read.notes))
+    for note in read.notes:
+        yield Fact("", None, "note", note)
+
+
+def _name(notation: str) -> str:
+    return notation.partition("@")[0].partition("(")[0]
+
+
+def _parameters(measure: type[Measure]) -> dict[str, dict[str, object]]:
+    return {
+        field.name: {
+            "default": field.default,
+            "meaning": field.metadata["meaning"],
+            "allowed": field.metadata["check"].allowed,
+        }
+        for field in dataclasses.fields(measure)
+    }
+
+
+def _parameter_facts(measure: type[Measure]) -> Iterator[Fact]:
+    parameters = _parameters(measure)
+    yield Fact("parameters", parameters)
+    for name, about in parameters.items():
+        yield Fact("", None, "parameters", f"{name}={about['default']!r}: {about['meaning']}; {about['allowed']}")
+
+
+def report_uses(uses: Sequence[Use]) -> Report:
+    """Return the report of which measures suit which use."""
+    if len(uses) > 1:
+        columns = (Column("measures", "measures"), Column("title", "use"))
+        rows = [Row((use.key,), ((" ".join(use.measures), use.title),)) for use in uses]
+        closing = "The reasons: deadheat measures --for top3"
+        return Report((Table("uses", (Column("use", "--for"),), columns, tuple(rows)),), closing=closing)
+    (use,) = uses
+    facts = [
+        Fact("use", use.key),
+        Fact("title", use.title),
+        Fact("measures", list(use.measures), "measures", " ".join(use.measures)),
+        Fact("why", use.why, "why", use.why),
+    ]
+    for name in dict.fromkeys(map(_name, use.measures)):
+        targets = {measure: value for measure, value in reading(name).targets if measure in use.measures}
+        text = ", ".join(f"{measure} > {value:.2f}" for measure, value in targets.items())
+        facts.append(Fact("", None, "target", text))
+    options = " ".join(f"-m {measure}" for measure in use.measures)
+    facts.append(Fact("", None, "try", f"deadheat evaluate QRELS RUN {options}"))
+    return Report((), tuple(facts), heading=f"{use.key}: {use.title}")

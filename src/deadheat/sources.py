@@ -1,0 +1,138 @@
+"""Bringing what users hold (frames, tuples, dicts of dicts) to checked columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from deadheat import io
+from deadheat.errors import EmptyDataError, RelevanceError, ScoreError, SourceTypeError
+
+if TYPE_CHECKING:
+    from deadheat.arrays import FloatArray
+    from deadheat.io import Kind
+
+    Nested = Mapping[str, Mapping[str, float]]
+
+VALUE = {"qrels": "relevance", "run": "score"}
+VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}
+LARGEST_INTEGER = 2**53  # beyond it float64 merges neighbouring integers
+PLAIN = {float, int, bool, np.float64, np.float32, np.int64, np.int32}
+
+
+def frame_of(source: object, kind: Kind) -> nw.LazyFrame[Any]:
+    """Return any frame that Narwhals takes, or tuples, as a lazy frame.
+
+    A frame in memory is handed to Polars, mostly without a copy; a lazy one stays in its engine.
+    """
+    frame = nw.from_native(cast("Any", source), pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        return frame
+    if isinstance(frame, nw.DataFrame):
+        return nw.from_native(frame.to_polars().lazy())
+    if isinstance(source, Iterable) and not isinstance(source, str | bytes):
+        return nw.from_native(_frame_of_tuples(source, kind).lazy())
+    msg = f"cannot read {kind} from {type(source).__name__}: give a path, a dict of dicts, tuples or a dataframe"
+    raise SourceTypeError(msg)
+
+
+def _frame_of_tuples(rows: Iterable[Any], kind: Kind) -> pl.DataFrame:
+    """Build a frame from tuples; named tuples (those of ir_measures, say) are read by name."""
+    value = VALUE[kind]
+    rows = list(rows)
+    if rows and hasattr(rows[0], "_fields"):
+        columns = io.resolve_columns(list(rows[0]._fields), kind, where="tuples")
+        rows = [tuple(getattr(row, columns[key]) for key in ("query_id", "doc_id", value)) for row in rows]
+    for place, row in enumerate(rows):
+        if not isinstance(row, tuple | list) or len(row) != 3 or not all(isinstance(key, str) for key in row[:2]):
+            msg = f"item {place}: expected (query_id, doc_id, {value}) with text ids, got {row!r}"
+            raise SourceTypeError(msg)
+        check_number(kind, row[0], row[1], row[2], kind)
+    queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
+    return pl.DataFrame(
+        {
+            "query_id": pl.Series(queries, dtype=pl.String),
+            "doc_id": pl.Series(docs, dtype=pl.String),
+            value: np.array(values, np.float64),
+        }
+    )
+
+
+def frame_of_mapping(mapping: Nested, kind: Kind) -> pl.DataFrame:
+    """Build a frame from a checked dict of dicts, in its order."""
+    lengths = [len(documents) for documents in mapping.values()]
+    queries = pl.Series("query_id", list(mapping), pl.String)
+    docs = [doc for documents in mapping.values() for doc in documents]
+    values = [numbers_of(mapping, query, kind, kind) for query in mapping]
+    return pl.DataFrame(
+        {
+            "query_id": queries.gather(np.repeat(np.arange(len(lengths)), lengths)),
+            "doc_id": pl.Series(docs, dtype=pl.String),
+            VALUE[kind]: np.concatenate(values),
+        }
+    )
+
+
+def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> Nested:
+    """Check the outer shape of a dict of dicts; :func:`numbers_of` checks the numbers, once."""
+    if not any(source.values()):
+        msg = "empty: no document in it" if source else "empty: no query in it"
+        raise EmptyDataError(msg, path=where)
+    for query, documents in source.items():
+        if not isinstance(documents, Mapping):
+            msg = f"expected a dict of dicts {{query: {{document: {VALUE[kind]}}}}}, got {documents!r} for {query!r}"
+            raise SourceTypeError(msg)
+        for given in (query, next(iter(documents), "")):
+            if not isinstance(given, str):
+                msg = f"ids are text, got {given!r} ({type(given).__name__}): write str(id) for every id"
+                raise SourceTypeError(msg)
+    return source
+
+
+def numbers_of(mapping: Nested, query: str, kind: Kind, where: str) -> FloatArray:
+    """Return the numbers of one query of a dict of dicts, checked, in its order.
+
+    Returns
+    -------
+    ndarray of shape (n_documents,)
+    """
+    documents = mapping[query]
+    values = documents.values()
+    if not set(map(type, values)) <= PLAIN:
+        _check_all(documents, query, kind, where)
+    array = np.fromiter(values, np.float64, len(documents))
+    wrong = ~np.isfinite(array) if kind == "qrels" else np.isnan(array)
+    if wrong.any() or (np.abs(array) >= LARGEST_INTEGER).any():
+        _check_all(documents, query, kind, where)
+    return array + 0.0  # -0.0 becomes 0.0
+
+
+def _check_all(documents: Mapping[str, Any], query: str, kind: Kind, where: str) -> None:
+    for doc, value in documents.items():
+        check_number(kind, query, doc, value, where)
+
+
+def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - to be found out
+    """Raise if a value is not a number that can be evaluated."""
+    place, error = f"{VALUE[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
+    try:
+        number = None if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError):
+        number = None
+    except OverflowError:
+        number = float("inf")
+    if number is None:
+        msg = f"{place} is not a number: {value!r}"
+    elif np.isnan(number):
+        msg = f"{place} is NaN"
+    elif kind == "qrels" and np.isinf(number):
+        msg = f"{place} is infinite: {value!r}"
+    elif isinstance(value, int | np.integer) and abs(int(value)) > LARGEST_INTEGER:
+        msg = f"{place} is {value}, an integer beyond 2**53, where float64 merges neighbours; rescale it"
+    else:
+        return
+    raise error(msg, path=where)

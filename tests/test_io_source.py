@@ -1,0 +1,115 @@
+"""Files: compressed, damaged, missing; and finding the lines of a pair."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import time
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from deadheat.errors import (
+    DataError,
+    FileFormatError,
+)
+from deadheat.io import locate, scan, source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.io import Kind
+
+ROW = "q1 Q0 d1 1 2.5 bm25\n"
+QRELS = "q1 0 d1 1\n"
+
+
+def read(path: Path, kind: Kind = "run") -> pl.DataFrame:
+    frame = scan(path, kind)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def written(tmp_path: Path, content: str | bytes, name: str = "x.run") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_gzip_is_recognised_by_its_bytes(tmp_path: Path) -> None:
+    content = many_rows()
+    expected = read(written(tmp_path, content))
+    for name in ("x.run.gz", "x.run", "x.gz"):
+        assert read(written(tmp_path, gzip.compress(content), name)).equals(expected)
+    assert read(written(tmp_path, content, "plain.run.gz")).equals(expected)
+    members = gzip.compress(content[:30_000]) + gzip.compress(content[30_000:])
+    assert read(written(tmp_path, members, "members.gz")).equals(expected)
+
+
+@pytest.mark.parametrize("cut", [1, 4, 8, 9, 1000, -20])
+def test_a_truncated_gzip_file(tmp_path: Path, cut: int) -> None:
+    content = gzip.compress(many_rows())
+    for name in ("x.run.gz", "x.csv.gz", "x.json.gz", "x.jsonl.gz"):
+        with pytest.raises(FileFormatError, match="gzip file is damaged or ends too early"):
+            scan(written(tmp_path, content[:-cut], name), "run")
+
+
+def test_a_damaged_gzip_file(tmp_path: Path) -> None:
+    content = bytearray(gzip.compress(many_rows()))
+    content[len(content) // 2] ^= 1
+    with pytest.raises(FileFormatError, match="damaged"):
+        scan(written(tmp_path, bytes(content)), "run")
+
+
+def test_zstd(tmp_path: Path) -> None:
+    content = many_rows()
+    frame = read(written(tmp_path, content))
+    path = tmp_path / "x.run.zst"
+    lines = pl.DataFrame({"line": content.decode().splitlines()})
+    lines.write_csv(path, include_header=False, quote_style="never", compression="zstd")
+    assert read(path).equals(frame)
+    compressed = path.read_bytes()
+    assert compressed.startswith(b"\x28\xb5\x2f\xfd")
+    for cut in (1, 3, 100, len(compressed) // 2):
+        with pytest.raises(FileFormatError, match="zstd file is damaged or ends too early"):
+            scan(written(tmp_path, compressed[:-cut], "cut.zst"), "run")
+
+
+def test_a_small_gzip_file_takes_milliseconds(tmp_path: Path) -> None:
+    path = written(tmp_path, gzip.compress(many_rows(50_000)), "x.run.gz")
+    scan(path, "run")
+    started = time.perf_counter()
+    scan(path, "run")
+    assert time.perf_counter() - started < 0.5  # about 0.02 s; the bound is for a busy machine
+
+
+def test_a_missing_file_names_its_neighbour(tmp_path: Path) -> None:
+    written(tmp_path, ROW, "bm25.run")
+    with pytest.raises(DataError, match=r"no such file\. Did you mean 'bm25.run'\?"):
+        scan(tmp_path / "bm52.run", "run")
+    with pytest.raises(DataError, match=r"no such file\.$"):
+        scan(tmp_path / "nowhere" / "bm25.run", "run")
+
+
+def test_a_directory(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is a directory, expected a file"):
+        scan(tmp_path, "run")
+
+
+def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, ROW)
+    path.chmod(0)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may read everything
+    with pytest.raises(DataError, match="permission denied"):
+        scan(path, "run")
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_locate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, compress: bool) -> None:
+    monkeypatch.setattr(source.blocks, "__defaults__", (100,))
+    content = f"\ufeff{ROW}\n q1\tQ0 d11 1 1 d1\nd1 Q0 q1 1 1 t\n{ROW * 20}q1 Q0  d1 9 9 t".encode()
+    path = written(tmp_path, gzip.compress(content) if compress else content)
+    assert locate(path, "run", "q1", "d1") == [1, *range(5, 26)]
+    assert locate(path, "run", "q1", "d11") == [3]
+    assert locate(path, "run", "q1", "none") == []
