@@ -10,23 +10,17 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from deadheat.errors import (
-    DataError,
-    FileFormatError,
-)
+from deadheat.errors import DataError, FileFormatError
 from deadheat.io import locate, scan, source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.io import Kind
-
 ROW = "q1 Q0 d1 1 2.5 bm25\n"
-QRELS = "q1 0 d1 1\n"
 
 
-def read(path: Path, kind: Kind = "run") -> pl.DataFrame:
-    frame = scan(path, kind)
+def read(path: Path) -> pl.DataFrame:
+    frame = scan(path, "run")
     assert isinstance(frame, pl.DataFrame)
     return frame
 
@@ -35,6 +29,10 @@ def written(tmp_path: Path, content: str | bytes, name: str = "x.run") -> Path:
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def many_rows(n: int = 3000) -> bytes:
+    return b"".join(b"q%d Q0 d%d 1 %d.25 t\n" % (i % 50, i * 7919 % 100_003, i) for i in range(n))
 
 
 def test_gzip_is_recognised_by_its_bytes(tmp_path: Path) -> None:

@@ -23,9 +23,7 @@ from deadheat.io import scan, source
 from deadheat.io.lines import read_lines
 
 if TYPE_CHECKING:
-    from deadheat.errors import (
-        DataError,
-    )
+    from deadheat.errors import DataError
     from deadheat.io import Kind
 
 ROW = "q1 Q0 d1 1 2.5 bm25\n"

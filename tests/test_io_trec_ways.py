@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from deadheat.errors import (
-    DataError,
-    ScoreError,
-)
+from deadheat.errors import DataError, ScoreError
 from deadheat.io import scan, source, trec
 from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.lines import read_lines
 from deadheat.io.values import read_value
 
-if TYPE_CHECKING:
-    from deadheat.io import Kind
 
-ROW = "q1 Q0 d1 1 2.5 bm25\n"
-QRELS = "q1 0 d1 1\n"
-
-
-def read(path: Path, kind: Kind = "run") -> pl.DataFrame:
-    frame = scan(path, kind)
+def read(path: Path) -> pl.DataFrame:
+    frame = scan(path, "run")
     assert isinstance(frame, pl.DataFrame)
     return frame
 

@@ -219,7 +219,7 @@ class Evaluation:
         return nested
 
     def to_polars(self) -> pl.DataFrame:
-        """Return query_id, measure, value, tie_std, tie_min, tie_max, by measure and query; null where there is none."""
+        """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value."""
         import polars as pl
 
         frames = [

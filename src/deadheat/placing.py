@@ -12,7 +12,7 @@ import polars as pl
 from deadheat import relational
 from deadheat.data import Qrels, Run, collect
 from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
-from deadheat.placement import Placements, sort_rows
+from deadheat.placement import sort_rows
 from deadheat.precision import round_scores
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import FloatArray, IntArray
     from deadheat.data import Source
+    from deadheat.placement import Placements
     from deadheat.precision import ScorePrecision
 
 PLANS = {"count": relational.count_plan, "window": relational.window_plan}
@@ -104,7 +105,7 @@ def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
 
 
 def _coded(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
-    """Number the queries and hand the columns over to NumPy."""
+    """Give every query its code, and the columns to NumPy."""
     judgments = qrels.to_polars()
     queries = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code")
     queries = queries.with_columns(pl.col("code").cast(pl.Int64))

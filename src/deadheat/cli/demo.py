@@ -1,9 +1,71 @@
+"""deadheat demo."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.options import examples
+from deadheat.cli.output import output_options, print_report
+
+if TYPE_CHECKING:
+    from deadheat.evaluation import Evaluation
+
+FORMATS = ("table", "json", "markdown")
+QRELS = "qrels.human.txt.gz"
+DIGITS = 3  # what fits in 80 columns
+SOURCE = (
+    "four LLM judges as rerankers, grades 0 to 3 for 4,423 passages of 25 queries (TREC 2023 Deep Learning, relevance by"
+    " NIST assessors); LLMJudge benchmark, Rahmani et al., arXiv 2502.13908"
+)
+CLOSING = (
+    "Next: deadheat demo --copy demo-data\n"
+    f"      deadheat ties demo-data/Olz-gpt4o.run.gz demo-data/{QRELS}\n"
+    "or with your files: deadheat evaluate QRELS RUN..."
+)
 
 
-@click.command()
+@click.command(**examples("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on"))
+@click.option("--copy", "folder", type=click.Path(), metavar="FOLDER", help="Copy the data there instead.")
+@output_options(*FORMATS)
 @debug_option
-def demo():
-    """Demo"""
+def demo(folder: str | None, form: str | None, output: str | None, digits: int | None) -> None:
+    """Show on real data why ties matter."""
+    from deadheat.report.of_demo import report_demo
+
+    with as_file(files("deadheat") / "demo") as data:
+        if folder is not None:
+            _copy(data, Path(folder))
+            return
+        systems = {name: _by_rule(data, path) for name, path in _runs(data).items()}
+    report = report_demo(systems, SOURCE, CLOSING)
+    print_report(report, form=form, output=output, digits=DIGITS if digits is None and form != "json" else digits)
+
+
+def _runs(data: Path) -> dict[str, Path]:
+    return {path.name.removesuffix(".run.gz"): path for path in sorted(data.glob("*.run.gz"))}
+
+
+def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:
+    from deadheat.data import Qrels, Run
+    from deadheat.evaluation import evaluate
+    from deadheat.report.of_demo import MEASURES, RULES
+
+    qrels, run = Qrels(data / QRELS), Run(path)
+    return {rule: evaluate(qrels, run, MEASURES, ties=rule, check_duplicates=False) for rule in RULES}
+
+
+def _copy(data: Path, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(data.iterdir()):
+            if path.is_file() and path.suffix != ".py":
+                shutil.copyfile(path, folder / path.name)
+    except OSError as error:
+        raise click.UsageError(f"cannot write to {str(folder)!r}: {error.strerror}") from error
+    click.echo(f"{folder}: {QRELS}, {len(_runs(folder))} runs, SOURCE.md", err=True)

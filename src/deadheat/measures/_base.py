@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, ABCMeta, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -74,14 +74,15 @@ class Measure(ABC, metaclass=MeasureType):
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
         """Return the measure with other parameters."""
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return cast("Self", build(type(self), own | parameters))
+        measure: type[Self] = type(self)
+        return build(measure, own | parameters)
 
     def __matmul__(self, cutoff: int) -> Self:
         """Return the measure at a cutoff."""
         if getattr(self, "cutoff", None) is not None:
             msg = f"{self} has a cutoff already, got another: {cutoff!r}"
             raise MeasureError(msg)
-        return self(cutoff=cutoff)
+        return self.__call__(cutoff=cutoff)
 
     def __repr__(self) -> str:
         """Return the notation: what prints can be parsed."""
@@ -158,6 +159,9 @@ def build(measure: type[Built], parameters: dict[str, Any]) -> Built:
     """Make a measure, naming a parameter that it does not have."""
     known = {field.name: field for field in dataclasses.fields(measure)}
     for name in parameters:
+        if name not in known and name == "cutoff":
+            msg = f"{measure.__name__} takes no cutoff, got @{parameters[name]}"
+            raise MeasureError(msg)
         if name not in known:
             allowed = ", ".join(known) or "no parameter"
             msg = f"{measure.__name__} takes {allowed}; got {name!r}.{did_you_mean(name, known)}"

@@ -54,7 +54,7 @@ def parse_measure(notation: MeasureLike) -> Measure:
     text = text.strip()
     trec = TREC_CUT.fullmatch(text)
     if trec and _find(trec["name"]):
-        return _make(_known(trec["name"]), {"cutoff": int(trec["cutoff"])})
+        return build(_known(trec["name"]), {"cutoff": int(trec["cutoff"])})
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:
@@ -79,7 +79,7 @@ def _read(tree: ast.expr, notation: str) -> Measure:
     if not isinstance(tree, ast.Name):
         msg = f"cannot read the measure {notation!r}; write it like 'nDCG@10' or 'P(rel=2)@5'"
         raise MeasureError(msg)
-    return _make(_known(tree.id), parameters)
+    return build(_known(tree.id), parameters)
 
 
 def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it
@@ -88,13 +88,6 @@ def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measur
     except ValueError:
         msg = f"{ast.unparse(node)!r} in {notation!r} is not a value; write numbers plainly and words in quotes"
         raise MeasureError(msg) from None
-
-
-def _make(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
-    if "cutoff" in parameters and "cutoff" not in measure.__dataclass_fields__:
-        msg = f"{measure.__name__} takes no cutoff, got @{parameters['cutoff']}"
-        raise MeasureError(msg)
-    return build(measure, parameters)
 
 
 def _find(name: str) -> type[Measure] | None:

@@ -20,7 +20,7 @@ GAP = "  "
 LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
-HEAD, RULE, FIRST = "bold", "dim", "bold cyan"
+HEAD, RULE, MAIN = "bold", "dim", "bold cyan"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ def as_text(report: Report, *, width: int = 80, digits: int | None = None) -> Te
     parts = [Text(report.heading, HEAD)] if report.heading else []
     parts += facts + tables if report.facts_first else tables + facts
     if report.closing:
-        parts.append(Text("\n".join(textwrap.fill(line, width) for line in report.closing.splitlines())))
+        lines = [textwrap.fill(line, width, break_long_words=False) for line in report.closing.splitlines()]
+        parts.append(Text("\n".join(lines)))
     return Text("\n\n").join(parts)
 
 
@@ -152,7 +153,7 @@ def _block(table: Table, layout: Layout, places: range) -> Iterator[Text]:
     for n, labels in enumerate(layout.labels):
         line = Text(_padded(labels, layout.label_widths))
         for place in places:
-            line.append(BETWEEN_GROUPS).append(_aligned(layout.cells[place][n], layout, first=FIRST))
+            line.append(BETWEEN_GROUPS).append(_aligned(layout.cells[place][n], layout, main=table.main))
         yield line
 
 
@@ -164,12 +165,12 @@ def _padded(texts: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-def _aligned(texts: Sequence[str], layout: Layout, *, first: str = "") -> Text:
+def _aligned(texts: Sequence[str], layout: Layout, *, main: int | None = None) -> Text:
     line = Text()
     for n, (text, width, flush_left) in enumerate(zip(texts, layout.widths, layout.is_text, strict=True)):
         space = " " * (width - cell_len(text))
         line.append(GAP if n else "")
-        line.append(text + space if flush_left else space + text, first if n == 0 and not flush_left else "")
+        line.append(text + space if flush_left else space + text, MAIN if n == main and not flush_left else "")
     return line
 
 

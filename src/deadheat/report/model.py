@@ -59,6 +59,8 @@ class Table:
         What the groups are.
     title : str
         A line above it.
+    main : int
+        The column that matters most.
     """
 
     key: str
@@ -68,6 +70,7 @@ class Table:
     groups: tuple[str, ...] = ("",)
     group: Column = Column("run", "run")
     title: str = ""
+    main: int = 0
 
     @property
     def is_grouped(self) -> bool:

@@ -1,0 +1,69 @@
+"""The report of the demonstration: one run file, as many scores as there are ways to break its ties."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deadheat.report.model import Column, Fact, Report, Row, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from deadheat.evaluation import Evaluation
+
+RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
+EXACT = list(RULES).index("expected")
+MEASURES = ("nDCG@10", "RR", "AP")
+WORDS = {
+    "doc_id": "by document id (trec_eval's rule)",
+    "input": "in input order",
+    "worst": "in the worst case",
+    "best": "in the best case",
+    "expected": "exactly",
+}
+
+
+def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: str, closing: str) -> Report:
+    """Return the report of the demonstration.
+
+    Parameters
+    ----------
+    systems : mapping
+        Evaluations of `MEASURES` by system and tie policy.
+    source : str
+        Where the data comes from.
+    closing : str
+        What to try next.
+    """
+    columns = (*(Column(rule, heading) for rule, heading in RULES.items()), Column("tie_std", "tie std"))
+    labels = (Column("measure", "measure"), Column("system", "system"))
+    rows = [
+        Row((measure, name), ((*(by_rule[rule][measure].mean for rule in RULES), by_rule["expected"][measure].mean_tie_std),))
+        for measure in MEASURES
+        for name, by_rule in _by_exact_value(systems, measure)
+    ]
+    table = Table("scores", labels, columns, tuple(rows), main=EXACT)
+    facts = (
+        Fact("", None, "doc id", "ties by document id, as trec_eval does"),
+        Fact("", None, "input", "ties in the order of the file"),
+        Fact("", None, "exact", "the mean over all orders of the ties, and their standard deviation"),
+        Fact("best_system", *_winners(systems, MEASURES[0])),
+        Fact("source", source, "data", source),
+    )
+    return Report((table,), facts, heading="One file, one measure: what ties make of it", closing=closing)
+
+
+def _by_exact_value(
+    systems: Mapping[str, Mapping[str, Evaluation]], measure: str
+) -> Iterable[tuple[str, Mapping[str, Evaluation]]]:
+    return sorted(systems.items(), key=lambda item: -item[1]["expected"][measure].mean)
+
+
+def _winners(systems: Mapping[str, Mapping[str, Evaluation]], measure: str) -> tuple[dict[str, str], str, str]:
+    """Return the best system by each rule: for JSON, and as heading and text."""
+    best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
+    said = "; ".join(
+        f"{name} {' and '.join(WORDS[rule] for rule in RULES if best[rule] == name)}"
+        for name in dict.fromkeys(best.values())
+    )
+    return best, "best system", f"by {measure}: {said}"

@@ -1,0 +1,171 @@
+"""Kernels at sizes that no enumeration reaches: against high-precision sums, closed forms and simulation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, log2
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.kernels import cascade, counts, first, pairwise, segments
+
+
+def one_tie(relevance: list[float], tied: int, above: int = 0) -> dh.Placements:
+    """Return the placements of one query whose judged documents share one tie."""
+    qrels = {"q": {f"d{i}": value for i, value in enumerate(relevance)}}
+    scores = {f"a{i}": 2.0 for i in range(above)} | {f"d{i}": 1.0 for i in range(len(relevance))}
+    scores |= {f"u{i}": 1.0 for i in range(tied - len(relevance))}
+    return dh.place(qrels, {"q": scores})
+
+
+def value(notation: str, placements: dh.Placements) -> float:
+    return float(dh.parse_measure(notation).mean(placements)[0])
+
+
+def variance(notation: str, placements: dh.Placements) -> float:
+    return float(dh.parse_measure(notation).variance(placements)[0])
+
+
+@pytest.mark.parametrize(("tied", "relevant"), [(50, 7), (3000, 1), (3000, 200), (3000, 2999), (100_000, 100)])
+def test_reciprocal_rank_equals_the_harmonic_closed_form(tied: int, relevant: int) -> None:
+    # E[1 / X] = r / (n - r + 1) (H_n - H_(r - 1)); the difference of the harmonic numbers is summed directly
+    difference = sum(1 / i for i in range(tied, relevant - 1, -1))
+    placements = one_tie([1.0] * relevant, tied)
+    assert value("RR", placements) == pytest.approx(relevant / (tied - relevant + 1) * difference, rel=1e-12)
+
+
+@pytest.mark.parametrize(("tied", "relevant", "cutoff"), [(200, 5, 10), (1000, 300, 20), (100_000, 50, 1000)])
+def test_hit_equals_exact_binomials(tied: int, relevant: int, cutoff: int) -> None:
+    missed = Fraction(1)
+    for taken in range(cutoff):
+        missed *= Fraction(tied - relevant - taken, tied - taken)
+    placements = one_tie([1.0] * relevant, tied)
+    assert value(f"Hit@{cutoff}", placements) == pytest.approx(float(1 - missed), rel=1e-12)
+    assert variance(f"Hit@{cutoff}", placements) == pytest.approx(float(missed * (1 - missed)), rel=1e-10)
+
+
+@pytest.mark.parametrize(("tied", "inside", "relevant"), [(1, 1, 1), (9, 4, 5), (60, 20, 45), (400, 390, 17)])
+def test_distribution_is_hypergeometric(tied: int, inside: int, relevant: int) -> None:
+    arrays = (np.array([number]) for number in (tied, inside, relevant))
+    ((index, count, probability),) = counts.distribution(*arrays)
+    assert index.tolist() == [0]
+    found: dict[int, float] = {}
+    for x, p in zip(count[0].tolist(), probability[0].tolist(), strict=True):
+        found[x] = found.get(x, 0.0) + p
+    for x, p in found.items():
+        exact = Fraction(comb(relevant, x) * comb(tied - relevant, inside - x), comb(tied, inside))
+        assert p == pytest.approx(float(exact), rel=1e-12)
+
+
+def test_average_precision_of_a_large_tie_equals_exact_fractions() -> None:
+    tied, relevant, above = 300, 40, 25
+    expected = sum(
+        Fraction(relevant, tied) * (1 + Fraction((j - 1) * (relevant - 1), tied - 1)) / (above + j)
+        for j in range(1, tied + 1)
+    )
+    assert value("AP", one_tie([1.0] * relevant, tied, above)) == pytest.approx(float(expected / relevant), rel=1e-13)
+
+
+def test_a_full_tie_of_relevant_documents_has_no_variance() -> None:
+    placements = one_tie([1.0] * 500, 500, above=3)
+    for notation in ("AP", "nDCG@10", "RR", "ERR", "GAP", "Q", "bpref", "P@7", "AP(norm='retrieved')@9", "MR@9"):
+        assert variance(notation, placements) == 0, notation
+
+
+def test_document_patterns_equal_the_binary_ones() -> None:
+    ones = np.ones((12, 1))
+    by_document = pairwise.document_patterns(ones, ones, np.full((12, 1), 4.0), np.array([0, 5]))
+    by_count = pairwise.binary_patterns(np.array([5, 7]), np.array([4, 4]))
+    for name in pairwise.Patterns.__dataclass_fields__:
+        np.testing.assert_allclose(getattr(by_document, name), getattr(by_count, name), err_msg=name)
+
+
+def groups(q: list[float], plain: int, inside: int, plain_q: float = 1.0) -> cascade.Groups:
+    size = np.array([plain + len(q)])
+    one = np.array([len(q)])
+    zero = np.zeros(1, np.int64)
+    return cascade.Groups(zero, size, np.minimum(size, inside), np.array([plain]), plain_q, zero, one, np.array(q))
+
+
+@pytest.mark.parametrize("plain_q", [1.0, 0.9])
+def test_merging_equal_documents_equals_adding_them_one_by_one(
+    plain_q: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(7)
+    tie = groups(rng.choice([0.125, 0.5, 0.875], 700).tolist(), 900, 400, plain_q)
+    weights = 1 / np.arange(1.0, 2000)
+    monkeypatch.setattr(cascade, "DENSE", 1 << 30)
+    one_by_one = cascade.mean(tie, weights=weights)
+    monkeypatch.setattr(cascade, "DENSE", 0)
+    np.testing.assert_allclose(cascade.mean(tie, weights=weights), one_by_one, rtol=1e-12)
+
+
+def test_cascade_of_equal_documents_equals_a_sum_over_ranks() -> None:
+    # Every document has the same q, so the order does not matter: sum of q^(i - 1) (1 - q) / i
+    tie, weights = groups([0.6] * 30, 0, 30), 1 / np.arange(1.0, 31)
+    expected = sum(0.6 ** (i - 1) * 0.4 / i for i in range(1, 31))
+    assert cascade.mean(tie, weights=weights)[0] == pytest.approx(expected, rel=1e-13)
+    assert cascade.variance(tie, weights=weights)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "notation",
+    ["ERR", "ERR@20", "nERR", "ERR(stop='sigmoid(1, 2)')", "GAP", "Q@30", "AP(norm='retrieved')@25", "MR@30"]
+    + ["bpref", "AP", "AR@25", "nDCG(gain='exp')@10", "RBP", "FRP"],
+)
+def test_moments_of_a_large_tie_agree_with_simulation(notation: str) -> None:
+    rng = np.random.default_rng(3)
+    relevance = rng.integers(0, 4, 60).astype(float).tolist()
+    placements = one_tie(relevance, 150, above=4)
+    full = np.array(relevance + [np.nan] * 90)
+    size = 4000
+    drawn = {}
+    for name in range(size):
+        order = rng.permutation(150)
+        drawn[f"{name:05d}"] = {f"d{i}" if full[i] == full[i] else f"u{i}": -float(r) for r, i in enumerate(order)} | {
+            f"a{i}": 1.0 for i in range(4)
+        }
+    qrels = dict.fromkeys(drawn, {f"d{i}": value for i, value in enumerate(relevance)})
+    sample = dh.evaluate(qrels, drawn, [notation])[notation].values
+    mean, spread = value(notation, placements), variance(notation, placements)
+    assert abs(sample.mean() - mean) < 4 * np.sqrt(spread / size)
+    kurtosis = ((sample - sample.mean()) ** 4).mean() / sample.var() ** 2
+    assert abs(sample.var() - spread) < 4 * spread * np.sqrt((kurtosis - 1) / size)
+
+
+def test_negligible_ranks_are_not_computed_and_not_missed() -> None:
+    arrays = [np.array([number]) for number in (0, 100_000, 100_000, 50_000)]
+    mean, spread = first.moments(*arrays, np.zeros(1), value=lambda rank: rank.astype(float))
+    n, r = 100_000, 50_000
+    assert mean[0] == pytest.approx((n + 1) / (r + 1), rel=1e-13)
+    assert spread[0] == pytest.approx(r * (n - r) * (n + 1) / ((r + 1) ** 2 * (r + 2)), rel=1e-11)
+
+
+def test_discounted_gain_of_a_large_tie_keeps_its_digits() -> None:
+    tied = 100_000
+    exact = sum(1 / log2(i + 1) for i in range(1, tied + 1)) / tied
+    assert value("DCG", one_tie([1.0], tied)) == pytest.approx(exact, rel=1e-12)
+
+
+def test_scan_before_keeps_queries_apart() -> None:
+    query = np.array([0, 0, 0, 2, 2, 5])
+    values = np.array([1.0, 2.0, 4.0, 0.5, 0.25, 3.0])
+    assert segments.scan_before(values, query, np.add).tolist() == [0, 1, 3, 0, 0.5, 0]
+    assert segments.scan_before(values, query, np.multiply).tolist() == [1, 1, 2, 1, 0.5, 1]
+
+
+def test_sums_of_segments_do_not_take_the_neighbour() -> None:
+    assert segments.segment_sums(np.array([1.0, 2.0, 4.0]), segments.run_starts(np.array([3, 3, 7]))).tolist() == [3, 4]
+    assert segments.segment_sums(np.zeros(0), np.zeros(0, np.int64)).tolist() == []
+
+
+def test_batches_hold_every_segment_once() -> None:
+    lengths = np.random.default_rng(0).integers(0, 300, 5000)
+    seen = []
+    for index, width in segments.batches(lengths, max_cells=4096):
+        assert lengths[index].max() == width
+        assert lengths[index].min() * 2 >= width
+        seen += index.tolist()
+    assert sorted(seen) == np.flatnonzero(lengths).tolist()
