@@ -33,7 +33,7 @@ EXAMPLES = examples(
 )
 
 
-@click.command(**EXAMPLES)
+@click.command(short_help="Score runs, exactly where scores tie.", **EXAMPLES)
 @click.argument("qrels", type=click.Path())
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @measure_option
@@ -74,8 +74,12 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON; .gz and .zst too.
     """
+    from deadheat.precision import check_precision
     from deadheat.report.of_evaluation import Settings, report_evaluations
+    from deadheat.ties import check_policy
 
+    check_policy(options["ties"])  # what is mistyped is said before large files are read
+    options["score_precision"] = check_precision(options["score_precision"])
     form = chosen_format(options["form"], options["output"])
     if options["ties"] == "random" and options["seed"] is None:
         import secrets
@@ -107,7 +111,7 @@ def _evaluate(
     from deadheat.measures import parse_measure
 
     for notation in measures or ():
-        parse_measure(notation)  # a mistyped measure is said before large files are read
+        parse_measure(notation)  # said before large files are read
     names = unique_names(runs, _name)
     with progress(runs) as begin:
         judgments = Qrels(qrels)

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 BUNDLES = {
-    "trec": "num_q num_ret num_rel num_rel_ret map Rprec bpref recip_rank"
-    " P_5 P_10 P_15 P_20 P_30 P_100 P_200 P_500 P_1000",
+    "trec": (
+        *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
+        *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+    ),
 }
 # A notation: anything but separators, where parentheses and quotes may hold them.
 NOTATION = re.compile(r"""(?: [^\s,()'"] | \( (?: [^()'"] | '[^']*' | "[^"]*" )* \) )+ | .""", re.VERBOSE | re.DOTALL)
@@ -61,27 +63,29 @@ def split_measures(notations: Sequence[str]) -> list[str]:
     ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
     """
     found = [part for text in notations for part in NOTATION.findall(text) if part.strip(" \t\n,")]
-    return [part for notation in found for part in BUNDLES.get(notation, notation).split(" ")] if any(
-        notation in BUNDLES for notation in found
-    ) else found
+    return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
 
 
 def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
-    """Return a name for each path: the file's, with its folder where two are equal, then numbered.
+    """Return a name for each path: the file's, with its folder where two are equal; numbered if that does not help.
 
     Examples
     --------
     >>> unique_names(["a/bm25.run", "b/bm25.run", "c.run"], lambda path: Path(path).stem)
     ['a/bm25', 'b/bm25', 'c']
+    >>> unique_names(["a/bm25.run", "a/bm25.run"], lambda path: Path(path).stem)
+    ['bm25 #1', 'bm25 #2']
     """
     names = [name_of(path) for path in paths]
     longer = [
         f"{Path(path).absolute().parent.name}/{name}" if names.count(name) > 1 else name
         for path, name in zip(paths, names, strict=True)
     ]
+    if len(set(longer)) == len(longer):
+        return longer
     return [
-        f"{name} #{longer[: place + 1].count(name)}" if longer.count(name) > 1 else name
-        for place, name in enumerate(longer)
+        f"{name} #{names[: place + 1].count(name)}" if names.count(name) > 1 else name
+        for place, name in enumerate(names)
     ]
 
 

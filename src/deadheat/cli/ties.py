@@ -17,7 +17,7 @@ EXAMPLES = examples(
 )
 
 
-@click.command(**EXAMPLES)
+@click.command(short_help="Show the ties of a run, and what they decide.", **EXAMPLES)
 @click.argument("run", type=click.Path())
 @click.argument("qrels", type=click.Path(), required=False)
 @click.option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")

@@ -26,7 +26,7 @@ ESCAPES = {
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:
     """Return the tables of a report as booktabs tables; its facts are comments above them."""
-    facts = [f"% {fact.heading}: {fact.text}" for fact in report.facts if fact.text]
+    facts = [f"% {fact.heading}: {fact.text}".replace("% : ", "% ") for fact in report.facts if fact.text]
     tables = ["\n".join(_lines(table, digits)) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 EXACT = list(RULES).index("expected")
-MEASURES = ("nDCG@10", "RR", "AP")
+MEASURES = ("nDCG@10", "RR")
 WORDS = {
     "doc_id": "by document id (trec_eval's rule)",
     "input": "in input order",
@@ -44,13 +44,12 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: str, cl
     ]
     table = Table("scores", labels, columns, tuple(rows), main=EXACT)
     facts = (
-        Fact("", None, "doc id", "ties by document id, as trec_eval does"),
-        Fact("", None, "input", "ties in the order of the file"),
-        Fact("", None, "exact", "the mean over all orders of the ties, and their standard deviation"),
+        Fact("", None, "ties", "doc id: by document id, as trec_eval does; input: by the order of the file; exact: the mean"
+        " over all orders, with their standard deviation"),
         Fact("best_system", *_winners(systems, MEASURES[0])),
         Fact("source", source, "data", source),
     )
-    return Report((table,), facts, heading="One file, one measure: what ties make of it", closing=closing)
+    return Report((table,), facts, heading="The same four files and measures; only the order of equal scores differs", closing=closing)
 
 
 def _by_exact_value(

@@ -143,7 +143,7 @@ def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fa
         "unjudged_queries", "unjudged queries", evaluations, lambda one: one.unjudged_queries, "left out, not in the qrels"
     )
     yield from _without_relevant(evaluations, settings)
-    yield from _without_value(evaluations)
+    yield from _without_value(evaluations, settings)
 
 
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
@@ -196,10 +196,13 @@ def _by_run(
 ) -> Iterator[Fact]:
     """Give one fact for JSON with all ids, and a line for each run that has any."""
     found = {evaluation.name: list(queries_of(evaluation)) for evaluation in evaluations}
-    having = {run: ids for run, ids in found.items() if ids}
     yield Fact(key, found)
-    for run, ids in having.items():
-        yield Fact("", None, heading, f"{run}: {len(ids):,} ({three(ids)}), {effect}")
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for run, ids in found.items():
+        alike.setdefault(tuple(ids), []).append(run)
+    alike.pop((), None)
+    for ids, runs in alike.items():
+        yield Fact("", None, heading, f"{', '.join(runs)}: {len(ids):,} ({three(ids)}), {effect}")
 
 
 def _without_relevant(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
@@ -209,26 +212,31 @@ def _without_relevant(evaluations: Sequence[Evaluation], settings: Settings) -> 
         for measure in evaluations[0].measures
     }
     alike: dict[tuple[str, ...], list[str]] = {}
-    for measure, ids in found.items():
-        alike.setdefault(tuple(ids), []).append(measure)
+    for name, ids in found.items():
+        alike.setdefault(tuple(ids), []).append(name)
     alike.pop((), None)
     yield Fact("queries_without_relevant", found)
-    effect = "count as 0" if settings.no_relevant == "zero" else "left out"
-    for ids, measures in alike.items():
-        of = "" if len(measures) == len(found) else f" for {', '.join(measures)}"
+    higher = {str(measure): measure.higher_is_better for measure in evaluations[0].measures}
+    for ids, names in alike.items():
+        worst = "count as 0" if all(higher[name] for name in names) else "count as the worst value"
+        effect = worst if settings.no_relevant == "zero" else "left out"
+        of = "" if len(names) == len(found) else f" for {', '.join(names)}"
         yield Fact("", None, heading, f"{counted(len(ids), 'query', 'queries')} ({three(ids)}), {effect}{of}")
 
 
-def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Give the queries that have no value for another reason: a mean rank of nothing, say."""
+def _without_value(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
+    """Give the queries that have no value: for no_relevant="skip", or as the run lacks them and there is no worst value."""
     found: dict[str, dict[str, list[str]]] = {}
+    alike: dict[tuple[str, ...], dict[str, None]] = {}
     for evaluation in evaluations:
         for scores in evaluation:
             ids = scores.query_ids[np.isnan(scores.values)].tolist()
             if ids:
                 found.setdefault(evaluation.name, {})[str(scores.measure)] = ids
+            said = set(evaluation.without_relevant(scores.measure)) if settings.no_relevant == "skip" else set()
+            if not said.issuperset(ids):
+                alike.setdefault(tuple(ids), {})[str(scores.measure)] = None
     yield Fact("queries_without_value", found)
-    for run, by_measure in found.items():
-        for measure, ids in by_measure.items():
-            text = f"{run}: {counted(len(ids), 'query', 'queries')} ({three(ids)}) left out of {measure}"
-            yield Fact("", None, "without a value", text)
+    for ids, measures in alike.items():
+        text = f"{counted(len(ids), 'query', 'queries')} ({three(ids)}) left out of {', '.join(measures)}"
+        yield Fact("", None, "without a value", text)
