@@ -51,18 +51,73 @@ class Reading:
 
 
 USES: tuple[Use, ...] = (
-    Use("top1", "only the first result is used", ("RR", "Hit@1"), "only the first relevant result counts, and how soon it comes"),
-    Use("top3", "the first three results are used", ("P@3", "nDCG@3"), "the quality of the top 3 counts, and their order"),
-    Use("several", "several relevant documents are needed", ("R@10", "AP"), "none may be missed; AP also sees their order"),
-    Use("graded", "relevance has more than two levels", ("nDCG@10",), "better documents should stand higher, at every rank"),
+    Use(
+        "top1",
+        "only the first result is used",
+        ("RR", "Hit@1"),
+        "only the first relevant result counts, and how soon it comes",
+    ),
+    Use(
+        "top3",
+        "the first three results are used",
+        ("P@3", "nDCG@3"),
+        "the quality of the top 3 counts, and their order",
+    ),
+    Use(
+        "several",
+        "several relevant documents are needed",
+        ("R@10", "AP"),
+        "none may be missed; AP also sees their order",
+    ),
+    Use(
+        "graded",
+        "relevance has more than two levels",
+        ("nDCG@10",),
+        "better documents should stand higher, at every rank",
+    ),
     Use("sanity", "a quick sanity check", ("Hit@10",), "is there anything relevant at all?"),
-    Use("ab-test", "an A/B test of two systems", ("RR", "nDCG@5"), "one sees the first hit, the other the quality of the top"),
-    Use("voice", "voice assistants: one to three answers", ("Hit@1", "RR@3"), "patience ends after one spoken answer, a small screen shows three"),
-    Use("ads", "sponsored results: two or three places", ("P@3", "nDCG@3"), "every place is paid for, and the first ones at a premium"),
-    Use("mobile", "mobile search: what fits without scrolling", ("Hit@5", "RR@5", "nDCG@5"), "people choose among the first few results"),
-    Use("fact", "questions with one right answer", ("RR", "Hit@1", "FRP@10"), "the one answer should come soon; FRP tells it as a rank, which anyone can read"),
-    Use("snippet", "a featured snippet: one result is shown", ("nDCG@1", "Hit@1"), "the one shown must be the most relevant one (nDCG@1), or at least relevant (Hit@1)"),
-    Use("autocomplete", "autocomplete: four or five suggestions", ("RR@5", "Hit@2", "Hit@5"), "five are shown, but the first one or two are chosen"),
+    Use(
+        "ab-test",
+        "an A/B test of two systems",
+        ("RR", "nDCG@5"),
+        "one sees the first hit, the other the quality of the top",
+    ),
+    Use(
+        "voice",
+        "voice assistants: one to three answers",
+        ("Hit@1", "RR@3"),
+        "patience ends after one spoken answer, a small screen shows three",
+    ),
+    Use(
+        "ads",
+        "sponsored results: two or three places",
+        ("P@3", "nDCG@3"),
+        "every place is paid for, and the first ones at a premium",
+    ),
+    Use(
+        "mobile",
+        "mobile search: what fits without scrolling",
+        ("Hit@5", "RR@5", "nDCG@5"),
+        "people choose among the first few results",
+    ),
+    Use(
+        "fact",
+        "questions with one right answer",
+        ("RR", "Hit@1", "FRP@10"),
+        "the one answer should come soon; FRP tells it as a rank, which anyone can read",
+    ),
+    Use(
+        "snippet",
+        "a featured snippet: one result is shown",
+        ("nDCG@1", "Hit@1"),
+        "the one shown must be the most relevant one (nDCG@1), or at least relevant (Hit@1)",
+    ),
+    Use(
+        "autocomplete",
+        "autocomplete: four or five suggestions",
+        ("RR@5", "Hit@2", "Hit@5"),
+        "five are shown, but the first one or two are chosen",
+    ),
     Use("k=1", "the quality of the first result", ("P@1", "RR@1"), "people often look at the first result only"),
     Use("k=3", "a quick scan", ("P@3", "nDCG@3"), "a typical span of attention"),
     Use("k=5", "the standard", ("nDCG@5", "R@5"), "balances depth and efficiency"),
@@ -89,7 +144,9 @@ READINGS: dict[str, Reading] = {
     ),
     "F": Reading(
         targets=(("F@5", 0.70),),
-        notes=("Balances precision and recall, and is low when either is; of no use where one of them matters far more.",),
+        notes=(
+            "Balances precision and recall, and is low when either is; of no use where one of them matters far more.",
+        ),
     ),
     "RR": Reading(
         (
@@ -106,9 +163,13 @@ READINGS: dict[str, Reading] = {
             " least 80% have it first.",
         ),
     ),
-    "AP": Reading(notes=("Sees the order and the number of the relevant documents; a standard in research on retrieval.",)),
+    "AP": Reading(
+        notes=("Sees the order and the number of the relevant documents; a standard in research on retrieval.",)
+    ),
     "AR": Reading(
-        notes=('With norm="retrieved_all" it is (R + 1) / 2R for every ranking that retrieves all R relevant documents.',)
+        notes=(
+            'With norm="retrieved_all" it is (R + 1) / 2R for every ranking that retrieves all R relevant documents.',
+        )
     ),
     "nDCG": Reading(
         (
@@ -120,7 +181,7 @@ READINGS: dict[str, Reading] = {
         (("nDCG(gain='exp')@5", 0.85), ("nDCG(gain='exp')@10", 0.80)),
         (
             "The targets are for the gain 2^rel - 1; the default gain here is rel, as in trec_eval.",
-            "0.5 is not \"random\": what a random order scores depends on the data. Give all documents of a run the same"
+            '0.5 is not "random": what a random order scores depends on the data. Give all documents of a run the same'
             " score, and deadheat's mean is exactly that value.",
             "The base of the logarithm changes nothing: it is a common factor.",
         ),

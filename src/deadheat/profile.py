@@ -231,7 +231,7 @@ def tie_profile(
     ((3.0, 1), (2.0, 1), (1.0, 3))
     """
     for cutoff in at:
-        if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
+        if cutoff not in range(1, 2**63):
             msg = f"at holds whole numbers from 1 on, got {cutoff!r}"
             raise ParameterError(msg)
     if measures is not None and qrels is None:
@@ -270,7 +270,7 @@ def group_scores(frame: pl.DataFrame) -> Groups:
 
 
 def _blocks(query_ids: pl.Series) -> tuple[IntArray, IntArray]:
-    """Number the stretches of equal ids; return the number of each row, and the first row of each stretch."""
+    """Return the number of the stretch of equal ids that each row is in, and the first row of each stretch."""
     block = query_ids.rle_id().to_numpy().astype(np.int64)
     return block, np.flatnonzero(np.append(True, block[1:] != block[:-1]))
 
@@ -326,7 +326,7 @@ def _levels(groups: Groups) -> tuple[int, tuple[tuple[float, int], ...]]:
 
 
 def _is_kept(scores: FloatArray, *precisions: str | int) -> bool:
-    """Tell whether rounding, once or several times over, leaves every score; a few of them mostly tell that it does not."""
+    """Tell whether rounding, once or several times over, leaves every score; a few mostly tell that it does not."""
     for part in (scores[:SAMPLE], scores[SAMPLE:]):
         rounded = part
         for precision in precisions:

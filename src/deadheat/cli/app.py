@@ -32,7 +32,7 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str, exit_code: int, cause: BaseException | None = None) -> None:
         super().__init__(message)
-        self.exit_code = exit_code
+        vars(self)["exit_code"] = exit_code  # click declares it on the class, as the same for every instance
         self.cause = cause
 
     def show(self, file: IO[Any] | None = None) -> None:
@@ -49,7 +49,9 @@ class App(click.Group):
         """Return the commands in the order in which they are useful."""
         return list(self.commands)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command; name the nearest if there is none."""
         name = args[0]
         if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
@@ -63,19 +65,26 @@ class App(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the user sees one message
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 forget_stdout()
                 raise click.exceptions.Exit(BROKEN_PIPE) from None
             raise failure(error, debug=bool(ctx.meta.get(DEBUG))) from None
 
-    def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:  # noqa: ANN401 - as click's
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        *,
+        standalone_mode: bool = True,
+        **extra: Any,  # noqa: ANN401 - what click passes on
+    ) -> Any:  # noqa: ANN401
         """Run the command line and exit: 0 done, 2 usage, 3 bad data, 130 interrupted."""
         if not standalone_mode:
-            return super().main(args, *rest, standalone_mode=False, **extra)
+            return super().main(args, prog_name, standalone_mode=False, **extra)
         code: int | None
         try:
-            code = super().main(args, *rest, standalone_mode=False, **extra)
+            code = super().main(args, prog_name, standalone_mode=False, **extra)
             sys.stdout.flush()
         except click.ClickException as error:
             error.show()
@@ -89,7 +98,7 @@ class App(click.Group):
 
 
 def forget_stdout() -> None:
-    """Send what is still to be written nowhere: its reader has gone, and Python would complain when it flushes at exit."""
+    """Send what is still to be written nowhere: its reader has gone, and Python would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -102,7 +111,9 @@ def failure(error: Exception, *, debug: bool) -> Failure:
         return Failure(str(error), USAGE, cause)
     if isinstance(error, MemoryError):
         return Failure("not enough memory for this data", BAD_DATA, cause)
-    message = f"{type(error).__name__}: {error}\nThis is a mistake in deadheat; please report it with the output of --debug."
+    message = (
+        f"{type(error).__name__}: {error}\nThis is a mistake in deadheat; please report it with the output of --debug."
+    )
     return Failure(message, BUG, cause)
 
 
@@ -114,6 +125,11 @@ def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # 
 def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --debug; the contexts of a group and its command share what it sets."""
     option = click.option(
-        "--debug", is_flag=True, expose_value=False, is_eager=True, callback=_set_debug, help="Show tracebacks of errors."
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_set_debug,
+        help="Show tracebacks of errors.",
     )
     return option(command)

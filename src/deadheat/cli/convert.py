@@ -26,9 +26,15 @@ _FORMATS = complete_from("deadheat.io:FORMATS")
 @click.command(**EXAMPLES)
 @click.argument("source", type=click.Path(), metavar="IN")
 @click.argument("target", type=click.Path(), metavar="OUT")
-@click.option("--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: what its name or rows say.")
-@click.option("--from", "from_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of IN; default: by its name.")
-@click.option("--to", "to_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of OUT; default: by its name.")
+@click.option(
+    "--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: what its name or its rows say."
+)
+@click.option(
+    "--from", "from_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of IN; default: by its name."
+)
+@click.option(
+    "--to", "to_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of OUT; default: by its name."
+)
 @click.option("--tag", default="deadheat", show_default=True, help="Last field of a TREC run.")
 @click.option("--force", is_flag=True, help="Replace OUT if it is there.")
 @debug_option
@@ -56,7 +62,9 @@ def convert(  # noqa: PLR0917 - click passes by name
         table = _read(source, kind, from_format)
         frame = table.to_polars()
         write(frame, target, table.kind, format=to_format, tag=tag)
-    click.echo(f"{target}: {len(frame):,} rows of {'qrels' if table.kind == 'qrels' else 'a run'} as {written}", err=True)
+    click.echo(
+        f"{target}: {len(frame):,} rows of {'qrels' if table.kind == 'qrels' else 'a run'} as {written}", err=True
+    )
 
 
 def _read(source: str, kind: str | None, from_format: str | None) -> Qrels | Run:

@@ -20,8 +20,8 @@ FORMATS = ("table", "json", "markdown")
 QRELS = "qrels.human.txt.gz"
 DIGITS = 3  # what fits in 80 columns
 SOURCE = (
-    "four LLM judges as rerankers, grades 0 to 3 for 4,423 passages of 25 queries (TREC 2023 Deep Learning, relevance by"
-    " NIST assessors); LLMJudge benchmark, Rahmani et al., arXiv 2502.13908"
+    "four LLM judges as rerankers, grades 0 to 3 for 4,423 passages of 25 queries (TREC 2023 Deep Learning, relevance"
+    " by NIST assessors); LLMJudge benchmark, Rahmani et al., arXiv 2502.13908"
 )
 CLOSING = (
     "Next: deadheat demo --copy demo-data\n"

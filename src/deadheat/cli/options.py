@@ -24,9 +24,9 @@ NOTATION = re.compile(r"""(?: [^\s,()'"] | \( (?: [^()'"] | '[^']*' | "[^"]*" )*
 
 def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a shell completion with the words of ``module:attribute``, imported when the shell asks."""
+    module, _, attribute = source.partition(":")
 
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-        module, _, attribute = source.partition(":")
         return [word for word in getattr(import_module(module), attribute) if word.startswith(incomplete)]
 
     return complete

@@ -23,9 +23,7 @@ MAX_DIGITS = 15
 def format_option(*formats: str) -> Callable[[Any], Any]:
     """Return the option --format."""
     choices = click.Choice(formats)
-    return click.option(
-        "--format", "form", type=choices, help="Default: what the name of --output says, else table."
-    )
+    return click.option("--format", "form", type=choices, help="Default: what the name of --output says, else table.")
 
 
 def output_options(*formats: str) -> Callable[[Any], Any]:

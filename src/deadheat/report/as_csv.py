@@ -20,7 +20,9 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     group = [table.group.key] if table.is_grouped else []
-    writer.writerow([*group, *(label.key for label in reversed(table.labels)), *(column.key for column in table.columns)])
+    writer.writerow(
+        [*group, *(label.key for label in reversed(table.labels)), *(column.key for column in table.columns)]
+    )
     for name, row, cells in table.records():
         own = [name] if table.is_grouped else []
         writer.writerow([*own, *reversed(row.labels), *(plain(cell, digits) for cell in cells)])

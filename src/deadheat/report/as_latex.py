@@ -1,4 +1,4 @@
-"""Reports as LaTeX, for \\usepackage{booktabs}."""
+"""Reports as LaTeX, for the package booktabs."""
 
 from __future__ import annotations
 

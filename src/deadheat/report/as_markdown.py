@@ -19,7 +19,9 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
         tables += [f"**{_escaped(table.title)}**"] if table.title else []
         tables.append("\n".join(_lines(table, digits)))
     told = [
-        f"- {_escaped(f'{fact.heading}: {fact.text}' if fact.heading else fact.text)}" for fact in report.facts if fact.text
+        f"- {_escaped(f'{fact.heading}: {fact.text}' if fact.heading else fact.text)}"
+        for fact in report.facts
+        if fact.text
     ]
     facts = ["\n".join(told)] if told else []
     heading = [f"**{_escaped(report.heading)}**"] if report.heading else []

@@ -160,9 +160,7 @@ def _block(table: Table, layout: Layout, places: range) -> Iterator[Text]:
 def _padded(texts: Sequence[str], widths: Sequence[int]) -> str:
     """Lay labels out flush left, numbers flush right."""
     spaces = [" " * (width - cell_len(text)) for text, width in zip(texts, widths, strict=True)]
-    return GAP.join(
-        space + text if text.isdigit() else text + space for text, space in zip(texts, spaces, strict=True)
-    )
+    return GAP.join(space + text if text.isdigit() else text + space for text, space in zip(texts, spaces, strict=True))
 
 
 def _aligned(texts: Sequence[str], layout: Layout, *, main: int | None = None) -> Text:

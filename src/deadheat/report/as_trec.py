@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.measures import Measure, parse_measure
+from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from deadheat.measures import Measure
     from deadheat.report.model import Cell, Table
 
 # trec_eval's name of a measure with its default parameters: (without a cutoff, with the cutoff {}); None: it has none

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from deadheat.report.model import Share
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deadheat.report.model import Cell
 
 DIGITS = 4
@@ -61,7 +63,7 @@ def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     return cell
 
 
-def three(ids: list[str] | tuple[str, ...]) -> str:
+def three(ids: Sequence[str]) -> str:
     """Return up to three ids, and that there are more.
 
     Examples

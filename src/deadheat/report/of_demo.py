@@ -38,18 +38,31 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: str, cl
     columns = (*(Column(rule, heading) for rule, heading in RULES.items()), Column("tie_std", "tie std"))
     labels = (Column("measure", "measure"), Column("system", "system"))
     rows = [
-        Row((measure, name), ((*(by_rule[rule][measure].mean for rule in RULES), by_rule["expected"][measure].mean_tie_std),))
+        Row(
+            (measure, name),
+            ((*(by_rule[rule][measure].mean for rule in RULES), by_rule["expected"][measure].mean_tie_std),),
+        )
         for measure in MEASURES
         for name, by_rule in _by_exact_value(systems, measure)
     ]
     table = Table("scores", labels, columns, tuple(rows), main=EXACT)
     facts = (
-        Fact("", None, "ties", "doc id: by document id, as trec_eval does; input: by the order of the file; exact: the mean"
-        " over all orders, with their standard deviation"),
+        Fact(
+            "",
+            None,
+            "ties",
+            "doc id: by document id, as trec_eval does; input: by the order of the file; exact: the mean"
+            " over all orders, with their standard deviation",
+        ),
         Fact("best_system", *_winners(systems, MEASURES[0])),
         Fact("source", source, "data", source),
     )
-    return Report((table,), facts, heading="The same four files and measures; only the order of equal scores differs", closing=closing)
+    return Report(
+        (table,),
+        facts,
+        heading="The same four files and measures; only the order of equal scores differs",
+        closing=closing,
+    )
 
 
 def _by_exact_value(

@@ -55,9 +55,7 @@ class Settings:
     digits: int | None = None
 
 
-def report_evaluations(
-    evaluations: Sequence[Evaluation], settings: Settings, *, per_query: bool = False
-) -> Report:
+def report_evaluations(evaluations: Sequence[Evaluation], settings: Settings, *, per_query: bool = False) -> Report:
     """Return the report of evaluations of the same measures.
 
     Parameters
@@ -140,7 +138,11 @@ def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fa
     yield Fact("no_relevant", settings.no_relevant)
     yield from _queries_missing(evaluations, settings)
     yield from _by_run(
-        "unjudged_queries", "unjudged queries", evaluations, lambda one: one.unjudged_queries, "left out, not in the qrels"
+        "unjudged_queries",
+        "unjudged queries",
+        evaluations,
+        lambda one: one.unjudged_queries,
+        "left out, not in the qrels",
     )
     yield from _without_relevant(evaluations, settings)
     yield from _without_value(evaluations, settings)
@@ -162,14 +164,19 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
 def _effect(evaluations: Sequence[Evaluation], digits: int | None) -> tuple[dict[str, object] | None, str, str]:
     """Return the value that tie orders move most: for JSON, and as heading and text."""
     spans = [
-        (scores.mean_tie_max - scores.mean_tie_min, str(scores.measure), evaluation.name)
-        for evaluation in evaluations
-        for scores in evaluation
-        if scores.n_queries and math.isfinite(scores.measure.range[1])
+        (
+            math.isfinite(scores.measure.range[1]),
+            scores.mean_tie_max - scores.mean_tie_min,
+            str(scores.measure),
+            one.name,
+        )
+        for one in evaluations
+        for scores in one
     ]
-    span, measure, run = max(spans, default=(0.0, "", ""), key=lambda found: found[0])
-    if span < NOISE:
-        return None, "", "none: no order of equal scores changes any value" if spans else ""
+    # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
+    _, span, measure, run = max((found for found in spans if found[1] > NOISE), default=(False, 0.0, "", ""))
+    if not span:
+        return None, "", "none: no order of equal scores changes any value"
     text = f"tie order alone moves {measure} of {run} by up to {format_cell(span, digits)}"
     return {"run": run, "measure": measure, "range": span}, "", text
 
@@ -201,8 +208,12 @@ def _by_run(
     for run, ids in found.items():
         alike.setdefault(tuple(ids), []).append(run)
     alike.pop((), None)
-    for ids, runs in alike.items():
-        yield Fact("", None, heading, f"{', '.join(runs)}: {len(ids):,} ({three(ids)}), {effect}")
+    for alike_ids, runs in alike.items():
+        yield Fact("", None, heading, f"{', '.join(runs)}: {len(alike_ids):,} ({three(alike_ids)}), {effect}")
+
+
+def _queries(ids: Sequence[str]) -> str:
+    return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
 
 
 def _without_relevant(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
@@ -217,15 +228,15 @@ def _without_relevant(evaluations: Sequence[Evaluation], settings: Settings) -> 
     alike.pop((), None)
     yield Fact("queries_without_relevant", found)
     higher = {str(measure): measure.higher_is_better for measure in evaluations[0].measures}
-    for ids, names in alike.items():
+    for alike_ids, names in alike.items():
         worst = "count as 0" if all(higher[name] for name in names) else "count as the worst value"
         effect = worst if settings.no_relevant == "zero" else "left out"
         of = "" if len(names) == len(found) else f" for {', '.join(names)}"
-        yield Fact("", None, heading, f"{counted(len(ids), 'query', 'queries')} ({three(ids)}), {effect}{of}")
+        yield Fact("", None, heading, f"{_queries(alike_ids)}, {effect}{of}")
 
 
 def _without_value(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
-    """Give the queries that have no value: for no_relevant="skip", or as the run lacks them and there is no worst value."""
+    """Give the queries without a value: skipped on demand, or not in the run where a measure has no worst value."""
     found: dict[str, dict[str, list[str]]] = {}
     alike: dict[tuple[str, ...], dict[str, None]] = {}
     for evaluation in evaluations:
@@ -237,6 +248,6 @@ def _without_value(evaluations: Sequence[Evaluation], settings: Settings) -> Ite
             if not said.issuperset(ids):
                 alike.setdefault(tuple(ids), {})[str(scores.measure)] = None
     yield Fact("queries_without_value", found)
-    for ids, measures in alike.items():
-        text = f"{counted(len(ids), 'query', 'queries')} ({three(ids)}) left out of {', '.join(measures)}"
+    for alike_ids, measures in alike.items():
+        text = f"{_queries(alike_ids)} left out of {', '.join(measures)}"
         yield Fact("", None, "without a value", text)

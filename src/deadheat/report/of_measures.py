@@ -67,14 +67,23 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
     doc = read_doc(measure)
     uses = [use.key for use in USES if name in map(_name, use.measures)]
     heading = f"{name}: {measure.title}" + (f" (asked for as {notation})" if notation not in ("", name) else "")
-    better = {"-": "a count, whose sum over queries is reported", "higher": "higher is better", "lower": "lower is better"}
+    better = {
+        "-": "a count, whose sum over queries is reported",
+        "higher": "higher is better",
+        "lower": "lower is better",
+    }
     facts = [
         Fact("measure", name),
         Fact("title", measure.title),
         Fact("summary", doc.summary, "what it is", doc.summary),
         *_listed("formulas", "formula", doc.formulas),
         *_listed("text", "", doc.text),
-        Fact("range", [_or_none(end) for end in measure.range], "range", f"{_range(measure)}, {better[_direction(measure)]}"),
+        Fact(
+            "range",
+            [_or_none(end) for end in measure.range],
+            "range",
+            f"{_range(measure)}, {better[_direction(measure)]}",
+        ),
         Fact("better", _direction(measure)),
         *_parameter_facts(measure),
         Fact("aliases", list(measure.aliases), "also read as", " ".join(measure.aliases)),

@@ -18,7 +18,12 @@ SHARES = (
     "share: of the queries, those whose value depends on the order; of error: if ties were broken at random, the part"
     " of the squared standard error of the mean that would be due to it."
 )
-VALUE = (Column("value", "mean"), Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))
+VALUE = (
+    Column("value", "mean"),
+    Column("tie_std", "tie std"),
+    Column("tie_min", "tie min"),
+    Column("tie_max", "tie max"),
+)
 
 
 def report_profile(profile: TieProfile, *, every_measure: bool = False) -> Report:
@@ -34,7 +39,9 @@ def report_profile(profile: TieProfile, *, every_measure: bool = False) -> Repor
     if profile.decided:
         listed = profile.decided if every_measure else profile.decided[:1]
         tables += [_measures(profile.decided), *([_worst(listed)] if any(one.worst for one in listed) else [])]
-    heading = f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
+    heading = (
+        f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
+    )
     closing = SHARES if profile.decided else ""
     return Report(tuple(tables), (*_facts(profile), *_coarse(profile)), heading, closing, facts_first=True)
 
@@ -50,9 +57,16 @@ def _facts(profile: TieProfile) -> Iterator[Fact]:
     yield Fact("n_ties", profile.n_ties)
     size, largest = profile.tie_size, profile.largest
     yield Fact("tie_size", asdict(size) if size else None, "documents a tie", _spread(size) if size else "")
-    text = f"{largest.n_documents:,} documents with score {largest.score:g} in query {largest.query_id}" if largest else ""
+    text = (
+        f"{largest.n_documents:,} documents with score {largest.score:g} in query {largest.query_id}" if largest else ""
+    )
     yield Fact("largest_tie", asdict(largest) if largest else None, "largest tie", text)
-    yield Fact("distinct_scores", asdict(profile.distinct_scores), "distinct scores", f"{_spread(profile.distinct_scores)} a query")
+    yield Fact(
+        "distinct_scores",
+        asdict(profile.distinct_scores),
+        "distinct scores",
+        f"{_spread(profile.distinct_scores)} a query",
+    )
 
 
 def _coarse(profile: TieProfile) -> Iterator[Fact]:
