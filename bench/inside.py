@@ -62,9 +62,9 @@ def both(qrels: dict[str, dict[str, int]], run: DictOfDicts, *, peer_only: bool)
         "pytrec_eval": lambda: pytrec_eval.RelevanceEvaluator(qrels, theirs).evaluate(run)
     }
     if not peer_only:
-        import deadheat as dh
+        from deadheat import evaluate
 
-        works["deadheat"] = lambda: dh.evaluate(qrels, run, FIVE).means()
+        works["deadheat"] = lambda: evaluate(qrels, run, FIVE).means()
     return works
 
 

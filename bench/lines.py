@@ -200,9 +200,14 @@ def small(setting: Setting) -> Iterator[Row]:
 def startup(setting: Setting) -> Iterator[Row]:
     """Start of the interpreter included."""
     script = Path(sys.executable).with_name("deadheat")
-    commands = {"import": [sys.executable, "-c", "import deadheat"], "help": [str(script), "--help"]}
-    samples = interleave(commands, 3 * setting.repeats)
-    for name, target, line in (("import", 0.4, "import deadheat"), ("help", 0.5, "deadheat --help")):
+    imports = {"import": "import deadheat", "evaluate": "from deadheat import evaluate"}
+    commands = {name: [sys.executable, "-c", code] for name, code in imports.items()}
+    samples = interleave(commands | {"help": [str(script), "--help"]}, 3 * setting.repeats)
+    for name, target, line in (
+        ("import", 0.4, imports["import"]),
+        ("evaluate", 0.4, imports["evaluate"] + " (loads all that it needs)"),
+        ("help", 0.5, "deadheat --help"),
+    ):
         value = statistics.median(walls(samples[name]))
         yield at_most(line, target, value, " s", memory=f"{peak(samples[name]) / MB:.0f} MB")
 

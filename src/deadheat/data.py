@@ -23,7 +23,7 @@ from deadheat.sources import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from deadheat.arrays import FloatArray
     from deadheat.io import Format, Kind
@@ -113,9 +113,9 @@ class Table:
             nested.setdefault(query, {})[doc] = value
         return nested
 
-    def numbers(self, query: str) -> FloatArray:
-        """Return the numbers of one query of a dict of dicts, checked, in its order."""
-        return numbers_of(self.mapping or {}, query, self.kind, self.where)
+    def numbers(self, queries: Sequence[str]) -> FloatArray:
+        """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order."""
+        return numbers_of(self.mapping or {}, queries, self.kind, self.where)
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair stands twice; a dict cannot hold one."""

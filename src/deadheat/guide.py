@@ -131,7 +131,7 @@ READINGS: dict[str, Reading] = {
         (("P@3", 0.80), ("P@5", 0.70), ("P@10", 0.60)),
         (
             "Blind to the order within the top k.",
-            "A query with fewer than k relevant documents cannot reach 1: compare with R / k before calling a value poor.",
+            "A query with fewer than k relevant documents cannot reach 1: compare with R / k first.",
         ),
     ),
     "R": Reading(
@@ -157,10 +157,9 @@ READINGS: dict[str, Reading] = {
         ),
         (("RR", 0.80),),
         (
-            "1 / RR is the harmonic mean of the ranks of the first relevant document, not their average, which one late"
-            " query can make far larger.",
-            "Above 0.8 at least 60% of the queries have a relevant document first and 70% in the top two; above 0.9 at"
-            " least 80% have it first.",
+            "1 / RR is the harmonic mean of the first relevant ranks; one late query can make their average far larger.",
+            "Above 0.8, at least 60% of the queries have a relevant document first, and 70% in the top two.",
+            "Above 0.9, at least 80% have it first.",
         ),
     ),
     "AP": Reading(
@@ -181,8 +180,8 @@ READINGS: dict[str, Reading] = {
         (("nDCG(gain='exp')@5", 0.85), ("nDCG(gain='exp')@10", 0.80)),
         (
             "The targets are for the gain 2^rel - 1; the default gain here is rel, as in trec_eval.",
-            '0.5 is not "random": what a random order scores depends on the data. Give all documents of a run the same'
-            " score, and deadheat's mean is exactly that value.",
+            '0.5 is not "random": what a random order scores depends on the data.',
+            "For that value, give all documents the same score and read the exact mean.",
             "The base of the logarithm changes nothing: it is a common factor.",
         ),
     ),

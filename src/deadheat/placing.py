@@ -140,42 +140,42 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
     unjudged = sorted(retrieved.keys() - judgments.keys())
     if len(unjudged) == len(retrieved):
         raise no_common_query(qrels, run, query_ids, unjudged)
-    n_retrieved = np.zeros(len(query_ids), np.int64)
-    relevances = [qrels.numbers(query) for query in query_ids]
+    n_retrieved, n_found = np.zeros(len(query_ids), np.int64), np.zeros(len(query_ids), np.int64)
     doc_ids: list[str] = []
-    parts: list[tuple[IntArray, FloatArray, IntArray, IntArray]] = []
+    found: list[float] = []
+    parts: list[IntArray] = [np.zeros((2, 0), np.int64)]
     for code, query in enumerate(query_ids):
-        documents = retrieved.get(query)
+        documents, judged = retrieved.get(query), judgments[query]
         if documents is None:
             continue
-        scores = round_scores(run.numbers(query), precision)
+        scores = round_scores(run.numbers([query]), precision)
         n_retrieved[code] = len(scores)
-        hits = [place for place, doc in enumerate(judgments[query]) if doc in documents]
-        names = list(judgments[query])
-        names = [names[place] for place in hits]
-        own = round_scores(np.array([documents[doc] for doc in names], np.float64) + 0.0, precision)
-        doc_ids += names
-        parts.append((np.full(len(hits), code), relevances[code][hits], *_count(scores, own)))
-    codes, relevance, above, tied = (np.concatenate(column) for column in zip(*parts, strict=True))
+        hits = [doc for doc in judged if doc in documents]
+        n_found[code] = len(hits)
+        doc_ids += hits
+        found += [judged[doc] for doc in hits]
+        own = np.array([documents[doc] for doc in hits], np.float64) + 0.0
+        parts.append(_count(scores, round_scores(own, precision)))
+    above, tied = np.concatenate(parts, axis=1)
+    codes = np.arange(len(query_ids))
     return sort_rows(
         np.array(query_ids, dtype=object),
         n_retrieved,
-        judged_query=np.repeat(np.arange(len(query_ids)), [len(values) for values in relevances]),
-        judged_relevance=np.concatenate(relevances),
-        rows=(codes, np.array(doc_ids, dtype=object), relevance, above, tied),
+        judged_query=np.repeat(codes, [len(judgments[query]) for query in query_ids]),
+        judged_relevance=qrels.numbers(query_ids),
+        rows=(np.repeat(codes, n_found), np.array(doc_ids, dtype=object), np.array(found, np.float64), above, tied),
         unjudged_queries=tuple(unjudged),
     )
 
 
-def _count(scores: FloatArray, own: FloatArray) -> tuple[IntArray, IntArray]:
-    """Count the scores above and at each of `own`."""
+def _count(scores: FloatArray, own: FloatArray) -> IntArray:
+    """Count the scores above and at each of `own`, of shape (2, n)."""
     if len(own) <= FEW:
         above = [np.count_nonzero(scores > score) for score in own]
-        tied = [np.count_nonzero(scores == score) for score in own]
-        return np.array(above, np.int64), np.array(tied, np.int64)
+        return np.array([above, [np.count_nonzero(scores == score) for score in own]], np.int64)
     ascending = np.sort(scores)
     upper = np.searchsorted(ascending, own, side="right")
-    return len(scores) - upper, upper - np.searchsorted(ascending, own, side="left")
+    return np.array([len(scores) - upper, upper - np.searchsorted(ascending, own, side="left")])
 
 
 def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:

@@ -23,7 +23,7 @@ EXAMPLES = examples(
 _FORMATS = complete_from("deadheat.io:FORMATS")
 
 
-@click.command(**EXAMPLES)
+@click.command(short_help="Convert qrels or a run from one format to another.", **EXAMPLES)
 @click.argument("source", type=click.Path(), metavar="IN")
 @click.argument("target", type=click.Path(), metavar="OUT")
 @click.option(

@@ -30,7 +30,10 @@ CLOSING = (
 )
 
 
-@click.command(**examples("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on"))
+@click.command(
+    short_help="Show on real data why ties matter.",
+    **examples("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on"),
+)
 @click.option("--copy", "folder", type=click.Path(), metavar="FOLDER", help="Copy the data there instead.")
 @output_options(*FORMATS)
 @debug_option

@@ -24,7 +24,7 @@ EXAMPLES = examples(
 )
 
 
-@click.command(**EXAMPLES)
+@click.command(short_help="List the measures, explain one, or say which to use.", **EXAMPLES)
 @click.argument("name", required=False, shell_complete=complete_from("deadheat.measures._base:REGISTRY"))
 @click.option(
     "--for",

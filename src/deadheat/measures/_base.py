@@ -158,9 +158,9 @@ def measures() -> dict[str, type[Measure]]:
 def build(measure: type[Built], parameters: dict[str, Any]) -> Built:
     """Make a measure, naming a parameter that it does not have."""
     known = {field.name: field for field in dataclasses.fields(measure)}
-    for name in parameters:
+    for name, value in parameters.items():
         if name not in known and name == "cutoff":
-            msg = f"{measure.__name__} takes no cutoff, got @{parameters[name]}"
+            msg = f"{measure.__name__} takes no cutoff, got @{value}"
             raise MeasureError(msg)
         if name not in known:
             allowed = ", ".join(known) or "no parameter"

@@ -11,10 +11,10 @@ SYMBOLS = {
     r"\ge": "≥",
     r"\in": "∈",
     r"\cdot": "·",
-    r"\times": "×",
-    r"\alpha": "α",
+    r"\times": "\N{MULTIPLICATION SIGN}",
+    r"\alpha": "\N{GREEK SMALL LETTER ALPHA}",
     r"\beta": "β",
-    r"\gamma": "γ",
+    r"\gamma": "\N{GREEK SMALL LETTER GAMMA}",
     r"\infty": "∞",
     r"\left": "",
     r"\right": "",
@@ -27,8 +27,17 @@ SYMBOLS = {
     r"\!": "",
     r"\;": " ",
 }
-ASCII = {"∑": "sum", "∏": "prod", "≤": "<=", "≥": ">=", "∈": "in", "·": "*", "×": "x", "α": "alpha", "β": "beta"}
-ASCII |= {"γ": "gamma", "∞": "infinity", "─": "-"}
+WORDS = {
+    r"\sum": "sum",
+    r"\prod": "prod",
+    r"\le": "<=",
+    r"\ge": ">=",
+    r"\cdot": "*",
+    r"\times": "x",
+    r"\infty": "infinity",
+}
+GREEK = (r"\alpha", r"\beta", r"\gamma", r"\in")
+ASCII = {SYMBOLS[name]: word for name, word in WORDS.items()} | {SYMBOLS[name]: name[1:] for name in GREEK} | {"─": "-"}
 GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"  # braces, which may hold braces once more
 NAMED = re.compile(r"\\(?:text|mathrm|operatorname)" + GROUP)
 FRACTION = re.compile(r"\\[dt]?frac" + GROUP + GROUP)

@@ -85,8 +85,8 @@ def _coarse(profile: TieProfile) -> Iterator[Fact]:
     elif profile.grid:
         written = "" if profile.decimals is None else f", written with {counted(profile.decimals, 'decimal')}"
         signs.append(f"{profile.grid} numbers{written}")
-    for sign in signs or ["none: " + _fine(profile)]:
-        yield Fact("", None, "coarse scores", sign)
+    for sign in signs or [_fine(profile)]:
+        yield Fact("", None, "scores", sign)
 
 
 def _fine(profile: TieProfile) -> str:
