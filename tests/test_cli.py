@@ -146,7 +146,9 @@ def test_trec_format() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_trec_format_per_query_first() -> None:
-    lines = ok("evaluate", "qrels.txt", "bm25.run", "-m", "num_q num_ret RR", "--format", "trec", "--per-query").splitlines()
+    lines = ok(
+        "evaluate", "qrels.txt", "bm25.run", "-m", "num_q num_ret RR", "--format", "trec", "--per-query"
+    ).splitlines()
     assert lines[:2] == ["num_ret               \tq1\t2", "recip_rank            \tq1\t0.7500"]
     assert lines[-4:] == [
         "runid                 \tall\tbm25",
@@ -252,7 +254,9 @@ def test_errors_are_one_message_and_an_exit_code(arguments: list[str], code: int
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("arguments", [["--debug", "evaluate", "qrels.txt", "x"], ["evaluate", "qrels.txt", "x", "--debug"]])
+@pytest.mark.parametrize(
+    "arguments", [["--debug", "evaluate", "qrels.txt", "x"], ["evaluate", "qrels.txt", "x", "--debug"]]
+)
 def test_debug_shows_the_traceback_wherever_it_stands(arguments: list[str]) -> None:
     result = call(*arguments)
     assert result.exit_code == 3

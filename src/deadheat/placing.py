@@ -150,11 +150,11 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
             continue
         scores = round_scores(run.numbers([query]), precision)
         n_retrieved[code] = len(scores)
-        hits = [doc for doc in judged if doc in documents]
-        n_found[code] = len(hits)
-        doc_ids += hits
-        found += [judged[doc] for doc in hits]
-        own = np.array([documents[doc] for doc in hits], np.float64) + 0.0
+        looked_up = list(map(documents.get, judged))
+        own = np.array([score for score in looked_up if score is not None], np.float64)
+        n_found[code] = len(own)
+        doc_ids += (doc for doc, score in zip(judged, looked_up, strict=True) if score is not None)
+        found += (value for value, score in zip(judged.values(), looked_up, strict=True) if score is not None)
         parts.append(_count(scores, round_scores(own, precision)))
     above, tied = np.concatenate(parts, axis=1)
     codes = np.arange(len(query_ids))

@@ -27,7 +27,7 @@ def report_catalogue() -> Report:
         Column("title", "title"),
         Column("range", "range"),
         Column("better", "better"),
-        Column("aliases", "also read as"),
+        Column("aliases", "aliases"),
     )
     rows = [Row((name,), ((measure.title, *_short(measure)),)) for name, measure in measures().items()]
     parameters = {name: _parameters(measure) for name, measure in measures().items()}
