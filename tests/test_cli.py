@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from deadheat import evaluate
 from deadheat.cli import main
@@ -17,6 +17,8 @@ from shared_data import llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from click.testing import Result
 
 QRELS = """q1 0 a 2
 q1 0 b 0
@@ -297,3 +299,13 @@ def test_runs_that_do_not_fit_are_stacked(width: int, blocks: int, monkeypatch: 
     assert max(len(line) for line in lines if str(llm_qrels()) not in line) <= width
     assert out.count("0.6636") == 1
     assert "…" not in out
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("given", "message"), [("", "names no measure"), ("RR P(rel=2", "'P(rel=2'"), ("RR@5)", "'RR@5)'")]
+)
+def test_measures_that_cannot_be_read(given: str, message: str) -> None:
+    result = call("evaluate", "qrels.txt", "bm25.run", "-m", given)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -20,8 +20,8 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Put a terminal in the place of stderr; a fixture could not, as pytest sets stderr anew before the test."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
@@ -36,21 +36,33 @@ def paths(tmp_path: Path) -> list[str]:
     return [str(path) for path in found]
 
 
-def test_small_files_are_read_in_silence(terminal: Terminal, paths: list[str]) -> None:
+def test_small_files_are_read_in_silence(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = terminal(monkeypatch)
     with progress(paths) as begin:
         begin(paths[0])
-    assert terminal.getvalue() == ""
+    assert stream.getvalue() == ""
 
 
-def test_large_files_are_named(terminal: Terminal, paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_files_are_named(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGE", 10)
+    stream = terminal(monkeypatch)
     with progress(paths) as begin:
         for path in paths:
             begin(path)
-    assert "b.run" in terminal.getvalue()
+    assert "b.run" in stream.getvalue()
 
 
-def test_a_missing_file_is_left_to_the_reader(terminal: Terminal) -> None:
+def test_a_pipe_gets_no_bar(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGE", 10)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress(paths) as begin:
+        begin(paths[0])
+        assert isinstance(sys.stderr, io.StringIO)
+        assert sys.stderr.getvalue() == ""
+
+
+def test_a_missing_file_is_left_to_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = terminal(monkeypatch)
     with progress(["nowhere.run"]) as begin:
         begin("nowhere.run")
-    assert terminal.getvalue() == ""
+    assert stream.getvalue() == ""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from deadheat import evaluate, measures, parse_measure
 from deadheat.errors import ParameterError
-from deadheat.guide import READINGS, USES, Use, reading, recommend
+from deadheat.guide import READINGS, USES, reading, recommend
+
+if TYPE_CHECKING:
+    from deadheat.guide import Use
 
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.key)

@@ -46,6 +46,7 @@ from deadheat.measures import (
 from deadheat.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.placement import Placements
 from deadheat.placing import place
+from deadheat.profile import TieProfile, tie_profile
 
 __all__ = [
     "AP",
@@ -88,6 +89,7 @@ __all__ = [
     "TMHits",
     "TieComplexity",
     "TieOrders",
+    "TieProfile",
     "bpref",
     "evaluate",
     "measures",
@@ -100,4 +102,5 @@ __all__ = [
     "register",
     "tie_complexity",
     "tie_orders",
+    "tie_profile",
 ]

@@ -157,7 +157,7 @@ READINGS: dict[str, Reading] = {
         ),
         (("RR", 0.80),),
         (
-            "1 / RR is the harmonic mean of the first relevant ranks; one late query can make their average far larger.",
+            "1 / RR is the harmonic mean of the first relevant ranks; a late one can make their average far larger.",
             "Above 0.8, at least 60% of the queries have a relevant document first, and 70% in the top two.",
             "Above 0.9, at least 80% have it first.",
         ),

@@ -18,8 +18,8 @@ BUNDLES = {
         *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     ),
 }
-# A notation: anything but separators, where parentheses and quotes may hold them.
-NOTATION = re.compile(r"""(?: [^\s,()'"] | \( (?: [^()'"] | '[^']*' | "[^"]*" )* \) )+ | .""", re.VERBOSE | re.DOTALL)
+# A notation: anything but separators, which parentheses may hold; one that is not closed takes the rest.
+NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
 
 def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
@@ -62,7 +62,9 @@ def split_measures(notations: Sequence[str]) -> list[str]:
     >>> split_measures(["nDCG@10 RR", "nDCG(gain='exp', discount='zipf(1, 0)')@5"])
     ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
     """
-    found = [part for text in notations for part in NOTATION.findall(text) if part.strip(" \t\n,")]
+    found = [part for text in notations for part in NOTATION.findall(text)]
+    if notations and not found:
+        raise click.UsageError("-m names no measure; write one such as -m nDCG@10")
     return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
 
 
