@@ -59,7 +59,7 @@ class Table:
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.path = Path(source) if isinstance(source, str | Path) else None
-        self.name = name or (_stem(self.path) if self.path else self.kind)
+        self.name = name or (label_of(self.path) if self.path else self.kind)
         self.format = cast("Format | None", format)
         self.mapping: Nested | None = None
         self._frame: nw.LazyFrame[Any] | None = None
@@ -299,8 +299,8 @@ def _rows_with_equal_hash(keys: pl.LazyFrame) -> pl.LazyFrame | None:
     return keys.filter(hashed.is_in(pl.Series(twice).implode())) if len(twice) else None
 
 
-def _stem(path: Path) -> str:
-    """Return a file's name without its format: ``bm25.run.gz`` is ``bm25``."""
+def label_of(path: Path) -> str:
+    """Return the label of a file, its name without the format: ``bm25.run.gz`` is ``bm25``."""
     name = path.name
     for suffix in (".gz", ".zst", *io.SUFFIXES):
         name = name.removesuffix(suffix)

@@ -106,13 +106,15 @@ def _evaluate(
     qrels: str, runs: Sequence[str], measures: list[str] | None, options: dict[str, Any]
 ) -> Iterator[Evaluation]:
     """Give the evaluation of each run; the qrels are read and checked once."""
-    from deadheat.data import Qrels, Run
+    from pathlib import Path
+
+    from deadheat.data import Qrels, Run, label_of
     from deadheat.evaluation import evaluate as evaluate_run
     from deadheat.measures import parse_measure
 
     for notation in measures or ():
         parse_measure(notation)  # said before large files are read
-    names = unique_names(runs, _name)
+    names = unique_names(runs, lambda path: label_of(Path(path)))
     with progress(runs) as begin:
         judgments = Qrels(qrels)
         if options["check_duplicates"]:
@@ -133,18 +135,6 @@ def _evaluate(
                 score_precision=options["score_precision"],
                 check_duplicates=False,
             )
-
-
-def _name(path: str) -> str:
-    """Return the label that `Run` would give a file."""
-    from pathlib import Path
-
-    from deadheat.io import SUFFIXES
-
-    name = Path(path).name
-    for suffix in (".gz", ".zst", *SUFFIXES):
-        name = name.removesuffix(suffix)
-    return name or path
 
 
 def _as_trec(report: Report, digits: int | None) -> str:
