@@ -46,14 +46,12 @@ def main() -> int:
     missed = [row.line for row in rows if row.passed is False]
     print(f"{len(rows) - len(missed)} lines reached or without target, {len(missed)} missed")
     if not chosen.quick and not chosen.only:
-        options = (["--large"] if chosen.large else []) + (
-            [f"--repeats {chosen.repeats}"] if chosen.repeats != 5 else []
+        options = " ".join((["--large"] * chosen.large) + [f"--repeats {chosen.repeats}"])
+        shape = (
+            f"The run: {data.size.run:,} queries x {DEPTH:,} documents; sparse qrels have one relevant document a"
+            f" query, graded ones about twenty judgments. Counted runs of each command: {chosen.repeats}."
         )
-        command = "make bench" + (f' BENCH="{" ".join(options)}"' if options else "")
-        shape = f"The run: {data.size.run:,} queries x {DEPTH:,} documents; sparse qrels have one relevant document a"
-        report.write(
-            rows, command, f"{shape} query, graded ones about twenty judgments. Counted runs: {chosen.repeats}."
-        )
+        report.write(rows, f'make bench BENCH="{options}"', shape)
         print(f"written: {report.RESULTS.relative_to(report.RESULTS.parents[1])}")
     return 0
 

@@ -15,7 +15,7 @@ PACKAGE = Path(deadheat.__file__).parent
 # each may import its own layer and the ones before it
 LAYERS = (
     ("errors",),
-    ("arrays", "io", "precision", "sources", "data"),
+    ("arrays", "io", "precision", "sources", "contiguous", "data"),
     ("placement", "relational", "placing", "ties"),
     ("kernels",),
     ("measures",),

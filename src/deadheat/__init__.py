@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     # The command line's --help must not wait for NumPy and Polars, so names are imported when one is used.
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("deadheat")
     try:
         return import_module(f"deadheat.{name}")

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat import io
+from deadheat import contiguous, io
 from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, NullIdError, SourceTypeError
 from deadheat.sources import (
     LARGEST_INTEGER,
@@ -46,6 +46,8 @@ class Table:
         The file that it was read from.
     mapping : dict of dict or None
         ``{query_id: {doc_id: number}}`` if the source was one; then no frame is built.
+    blocks : Blocks or None
+        The rows query by query, if they are in memory and stand so.
     """
 
     kind: ClassVar[Kind]
@@ -62,6 +64,7 @@ class Table:
         self.name = name or (label_of(self.path) if self.path else self.kind)
         self.format = cast("Format | None", format)
         self.mapping: Nested | None = None
+        self.blocks: contiguous.Blocks | None = None
         self._frame: nw.LazyFrame[Any] | None = None
         if self.path is not None:
             source = io.scan(self.path, self.kind, format=self.format, progress=progress)
@@ -121,6 +124,8 @@ class Table:
         """Raise `DuplicateError` if a (query, document) pair stands twice; a dict cannot hold one."""
         if self.mapping is not None:
             return
+        if self.blocks and not contiguous.may_repeat(self.blocks):
+            return
         rows = self.lazy.select(*KEYS)
         if self.is_polars:
             suspects = _rows_with_equal_hash(rows.to_native())
@@ -157,6 +162,10 @@ class Table:
         ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
         number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(value)  # -0.0 becomes 0.0
         canonical = frame.select(*ids, number)
+        if isinstance(source, pl.DataFrame):
+            rows = collect(canonical)
+            self.blocks = contiguous.blocks_of(rows)
+            canonical = nw.from_native(rows.lazy())
         self._check_rows(canonical)
         return canonical
 

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat import relational
+from deadheat import contiguous, relational
 from deadheat.data import Qrels, Run, collect
 from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
 from deadheat.placement import sort_rows
@@ -91,6 +91,8 @@ def rounded(run: Run, precision: ScorePrecision) -> Run:
 
 
 def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
+    if run.blocks and plan is None:
+        return _place_blocks(qrels, run, run.blocks)
     judged, retrieved = relational.same_engine(qrels, run)
     counts = relational.count_retrieved(retrieved)
     lazy = relational.find_judged(judged, retrieved)
@@ -102,6 +104,14 @@ def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
     in_engine = nw.from_native(levels.lazy()) if in_polars else lazy.select("query_id", "score").unique()
     places = PLANS[plan](retrieved, in_engine)
     return _coded(qrels, run, counts, found.join(places, on=["query_id", "score"], how="left"))
+
+
+def _place_blocks(qrels: Qrels, run: Run, blocks: contiguous.Blocks) -> Placements:
+    """Count within each query's rows in memory."""
+    found = contiguous.find_judged(qrels.to_polars(), blocks)
+    above, tied = contiguous.count(blocks, found["row"].to_numpy())
+    counts = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds)})
+    return _coded(qrels, run, counts, found.with_columns(above=above, tied=tied))
 
 
 def _coded(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
@@ -173,7 +183,8 @@ def _count(scores: FloatArray, own: FloatArray) -> IntArray:
     if len(own) <= FEW:
         above = [np.count_nonzero(scores > score) for score in own]
         return np.array([above, [np.count_nonzero(scores == score) for score in own]], np.int64)
-    ascending = np.sort(scores)
+    in_order = (scores[1:] <= scores[:-1]).all()  # as runs are mostly written: nothing to sort
+    ascending = scores[::-1] if in_order else np.sort(scores)
     upper = np.searchsorted(ascending, own, side="right")
     return np.array([len(scores) - upper, upper - np.searchsorted(ascending, own, side="left")])
 

@@ -107,7 +107,7 @@ def _parse(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | N
     # Polars looks for a field too many only where the last column is read.
     wanted = rows.select("query_id", "doc_id", value, ends_early=pl.col(fields[-1]).is_null())
     try:
-        return wanted.collect()
+        return wanted.collect(engine="streaming")
     except pl.exceptions.PolarsError:
         return None
 
