@@ -150,7 +150,7 @@ class Table:
 
     def _canonical(self, source: Source) -> nw.LazyFrame[Any]:
         """Name, cast and check the three columns."""
-        frame, value = frame_of(source, self.kind), VALUE[self.kind]
+        frame, value = frame_of(source, self.kind, self.where), VALUE[self.kind]
         schema = frame.collect_schema()
         names = io.resolve_columns(list(schema.names()), self.kind, where=self.where)
         dtype = schema[names[value]]
@@ -159,6 +159,10 @@ class Table:
             raise ColumnError(msg, path=self.where)
         if dtype.is_integer():
             self._check_integers(frame, names[value])
+        for key in KEYS:
+            if schema[names[key]].is_float():
+                msg = f"column {names[key]!r} holds {schema[names[key]]}, expected text or whole numbers as ids"
+                raise ColumnError(msg, path=self.where)
         ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
         number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(value)  # -0.0 becomes 0.0
         canonical = frame.select(*ids, number)
@@ -194,7 +198,7 @@ class Table:
             raise NullIdError(msg, path=self.where)
         if null or bad:
             query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
-            what = "missing (null)" if given is None else "NaN" if np.isnan(given) else "infinite"
+            what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"
             count = f"; {null + bad:,} rows are such" if null + bad > 1 else ""
             msg = f"{value} of document {doc!r} for query {query!r} is {what}{count}"
             raise VALUE_ERROR[self.kind](msg, path=self.where)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat import ties as tie_policies
-from deadheat.errors import MissingQueryError, ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.errors import MeasureError, MissingQueryError, ParameterError, UnknownMeasureError, did_you_mean
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.placing import open_pair, place, rounded
 from deadheat.precision import check_precision
@@ -172,12 +172,19 @@ class Evaluation:
             self._scores[measure] = Scores(measure, placements.query_ids, values, placements)
 
     def __repr__(self) -> str:
-        size = f"{len(self.measures)} measures, {len(self.query_ids)} queries"
-        return f"<Evaluation {self.name}: {size}, ties={self.ties!r}>"
+        means = ", ".join(f"{measure}={scores.mean:.4f}" for measure, scores in self._scores.items())
+        return f"<Evaluation {self.name}, n_queries={len(self.query_ids)}, ties={self.ties!r}: {means}>"
+
+    def __contains__(self, measure: object) -> bool:
+        try:
+            self[measure]  # type: ignore[index]
+        except MeasureError:
+            return False
+        return True
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
         for own in self.measures:
-            if isinstance(measure, str) and str(own) == measure:
+            if isinstance(measure, str) and str(own) == measure:  # a custom measure's name cannot be parsed
                 return self._scores[own]
         parsed = parse_measure(measure)
         if parsed not in self._scores:
@@ -299,6 +306,7 @@ def evaluate(
     _check_word("missing", missing, MISSING)
     _check_word("no_relevant", no_relevant, NO_RELEVANT)
     check_precision(score_precision)
+    generator = _generator(rng) if ties == "random" else None
     chosen = _parse_all(measures)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     if ties in tie_policies.LOOK_AT_RUN:
@@ -314,7 +322,7 @@ def evaluate(
     if ties in tie_policies.LOOK_AT_RUN:
         ranked = tie_policies.by_rule(placements, qrels, run, ties)
     else:
-        ranked = tie_policies.apply(placements, ties, rng)
+        ranked = tie_policies.apply(placements, ties, generator)
     return Evaluation(
         chosen, placements, ranked, ties=ties, name=run.name, missing_queries=lacking, no_relevant=no_relevant
     )
@@ -329,7 +337,20 @@ def _parse_all(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Me
     if not chosen:
         msg = "measures is empty; name at least one, such as 'nDCG@10'"
         raise ParameterError(msg)
+    names = [str(measure) for measure in chosen]
+    for name in names:
+        if names.count(name) > 1:
+            msg = f"two different measures are named {name!r}; give each custom measure a name of its own"
+            raise ParameterError(msg)
     return chosen
+
+
+def _generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
+        raise ParameterError(msg) from None
 
 
 def _check_word(name: str, given: str, allowed: tuple[str, ...]) -> None:

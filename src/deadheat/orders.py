@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deadheat.errors import ParameterError, ScoreError
+from deadheat.errors import ParameterError
 from deadheat.evaluation import evaluate
 from deadheat.measures import parse_measure
+from deadheat.sources import check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Scores = Mapping[str, float] | Sequence[float]
 
 MAX_ORDERS = 10_000
+SHOWN = 10  # ties in a repr
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Tie:
         return len(self.doc_ids)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TieComplexity:
     """The ties of one ranking and the number of orders that they leave open.
 
@@ -63,6 +65,10 @@ class TieComplexity:
     groups: tuple[Tie, ...]
     n_orders: int
     max_orders: int
+
+    def __repr__(self) -> str:
+        sizes = f"{self.sizes[:SHOWN]}" + (f" and {self.n_groups - SHOWN} more" if self.n_groups > SHOWN else "")
+        return f"<TieComplexity sizes={sizes}, n_orders={_shown(self.n_orders)}, feasible={self.feasible}>"
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -85,7 +91,7 @@ class TieComplexity:
         return self.n_orders <= self.max_orders
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TieOrders:
     """The value of a measure in every order of the ties.
 
@@ -100,6 +106,9 @@ class TieOrders:
     measure: Measure
     orders: tuple[tuple[str, ...], ...]
     values: FloatArray
+
+    def __repr__(self) -> str:
+        return f"<TieOrders {self.measure}: {len(self.orders)} orders, mean {self.mean:.4f}>"
 
     @property
     def mean(self) -> float:
@@ -199,7 +208,10 @@ def tie_orders(
     judged = _judged(relevance, list(documents))
     n_orders = tie_complexity(documents).n_orders
     if n_orders > max_orders:
-        msg = f"{n_orders} orders are more than max_orders={max_orders}; evaluate() gives the exact mean without them"
+        msg = (
+            f"{_shown(n_orders)} orders are more than max_orders={max_orders};"
+            " evaluate() gives the exact mean without listing them"
+        )
         raise ParameterError(msg)
     parsed = parse_measure(measure)
     choices = itertools.product(*(itertools.permutations(ids) for _, ids in _groups(documents)))
@@ -214,20 +226,26 @@ def tie_orders(
     return TieOrders(parsed, orders, values)
 
 
+def _shown(number: int) -> str:
+    """Write a number of orders; Python refuses to print more than some thousand digits."""
+    return str(number) if number < 10**15 else f"about 10**{int(math.log10(number))}"
+
+
 def _documents(scores: Scores, doc_ids: Sequence[str] | None) -> dict[str, float]:
     if isinstance(scores, Mapping):
         documents = dict(scores)
+    elif isinstance(scores, str | bytes) or not len(scores):
+        msg = f"scores must be numbers, at least one, got {scores!r}"
+        raise ParameterError(msg)
     else:
         ids = [f"doc{place + 1}" for place in range(len(scores))] if doc_ids is None else list(doc_ids)
         if len(ids) != len(scores) or len(set(ids)) != len(ids):
             msg = f"doc_ids must be {len(scores)} different ids, one for each score, got {ids!r}"
             raise ParameterError(msg)
-        documents = dict(zip(ids, map(float, scores), strict=True))
+        documents = dict(zip(ids, scores, strict=True))
     for doc, score in documents.items():
-        if math.isnan(score):
-            msg = f"score of document {doc!r} is NaN"
-            raise ScoreError(msg)
-    return documents
+        check_number("run", "of the ranking", doc, score, "tie_orders")
+    return {doc: float(score) for doc, score in documents.items()}
 
 
 def _judged(relevance: Mapping[str, float] | Sequence[float | None], ids: list[str]) -> dict[str, float]:

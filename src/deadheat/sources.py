@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import io
-from deadheat.errors import EmptyDataError, RelevanceError, ScoreError, SourceTypeError
+from deadheat.errors import ColumnError, EmptyDataError, RelevanceError, ScoreError, SourceTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceE
 LARGEST_INTEGER = 2**53  # beyond it float64 merges neighbouring integers
 
 
-def frame_of(source: object, kind: Kind) -> nw.LazyFrame[Any]:
+def frame_of(source: object, kind: Kind, where: str) -> nw.LazyFrame[Any]:
     """Return any frame that Narwhals takes, or tuples, as a lazy frame.
 
     A frame in memory is handed to Polars, mostly without a copy; a lazy one stays in its engine.
@@ -36,11 +36,24 @@ def frame_of(source: object, kind: Kind) -> nw.LazyFrame[Any]:
     if isinstance(frame, nw.LazyFrame):
         return frame
     if isinstance(frame, nw.DataFrame):
-        return nw.from_native(frame.to_polars().lazy())
+        names = io.resolve_columns(frame.columns, kind, where=where)
+        return nw.from_native(_to_polars(frame.select(*dict.fromkeys(names.values())), where).lazy())
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return nw.from_native(_frame_of_tuples(source, kind).lazy())
     msg = f"cannot read {kind} from {type(source).__name__}: give a path, a dict of dicts, tuples or a dataframe"
     raise SourceTypeError(msg)
+
+
+def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
+    """Hand three columns over to Polars, as plain lists where it cannot take them."""
+    try:
+        return frame.to_polars()
+    except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
+        try:
+            return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
+        except (TypeError, pl.exceptions.PolarsError) as error:
+            msg = f"a column holds values of different types: {error}"
+            raise ColumnError(msg, path=where) from None
 
 
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind) -> pl.DataFrame:

@@ -65,14 +65,14 @@ def worst(placements: Placements) -> Placements:
     return placements.cached("worst", lambda: arrange(placements, placements.relevance, best=False))
 
 
-def draw(placements: Placements, rng: np.random.Generator | int | None) -> Placements:
+def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
     """Draw one order of every tie, each with the same probability.
 
     Parameters
     ----------
     placements : Placements
-    rng : numpy.random.Generator, int or None
-        The same seed gives the same order.
+    rng : numpy.random.Generator, optional
+        The same state gives the same order.
     """
     generator = np.random.default_rng(rng)
     starts = placements.tie_starts
@@ -122,7 +122,7 @@ def _documents_first(placements: Placements, qrels: Qrels, run: Run, rule: str, 
     return wanted.join(tied, on=["query_id", "doc_id"], how="left", maintain_order="left")["first"].to_numpy()
 
 
-def apply(placements: Placements, ties: str, rng: np.random.Generator | int | None) -> Placements:
+def apply(placements: Placements, ties: str, rng: np.random.Generator | None) -> Placements:
     """Apply a policy that needs the placements alone."""
     if ties == "best":
         return best(placements)

@@ -22,11 +22,24 @@ REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}
 
 M = TypeVar("M", bound="type[Measure]")
-Built = TypeVar("Built", bound="Measure")
 
 
 class MeasureType(ABCMeta):
     """Lets a class stand for the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+
+    def __call__(cls, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
+        known = [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+        for name, value in parameters.items():
+            if name not in known:
+                raise unknown_parameter(cls.__name__, name, value, known)
+        try:
+            return super().__call__(*values, **parameters)
+        except TypeError as error:
+            if "positional argument" not in str(error):
+                raise
+            example = f"{cls.__name__} @ 10" if "cutoff" in known else f"{cls.__name__}(rel=2)"
+            msg = f"{cls.__name__}: name each parameter and write a cutoff behind @, as in {example}; got {values!r}"
+            raise MeasureError(msg) from None
 
     def __matmul__(cls, cutoff: int) -> Measure:
         return cls() @ cutoff
@@ -75,7 +88,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the measure with other parameters."""
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         measure: type[Self] = type(self)
-        return build(measure, own | parameters)
+        return measure(**(own | parameters))
 
     def __matmul__(self, cutoff: int) -> Self:
         """Return the measure at a cutoff."""
@@ -155,15 +168,11 @@ def measures() -> dict[str, type[Measure]]:
     return dict(REGISTRY)
 
 
-def build(measure: type[Built], parameters: dict[str, Any]) -> Built:
-    """Make a measure, naming a parameter that it does not have."""
-    known = {field.name: field for field in dataclasses.fields(measure)}
-    for name, value in parameters.items():
-        if name not in known and name == "cutoff":
-            msg = f"{measure.__name__} takes no cutoff, got @{value}"
-            raise MeasureError(msg)
-        if name not in known:
-            allowed = ", ".join(known) or "no parameter"
-            msg = f"{measure.__name__} takes {allowed}; got {name!r}.{did_you_mean(name, known)}"
-            raise MeasureError(msg)
-    return measure(**parameters)
+def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:
+    """Return the error for a parameter that a measure does not have."""
+    if name == "cutoff":
+        return MeasureError(f"{measure} takes no cutoff, got @{value}")
+    hint = did_you_mean(name, names)
+    if not hint and name in {"k", "at", "top"} and "cutoff" in names:
+        hint = f" Write the cutoff behind @: {measure}@{value}"
+    return MeasureError(f"{measure} takes {', '.join(names) or 'no parameter'}; got {name!r}.{hint}")

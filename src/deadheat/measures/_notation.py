@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from deadheat.errors import MeasureError, UnknownMeasureError, did_you_mean
-from deadheat.measures._base import ALIASES, REGISTRY, Measure, build
+from deadheat.measures._base import ALIASES, REGISTRY, Measure
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -49,12 +49,13 @@ def parse_measure(notation: MeasureLike) -> Measure:
         return notation()
     text: object = notation
     if not isinstance(text, str):
-        msg = f"expected a measure or its notation, such as 'nDCG@10', got {notation!r}"
+        kind = f"{type(text).__module__}.{type(text).__name__}"
+        msg = f"expected a measure of deadheat or its notation, such as 'nDCG@10', got {text!r} ({kind})"
         raise MeasureError(msg)
     text = text.strip()
     trec = TREC_CUT.fullmatch(text)
     if trec and _find(trec["name"]):
-        return build(_known(trec["name"]), {"cutoff": int(trec["cutoff"])})
+        return _known(trec["name"])() @ int(trec["cutoff"])
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:
@@ -74,12 +75,15 @@ def _read(tree: ast.expr, notation: str) -> Measure:
             msg = f"name each parameter in {notation!r}, as in 'P(rel=2)@5'"
             raise MeasureError(msg)
         for keyword in tree.keywords:
+            if keyword.arg in parameters:
+                msg = f"{keyword.arg} stands twice in {notation!r}"
+                raise MeasureError(msg)
             parameters[str(keyword.arg)] = _literal(keyword.value, notation)
         tree = tree.func
     if not isinstance(tree, ast.Name):
         msg = f"cannot read the measure {notation!r}; write it like 'nDCG@10' or 'P(rel=2)@5'"
         raise MeasureError(msg)
-    return build(_known(tree.id), parameters)
+    return _known(tree.id)(**parameters)
 
 
 def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it

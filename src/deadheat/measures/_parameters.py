@@ -105,7 +105,7 @@ class Cutoff:
         """Return the cutoff as int."""
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= 2**53:
             raise ValueError
         return int(value)
 

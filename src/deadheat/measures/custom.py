@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from deadheat.errors import MeasureError
-from deadheat.measures._base import CutMeasure
+from deadheat.measures._base import ALIASES, REGISTRY, CutMeasure
 from deadheat.measures._parameters import Cutoff, parameter
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class Name:
-    """Any text that is not empty."""
+    """A text that is no other measure's name."""
 
-    allowed = "a text that is not empty"
+    allowed = "a text without @ that is not another measure's name"
 
     def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the text."""
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str) or not value.strip() or "@" in value or value in {*REGISTRY, *ALIASES}:
             raise ValueError
         return value
 
@@ -142,18 +142,23 @@ class Custom(CutMeasure):
         else:
             seed = [int(self.rng), zlib.crc32(placements.query_ids[query].encode())]  # type: ignore[arg-type]
             rankings, sampled = _drawn(ranking, ties, self.max_orders, np.random.default_rng(seed)), True
-        values = np.array([self._value(ranking[: self.cutoff], n_retrieved) for ranking in rankings])
+        of = placements.query_ids[query]
+        values = np.array([self._value(ranking[: self.cutoff], n_retrieved, of) for ranking in rankings])
         variance = float(values.var(ddof=1)) if sampled else float(values.var())
         error = math.sqrt(variance / len(values)) if sampled else 0.0
         return float(values.mean()), variance, float(values.min()), float(values.max()), error
 
-    def _value(self, relevance: FloatArray, n_retrieved: int) -> float:
+    def _value(self, relevance: FloatArray, n_retrieved: int, query: str) -> float:
         arguments = (relevance, n_retrieved) if _takes_two(self.function) else (relevance,)
-        value = self.function(*arguments)
+        try:
+            value = self.function(*arguments)
+        except Exception as error:
+            msg = f"{self.name}: the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}"
+            raise MeasureError(msg) from error
         try:
             return float(value)
         except (TypeError, ValueError):
-            msg = f"{self.name}: the function must return a number, got {value!r}"
+            msg = f"{self.name}: the function must return a number, got {value!r} for query {query!r}"
             raise MeasureError(msg) from None
 
 

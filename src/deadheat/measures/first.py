@@ -184,12 +184,11 @@ class PaperMeasure(FirstMeasure):
 class MTRR(PaperMeasure):
     r"""Tied reciprocal rank of the G-RAG paper.
 
-    With ``definition="permutations"`` it is `RR`. With ``"mid_rank"`` it is the paper's equation 11,
+    .. math:: MTRR = \text{mean over all orders of the ties of } RR
 
-    .. math:: \frac{1}{R} \sum_{d\ \text{relevant}} \frac{2}{2 r_d + t_d - 1}
-
-    with :math:`r_d` the best rank of document d and :math:`t_d` the size of its tie: reciprocals of middle ranks,
-    over all relevant documents, which is not a mean over orders.
+    and so `RR` itself. With ``definition="mid_rank"`` it is the paper's equation 11 instead: the mean over all
+    relevant documents d of :math:`2 / (2 r_d + t_d - 1)`, with :math:`r_d` the best rank of d and :math:`t_d` the
+    size of its tie: reciprocals of middle ranks, which is not a mean over orders.
 
     References
     ----------
@@ -227,12 +226,12 @@ class MTRR(PaperMeasure):
 class TMHits(PaperMeasure):
     r"""Tied Hits@k of the G-RAG paper.
 
-    With ``definition="permutations"`` it is `Hit`. With ``"mid_rank"`` it is the paper's equation 12, read as
+    .. math:: \text{TMHits}@k = \text{mean over all orders of the ties of } \text{Hit}@k
 
-    .. math:: \frac{1}{R} \sum_{d\ \text{relevant}} \min\left(1, \frac{\max(0, k - a_d)}{t_d}\right)
-
-    with :math:`a_d` documents above and :math:`t_d` in the tie of document d: the expected recall at k. (As printed,
-    the equation exceeds 1 for two documents above a tie of two.)
+    and so `Hit` itself. With ``definition="mid_rank"`` it is the paper's equation 12 instead, read as the mean over
+    all relevant documents d of :math:`\min(1, \max(0, k - a_d) / t_d)`, with :math:`a_d` documents above and
+    :math:`t_d` in the tie of d: the expected recall at k. (As printed, the equation exceeds 1 for two documents
+    above a tie of two.)
 
     References
     ----------

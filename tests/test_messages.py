@@ -1,0 +1,109 @@
+"""What a user is told where the library is called wrongly: nothing raw, nothing silent."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import pandas as pd
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import ColumnError, MeasureError, ParameterError, ScoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+QRELS = {"q1": {"d1": 1}}
+RUN = {"q1": {"d1": 0.5, "d2": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dh.nDCG(k=10), r"got 'k'\. Write the cutoff behind @: nDCG@10"),
+        (lambda: dh.nDCG(10), r"name each parameter and write a cutoff behind @"),
+        (lambda: dh.P(rl=2), r"P takes cutoff, rel; got 'rl'\. Did you mean 'rel'\?"),
+        (lambda: dh.bpref @ 3, r"bpref takes no cutoff, got @3"),
+        (lambda: dh.parse_measure("P@99999999999999999999"), r"cutoff must be a whole number from 1 on"),
+        (lambda: dh.parse_measure("nDCG(gain='exp', gain='linear')"), r"gain stands twice"),
+        (lambda: dh.parse_measure(math), r"expected a measure of deadheat"),
+        (lambda: dh.Custom("RR", max), r"name must be a text without @ that is not another measure's name"),
+        (lambda: dh.Custom("first", 3), r"function must be a function"),
+    ],
+)
+def test_measures_called_wrongly(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(MeasureError, match=message):
+        call()
+
+
+def test_a_custom_function_that_fails_is_named_with_the_query() -> None:
+    with pytest.raises(MeasureError, match=r"boom: the function raised ZeroDivisionError.* for query 'q1'"):
+        dh.evaluate(QRELS, RUN, [dh.Custom("boom", lambda _: 1 / 0)])
+    with pytest.raises(MeasureError, match=r"must return a number, got 'x'"):
+        dh.evaluate(QRELS, RUN, [dh.Custom("boom", lambda _: "x")])
+
+
+def test_two_measures_of_one_name_are_refused() -> None:
+    with pytest.raises(ParameterError, match="two different measures are named 'a'"):
+        dh.evaluate(QRELS, RUN, [dh.Custom("a", min), dh.Custom("a", max)])
+
+
+def test_an_evaluation_knows_what_it_holds() -> None:
+    evaluation = dh.evaluate(QRELS, RUN, ["RR", dh.Custom("first", lambda relevance: float(relevance[0]))])
+    assert "RR" in evaluation
+    assert dh.RR in evaluation
+    assert "recip_rank" in evaluation
+    assert "first" in evaluation
+    assert "AP" not in evaluation
+    assert "nonsense" not in evaluation
+    assert repr(evaluation) == "<Evaluation run, n_queries=1, ties='expected': RR=0.7500, first=0.5000>"
+
+
+def test_orders_beyond_printing() -> None:
+    many = dh.tie_complexity([1] * 2000)
+    assert repr(many) == "<TieComplexity sizes=(2000,), n_orders=about 10**5735, feasible=False>"
+    with pytest.raises(ParameterError, match=r"about 10\*\*5735 orders are more than max_orders=10000"):
+        dh.tie_orders([1] * 2000, [1] * 2000)
+    assert repr(dh.tie_orders([1, 1], [0, 1])) == "<TieOrders RR: 2 orders, mean 0.7500>"
+
+
+@pytest.mark.parametrize("scores", [[], "ab"])
+def test_orders_need_scores(scores: list[float]) -> None:
+    with pytest.raises(ParameterError, match="scores must be numbers"):
+        dh.tie_orders(scores, [])
+
+
+@pytest.mark.parametrize("score", [None, math.nan, "1", {"d": 1}])
+def test_orders_need_numbers(score: float) -> None:
+    with pytest.raises(ScoreError, match="score of document 'doc2'"):
+        dh.tie_orders([1, score], [0, 1])
+
+
+def test_a_seed_that_is_none_is_refused() -> None:
+    with pytest.raises(ParameterError, match="rng must be a whole number"):
+        dh.evaluate(QRELS, RUN, ties="random", rng="x")  # type: ignore[arg-type]
+
+
+def test_float_ids_are_refused() -> None:
+    frame = pl.DataFrame({"query_id": ["q1"], "doc_id": [880.0], "score": [1.0]})
+    with pytest.raises(ColumnError, match=r"'doc_id' holds Float64, expected text"):
+        dh.evaluate(QRELS, frame)
+
+
+def test_ids_of_different_types_are_refused() -> None:
+    frame = pd.DataFrame({"query_id": ["q1", 1], "doc_id": ["a", "b"], "score": [1.0, 2.0]})
+    with pytest.raises(ColumnError, match="a column holds values of different types"):
+        dh.evaluate(QRELS, frame)
+
+
+def test_pandas_without_pyarrow_is_read_through_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        message = "pyarrow is required"
+        raise ImportError(message)
+
+    monkeypatch.setattr(nw.DataFrame, "to_polars", refuse)
+    frame = pd.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.5, 0.5], "rank": [0, 1]})
+    assert dh.evaluate(QRELS, frame, ["RR"]).means() == {"RR": 0.75}
