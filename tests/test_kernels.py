@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.arrays import run_starts
 from deadheat.kernels import cascade, counts, first, pairwise, segments
 
 
@@ -157,7 +158,7 @@ def test_scan_before_keeps_queries_apart() -> None:
 
 
 def test_sums_of_segments_do_not_take_the_neighbour() -> None:
-    assert segments.segment_sums(np.array([1.0, 2.0, 4.0]), segments.run_starts(np.array([3, 3, 7]))).tolist() == [3, 4]
+    assert segments.segment_sums(np.array([1.0, 2.0, 4.0]), run_starts(np.array([3, 3, 7]))).tolist() == [3, 4]
     assert segments.segment_sums(np.zeros(0), np.zeros(0, np.int64)).tolist() == []
 
 

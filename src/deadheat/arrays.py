@@ -1,4 +1,4 @@
-"""Names for the types of arrays."""
+"""Names for the types of arrays, and where runs of equal keys start in them."""
 
 from __future__ import annotations
 
@@ -11,3 +11,24 @@ FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
 TextArray: TypeAlias = NDArray[np.object_]
+
+
+def run_starts(*keys: NDArray[Any]) -> IntArray:
+    """Return the index at which each run of equal keys starts; equal keys stand together.
+
+    Parameters
+    ----------
+    *keys : ndarray of shape (n,)
+
+    Returns
+    -------
+    ndarray of shape (n_runs,)
+    """
+    size = len(keys[0])
+    if not size:
+        return np.zeros(0, np.int64)
+    changes = np.zeros(size, np.bool_)
+    changes[0] = True
+    for key in keys:
+        changes[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(changes)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+
+from deadheat.arrays import run_starts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,13 +103,7 @@ class Placements:
     @property
     def tie_starts(self) -> IntArray:
         """The first row of each tie that holds a judged document, of shape (n_groups,)."""
-
-        def find() -> IntArray:
-            new = np.ones(len(self.query), np.bool_)
-            new[1:] = (self.query[1:] != self.query[:-1]) | (self.above[1:] != self.above[:-1])
-            return np.flatnonzero(new)
-
-        return self.cached("tie_starts", find)
+        return self.cached("tie_starts", lambda: run_starts(self.query, self.above))
 
     def relevant(self, rel: float) -> Relevant:
         """Return the ties with documents of relevance `rel` or more."""
@@ -115,9 +111,7 @@ class Placements:
         def find() -> Relevant:
             rows = np.flatnonzero(self.relevance >= rel)
             query, above = self.query[rows], self.above[rows]
-            new = np.ones(len(rows), np.bool_)
-            new[1:] = (query[1:] != query[:-1]) | (above[1:] != above[:-1])
-            start = np.flatnonzero(new)
+            start = run_starts(query, above)
             of_query = np.searchsorted(query, np.arange(self.n_queries))
             count = np.diff(np.append(start, len(rows)))
             return Relevant(query[start], above[start], self.tied[rows][start], count, start - of_query[query[start]])
@@ -138,18 +132,14 @@ class Placements:
     def moved(self, above: IntArray, tied: IntArray) -> Placements:
         """Return the placements with other places for the same documents."""
         order = np.lexsort((-self.relevance, above, self.query))
-        return Placements(
-            self.query_ids,
-            self.n_retrieved,
-            self.query[order],
-            self.doc_ids[order],
-            self.relevance[order],
-            above[order],
-            tied[order],
-            self.judged_query,
-            self.judged_relevance,
-            self.max_relevance,
-            self.unjudged_queries,
+        return replace(
+            self,
+            query=self.query[order],
+            doc_ids=self.doc_ids[order],
+            relevance=self.relevance[order],
+            above=above[order],
+            tied=tied[order],
+            _cache={},
         )
 
     def select(self, keep: BoolArray) -> Placements:
@@ -161,18 +151,18 @@ class Placements:
         """
         code = np.cumsum(keep) - 1
         rows, judged = keep[self.query], keep[self.judged_query]
-        return Placements(
-            self.query_ids[keep],
-            self.n_retrieved[keep],
-            code[self.query[rows]],
-            self.doc_ids[rows],
-            self.relevance[rows],
-            self.above[rows],
-            self.tied[rows],
-            code[self.judged_query[judged]],
-            self.judged_relevance[judged],
-            self.max_relevance,
-            self.unjudged_queries,
+        return replace(
+            self,
+            query_ids=self.query_ids[keep],
+            n_retrieved=self.n_retrieved[keep],
+            query=code[self.query[rows]],
+            doc_ids=self.doc_ids[rows],
+            relevance=self.relevance[rows],
+            above=self.above[rows],
+            tied=self.tied[rows],
+            judged_query=code[self.judged_query[judged]],
+            judged_relevance=self.judged_relevance[judged],
+            _cache={},
         )
 
     def to_polars(self) -> pl.DataFrame:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadheat.arrays import run_starts
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,27 +23,6 @@ def ratio(numerator: FloatArray, denominator: NDArray[Any]) -> FloatArray:
     """Divide, giving 0 where the denominator is 0."""
     out = np.zeros(np.broadcast_shapes(np.shape(numerator), np.shape(denominator)))
     return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)
-
-
-def run_starts(*keys: NDArray[Any]) -> IntArray:
-    """Return the index at which each run of equal keys starts; equal keys stand together.
-
-    Parameters
-    ----------
-    *keys : ndarray of shape (n,)
-
-    Returns
-    -------
-    ndarray of shape (n_runs,)
-    """
-    size = len(keys[0])
-    if not size:
-        return np.zeros(0, np.int64)
-    changes = np.zeros(size, np.bool_)
-    changes[0] = True
-    for key in keys:
-        changes[1:] |= key[1:] != key[:-1]
-    return np.flatnonzero(changes)
 
 
 def segment_sums(values: NDArray[Any], starts: IntArray) -> NDArray[Any]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
-from deadheat.kernels.segments import ratio, run_starts
+from deadheat.kernels.segments import ratio
 from deadheat.measures._base import CutMeasure, register
 from deadheat.measures._parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import run_starts
 from deadheat.kernels import pairwise
-from deadheat.kernels.segments import ratio, run_starts, scan_before, segment_sums
+from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures._base import CutMeasure, register
 from deadheat.measures._parameters import Number, parameter
 from deadheat.measures.discounted import scale_top
