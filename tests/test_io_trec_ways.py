@@ -112,8 +112,7 @@ def test_whatever_is_refused_is_refused_at_the_right_line(text: str, tmp_path_fa
 @example("2.2250738585072011e-308")
 def test_polars_and_the_slow_way_read_the_same_numbers(text: str) -> None:
     parsed = trec._parse(f"q Q0 d 1 {text} t\n".encode(), "run", " ")
-    assert parsed is not None
-    value = parsed["score"].item()
+    value = None if parsed is None else parsed["score"].item()
     try:
         expected = read_value(text, "run", path=Path("x"), line=1)
     except ScoreError:

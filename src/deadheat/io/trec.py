@@ -101,7 +101,6 @@ def _parse(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | N
         separator=separator,
         quote_char=None,
         schema={name: pl.Float64 if name == value else pl.String for name in fields},
-        ignore_errors=True,  # a value that is not a number becomes null, which _is_proved() sees
         glob=False,
     )
     # Polars looks for a field too many only where the last column is read.
