@@ -288,13 +288,15 @@ def test_version() -> None:
 
 
 @needs_shared_data
-@pytest.mark.parametrize(("width", "blocks"), [(60, 3), (80, 2), (140, 1)])
-def test_runs_that_do_not_fit_are_stacked(width: int, blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("width", "n_runs", "is_side_by_side"), [(80, 3, False), (140, 3, False), (80, 2, True)])
+def test_three_runs_are_rows(
+    width: int, n_runs: int, monkeypatch: pytest.MonkeyPatch, *, is_side_by_side: bool
+) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    runs = [llm_run(name) for name in ("Olz-gpt4o", "TREMA-CoT", "willia-umbrela1")]
+    runs = [llm_run(name) for name in ("Olz-gpt4o", "TREMA-CoT", "willia-umbrela1")][:n_runs]
     out = ok("evaluate", llm_qrels(), *runs, "-m", "nDCG@10", "-m", "RR")
     lines = out.splitlines()
-    assert sum(line.startswith("measure") for line in lines) == blocks
+    assert any(line.split()[:2] == ["measure", "run"] for line in lines) is not is_side_by_side
     # the path of the qrels is not broken
     assert max(len(line) for line in lines if str(llm_qrels()) not in line) <= width
     assert out.count("0.6636") == 1

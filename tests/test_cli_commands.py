@@ -146,9 +146,9 @@ def test_demo_fits_a_screen_and_shows_that_the_winner_changes() -> None:
 
 
 def test_what_the_demo_says_next_works(folder: Path) -> None:
-    closing = ok("demo").split("Next: ")[1].splitlines()
+    closing = ok("demo").split("Next:")[1].splitlines()
     commands = [line.strip().split()[1:] for line in closing if line.strip().startswith("deadheat ")]
-    assert [command[0] for command in commands] == ["demo", "ties"]
-    for command in commands:
+    assert [command[0] for command in commands] == ["demo", "ties", "evaluate"]
+    for command in commands[:2]:
         assert call(*command).exit_code == 0
     assert (folder / "demo-data" / "SOURCE.md").is_file()

@@ -33,6 +33,17 @@ def test_a_cutoff_in_any_spelling(spelling: str) -> None:
     assert recommend(spelling).key == "k=10"
 
 
+@pytest.mark.parametrize(("k", "nearest"), [(2, 3), (4, 5), (7, 5), (8, 10), (15, 20), (100, 20)])
+def test_a_cutoff_without_advice_gets_the_nearest(k: int, nearest: int) -> None:
+    assert recommend(f"k={k}").key == f"k={nearest}"
+
+
+@pytest.mark.parametrize("k", [0, -3])
+def test_a_cutoff_that_is_none(k: int) -> None:
+    with pytest.raises(ParameterError, match=f"from 1 on, got {k}$"):
+        recommend(f"k={k}")
+
+
 def test_an_unknown_use_lists_all_and_names_the_nearest() -> None:
     with pytest.raises(ParameterError, match="Did you mean 'mobile'") as caught:
         recommend("mobil")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
+import os
+import threading
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
@@ -77,6 +80,58 @@ def test_an_existing_file_is_replaced_and_extra_columns_stay_out(tmp_path: Path)
     write(RUN.with_columns(extra=1), path, "run")
     assert rows_read(path, "run") == expected_rows(RUN.rows(), "x.csv")
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_a_link_stays_and_its_target_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    target, link, dangling = tmp_path / "deep" / "x.csv", tmp_path / "link.csv", tmp_path / "dangling.csv"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    dangling.symlink_to("deep/new.csv")
+    for path in (link, dangling):
+        write(RUN, path, "run")
+        assert path.is_symlink()
+        assert rows_read(path, "run") == expected_rows(RUN.rows(), "x.csv")
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert sorted(entry.name for entry in (tmp_path / "deep").iterdir()) == ["new.csv", "x.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.run.gz"])
+def test_a_pipe_gets_the_bytes_and_stays(tmp_path: Path, name: str) -> None:
+    pipe, read = tmp_path / name, list[bytes]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    write(RUN, pipe, "run")
+    reader.join(10)
+    assert pipe.is_fifo()
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+    (tmp_path / f"copy-{name}").write_bytes(read[0])
+    assert rows_read(tmp_path / f"copy-{name}", "run") == expected_rows(RUN.rows(), name)
+
+
+def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
+    directory = tmp_path / "x.csv"
+    directory.mkdir()  # it cannot be written to, and must not be replaced
+    with pytest.raises(IsADirectoryError):
+        write(RUN, directory, "run")
+    assert directory.is_dir()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_an_open_file(tmp_path: Path) -> None:
+    held = io.BytesIO()
+    write(RUN, held, "run", format="csv")
+    write(RUN, tmp_path / "x.csv", "run")
+    assert held.getvalue() == (tmp_path / "x.csv").read_bytes()
+
+
+def test_a_long_name(tmp_path: Path) -> None:
+    path = tmp_path / ("é" * 120 + ".csv")
+    write(RUN, path, "run")
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,7 +19,7 @@ LAYERS = (
     ("placement", "relational", "placing", "ties"),
     ("kernels",),
     ("measures",),
-    ("evaluation",),
+    ("scores", "evaluation"),
     ("orders", "profile", "guide"),
     ("stats",),
     ("comparison",),

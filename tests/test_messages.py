@@ -107,3 +107,14 @@ def test_pandas_without_pyarrow_is_read_through_lists(monkeypatch: pytest.Monkey
     monkeypatch.setattr(nw.DataFrame, "to_polars", refuse)
     frame = pd.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.5, 0.5], "rank": [0, 1]})
     assert dh.evaluate(QRELS, frame, ["RR"]).means() == {"RR": 0.75}
+
+
+@pytest.mark.parametrize("source", ["dict", "frame"])
+def test_document_ids_written_in_two_ways_are_noticed(source: str) -> None:
+    run: object = {"q1": {"d1.0": 0.5, "d2.0": 0.5}}
+    if source == "frame":
+        run = dh.Run(run).to_polars()
+    with pytest.warns(
+        dh.DeadheatWarning, match=r"no retrieved document is judged.*has 'd1\.0', 'd2\.0'; qrels has 'd1'"
+    ):
+        assert dh.evaluate(QRELS, run, ["RR"]).means() == {"RR": 0.0}

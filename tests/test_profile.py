@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from deadheat import evaluate
-from deadheat.errors import DuplicateError, ParameterError
+from deadheat.errors import DuplicateError, MissingQueryError, ParameterError
 from deadheat.profile import Cut, LargestTie, Spread, tie_profile
 from shared_data import hpo_run, llm_qrels, llm_run, needs_shared_data
 
@@ -127,3 +127,27 @@ def test_real_runs() -> None:
     assert half.cuts[0].share == pytest.approx(0.0353356890459364)  # as counted when the run was made
     assert tie_profile(hpo_run("en.minilm-f32")).grid == "float32"
     assert tie_profile(hpo_run("en.minilm-2dec")).decimals == 2
+
+
+def test_queries_that_are_not_in_both() -> None:
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}
+    run = {"q1": {"a": 1.0, "b": 1.0}, "q3": {"a": 1.0}}
+    profile = tie_profile(run, qrels, measures=["RR"])
+    assert (profile.missing_queries, profile.unjudged_queries) == (("q2",), ("q3",))
+    assert profile.decided[0].mean == 0.75 / 2
+    assert tie_profile(run, qrels, measures=["RR"], missing="skip").decided[0].mean == 0.75
+    assert tie_profile(run).missing_queries == ()
+    with pytest.raises(MissingQueryError):
+        tie_profile(run, qrels, missing="error")
+
+
+def test_queries_without_a_relevant_document_can_be_left_out() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 0}}
+    run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
+    assert tie_profile(run, qrels, measures=["RR"]).decided[0].mean == 0.5
+    assert tie_profile(run, qrels, measures=["RR"], no_relevant="skip").decided[0].mean == 1.0
+
+
+def test_repeated_judgments_are_refused() -> None:
+    with pytest.raises(DuplicateError):
+        tie_profile({"q": {"a": 1.0}}, [("q", "a", 1), ("q", "a", 0)])

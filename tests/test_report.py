@@ -19,7 +19,8 @@ from deadheat.report.as_text import as_text
 from deadheat.report.as_trec import NAMES, as_trec, trec_name
 from deadheat.report.docs import read_doc
 from deadheat.report.formula import ascii_only, readable
-from deadheat.report.model import Column, Fact, Report, Row, Share, Table
+from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Table
+from deadheat.report.names import shortened
 from deadheat.report.numbers import format_cell
 
 NAN = math.nan
@@ -88,19 +89,85 @@ def test_text_lines_up() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
-def test_groups_are_stacked_and_never_cut(width: int) -> None:
+def test_more_than_two_groups_are_rows(width: int) -> None:
     names = [f"system-{n}" for n in range(7)]
     lines = as_text(Report((table(*names),)), width=width).plain.splitlines()
-    text = "\n".join(lines)
-    assert all(text.count(name) == 1 for name in names)
-    assert text.count("0.1235") == 7
-    assert max(map(len, lines)) <= max(width, 25)
+    assert lines[:3] == [
+        "measure  run          mean  tie std",
+        "───────────────────────────────────",
+        "RR       system-0   0.1235        -",
+    ]
+    assert lines[8:11] == [
+        "         system-6   0.1235        -",
+        "",
+        "NumQ     system-0    1,234        -",
+    ]
+    assert max(map(len, lines)) <= 35
+
+
+@pytest.mark.parametrize(("width", "is_side_by_side"), [(60, True), (43, True), (42, False)])
+def test_two_groups_are_side_by_side_if_they_fit(width: int, *, is_side_by_side: bool) -> None:
+    lines = as_text(Report((table("a", "b"),)), width=width).plain.splitlines()
+    assert (lines[2] == "measure     mean  tie std     mean  tie std") is is_side_by_side
+    assert max(map(len, lines)) <= width
+
+
+def test_long_names_are_cut_on_screens_only() -> None:
+    names = ("msmarco-passage-dev-cross-encoder-large", "b" * 30, "順" * 20)
+    report = Report((table(*names),))
+    text = as_text(report).plain
+    assert "msmarco-pass…coder-large" in text
+    assert not any(name in text for name in names)
+    assert all(cell_len(name) <= 24 for name in shortened(names))
+    assert all(name in as_markdown(report) and name in as_latex(report) for name in names)
+    assert all(name in as_csv(report.tables[0]) and name in as_json(report) for name in names)
+    assert "…" not in ascii_only(text)
+    assert len(ascii_only(text)) == len(text)
+
+
+def test_names_that_would_look_alike_are_cut_less() -> None:
+    alike = [f"{'a' * 20}{n}{'b' * 20}" for n in range(3)]
+    assert len(set(shortened(alike))) == 3
+
+
+def test_a_marked_number_keeps_the_decimals_below_each_other() -> None:
+    rows = (Row(("FRP",), ((Marked(2.0),),)), Row(("RR",), ((0.5,),)))
+    report = Report((Table("scores", (Column("measure", "measure"),), (Column("value", "mean"),), rows, ("a",)),))
+    assert as_text(report).plain.splitlines()[-2:] == ["FRP       2.0000*", "RR        0.5000"]
+    assert "| FRP | a | 2.0000\\* |" in as_markdown(report)
+    assert as_csv(report.tables[0]).splitlines()[1] == "a,FRP,2.0"
+    assert "FRP                   \tall\t2.0000" in as_trec(report.tables[0])
+
+
+def test_commands_and_paths_are_not_broken() -> None:
+    command = "  deadheat ties demo-data/Olz-gpt4o.run.gz demo-data/qrels.human.txt.gz"
+    fact = Fact("", None, "a long heading", "words in demo-data/qrels-human.txt.gz")
+    text = as_text(Report((), (fact,), closing=f"some words-with hyphens before\n{command}"), width=20).plain
+    assert text.splitlines() == [
+        "a long heading",
+        "  words in",
+        "  demo-data/qrels-human.txt.gz",
+        "",
+        "some words-with",
+        "hyphens before",
+        command,
+    ]
+
+
+def test_a_warning_stands_out() -> None:
+    report = Report((), (Fact("", None, "WARNING", "a_b", is_warning=True),))
+    assert "red" in str(as_text(report).spans)
+    assert as_markdown(report) == "- **WARNING: a\\_b**"
+
+
+def test_words_are_flush_left_in_markdown() -> None:
+    rows = (Row(("key",), (("one", 1),)),)
+    words = Table("words", (Column("a", "a"),), (Column("b", "b"), Column("c", "c")), rows)
+    assert as_markdown(Report((words,))).splitlines()[1] == "| :-- | :-- | --: |"
 
 
 def test_wide_characters_and_long_names_keep_their_columns() -> None:
-    lines = as_text(
-        Report((table("順位付け", "a-name-that-is-longer-than-its-columns"),)), width=200
-    ).plain.splitlines()
+    lines = as_text(Report((table("順位付け", "a-name-longer-than-both"),)), width=200).plain.splitlines()
     starts = {cell_len(line[: line.rindex("0.1235")]) + 6 for line in lines if "0.1235" in line}
     assert starts == {cell_len(line[: line.rindex("1,234")]) + 5 for line in lines if "1,234" in line}
 

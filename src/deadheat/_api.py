@@ -2,17 +2,19 @@
 
 import deadheat.measures as _measures
 from deadheat.data import Qrels, Run, read_qrels, read_run
-from deadheat.errors import DeadheatError
-from deadheat.evaluation import Evaluation, Scores, evaluate
+from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.evaluation import Evaluation, evaluate
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.placement import Placements
 from deadheat.placing import place
 from deadheat.profile import TieProfile, tie_profile
+from deadheat.scores import Scores
 
 __all__ = [
     "DeadheatError",
+    "DeadheatWarning",
     "Evaluation",
     "Placements",
     "Qrels",

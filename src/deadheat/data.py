@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
@@ -119,6 +120,12 @@ class Table:
     def numbers(self, queries: Sequence[str]) -> FloatArray:
         """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order."""
         return numbers_of(self.mapping or {}, queries, self.kind, self.where)
+
+    def example_ids(self, size: int = 3) -> list[str]:
+        """Return a few document ids, for messages."""
+        if self.mapping is not None:
+            return list(islice(chain.from_iterable(self.mapping.values()), size))
+        return collect(self.lazy.select("doc_id").head(size))["doc_id"].to_list()
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair stands twice; a dict cannot hold one."""

@@ -109,6 +109,10 @@ class MissingDependencyError(DeadheatError, ImportError):
     """An optional package is needed and not installed."""
 
 
+class DeadheatWarning(UserWarning):
+    """The data can be evaluated, but the result is probably not what was wanted."""
+
+
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
     by_folded: dict[str, str] = {}

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat import ties as tie_policies
-from deadheat.errors import MeasureError, MissingQueryError, ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.errors import (
+    DeadheatWarning,
+    MeasureError,
+    MissingQueryError,
+    ParameterError,
+    UnknownMeasureError,
+    did_you_mean,
+)
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.placing import open_pair, place, rounded
 from deadheat.precision import check_precision
+from deadheat.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import polars as pl
 
-    from deadheat.arrays import BoolArray, FloatArray, TextArray
-    from deadheat.data import Source
+    from deadheat.arrays import TextArray
+    from deadheat.data import Qrels, Run, Source
     from deadheat.measures._notation import MeasureLike
     from deadheat.placement import Placements
     from deadheat.precision import ScorePrecision
@@ -29,101 +36,6 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 MISSING = ("empty", "skip", "error")
 NO_RELEVANT = ("zero", "skip")
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """The scores of one measure, one for each query.
-
-    Attributes
-    ----------
-    measure : Measure
-    query_ids : ndarray of str, shape (n_queries,)
-    values : ndarray of float, shape (n_queries,)
-        Under the tie policy of the evaluation; NaN where the query has no value and is left out.
-    """
-
-    measure: Measure
-    query_ids: TextArray
-    values: FloatArray
-    _placements: Placements = field(repr=False)
-
-    def __repr__(self) -> str:
-        return f"<Scores {self.measure}: {self.mean:.4f} over {self.n_queries} queries>"
-
-    @property
-    def kept(self) -> BoolArray:
-        """Which queries count, of shape (n_queries,)."""
-        return ~np.isnan(self.values)
-
-    @property
-    def n_queries(self) -> int:
-        """Number of queries that count."""
-        return int(self.kept.sum())
-
-    @property
-    def mean(self) -> float:
-        """Mean over the queries that count; NaN if there are none."""
-        return _mean(self.values)
-
-    @property
-    def total(self) -> float:
-        """Sum over the queries that count: what is reported for counts."""
-        return float(np.nansum(self.values))
-
-    @property
-    def std(self) -> float:
-        """Standard deviation over queries (n - 1 in the divisor); NaN for fewer than two."""
-        kept = self.values[self.kept]
-        return float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
-
-    @cached_property
-    def tie_std(self) -> FloatArray:
-        """Standard deviation over all tie orders, of shape (n_queries,), whatever the policy."""
-        return np.sqrt(self._of_kept(self.measure.variance(self._placements)))
-
-    @cached_property
-    def _extremes(self) -> tuple[FloatArray, FloatArray]:
-        low, high = self.measure.extremes(self._placements)
-        return self._of_kept(low), self._of_kept(high)
-
-    @property
-    def tie_min(self) -> FloatArray:
-        """Smallest value that an order of the ties gives, of shape (n_queries,)."""
-        return self._extremes[0]
-
-    @property
-    def tie_max(self) -> FloatArray:
-        """Largest value that an order of the ties gives, of shape (n_queries,)."""
-        return self._extremes[1]
-
-    @property
-    def mean_tie_std(self) -> float:
-        """Standard deviation of the mean over queries when each query's ties are broken at random."""
-        return float(np.sqrt(np.nansum(self.tie_std**2)) / self.n_queries) if self.n_queries else float("nan")
-
-    @property
-    def mean_tie_min(self) -> float:
-        """Mean over queries of `tie_min`: the smallest mean that tie orders alone can produce."""
-        return _mean(self.tie_min)
-
-    @property
-    def mean_tie_max(self) -> float:
-        """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce."""
-        return _mean(self.tie_max)
-
-    @cached_property
-    def standard_error(self) -> FloatArray:
-        """Monte Carlo error of `values`, of shape (n_queries,): 0, as they are exact, but for a sampled `Custom`."""
-        return self.measure.standard_error(self._placements)
-
-    def _of_kept(self, values: FloatArray) -> FloatArray:
-        return np.where(self.kept, values, np.nan)
-
-
-def _mean(values: FloatArray) -> float:
-    kept = values[~np.isnan(values)]
-    return float(kept.mean()) if len(kept) else float("nan")
 
 
 class Evaluation:
@@ -317,6 +229,8 @@ def evaluate(
         shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")
         msg = f"{run.where} lacks {len(lacking)} of {placements.n_queries} queries of the qrels: {shown}"
         raise MissingQueryError(msg)
+    if not len(placements.query):
+        _warn_of_strangers(qrels, run)
     if missing == "skip":
         placements = placements.select(~placements.missing)
     if ties in tie_policies.LOOK_AT_RUN:
@@ -343,6 +257,17 @@ def _parse_all(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Me
             msg = f"two different measures are named {name!r}; give each custom measure a name of its own"
             raise ParameterError(msg)
     return chosen
+
+
+def _warn_of_strangers(qrels: Qrels, run: Run) -> None:
+    """Warn that no retrieved document is judged: most often the ids are written in two ways."""
+    examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]
+    warnings.warn(
+        f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"
+        f" {qrels.where} has {examples[1]}",
+        DeadheatWarning,
+        stacklevel=3,
+    )
 
 
 def _generator(rng: np.random.Generator | int | None) -> np.random.Generator:

@@ -6,9 +6,16 @@ right: the notes say where. Targets are what those authors aim at in retrieval f
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from deadheat.errors import ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NUMBER = re.compile(r"k?=?(-?[0-9]{1,15})")
 
 
 @dataclass(frozen=True)
@@ -203,7 +210,7 @@ def recommend(use: str) -> Use:
     Parameters
     ----------
     use : str
-        A key of `USES`; a number of results counts as ``k=``.
+        A key of `USES`; a number of results counts as ``k=``, and the nearest one that there is advice for is taken.
 
     Raises
     ------
@@ -214,17 +221,26 @@ def recommend(use: str) -> Use:
     --------
     >>> recommend("top3").measures
     ('P@3', 'nDCG@3')
-    >>> recommend("10").title
-    'comprehensive'
+    >>> recommend("10").title, recommend("k=7").key
+    ('comprehensive', 'k=5')
     """
     wanted = use.strip().casefold().replace("_", "-").replace(" ", "-").replace("@", "=")
-    digits = wanted.removeprefix("k").removeprefix("=")
-    wanted = f"k={digits}" if digits.isdigit() else wanted
     known = {one.key: one for one in USES}
     if wanted in known:
         return known[wanted]
+    number = NUMBER.fullmatch(wanted)
+    if number:
+        return known[f"k={_nearest(int(number[1]), known)}"]
     msg = f"no advice for the use {use!r}.{did_you_mean(wanted, known)} Uses: {', '.join(known)}"
     raise ParameterError(msg)
+
+
+def _nearest(k: int, known: Iterable[str]) -> int:
+    """Return the number of results, of those that there is advice for, by which `k` is multiplied or divided least."""
+    if k < 1:
+        msg = f"k is a number of results, a whole number from 1 on, got {k}"
+        raise ParameterError(msg)
+    return min((int(key[2:]) for key in known if key.startswith("k=")), key=lambda own: max(own / k, k / own))
 
 
 def reading(measure: str) -> Reading:

@@ -6,11 +6,13 @@ import errno
 import os
 import sys
 import traceback
+import warnings
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from deadheat.errors import DataError, DeadheatError, SourceTypeError, did_you_mean
+from deadheat.errors import DataError, DeadheatError, DeadheatWarning, SourceTypeError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +64,9 @@ class App(click.Group):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run the command; its exceptions become messages."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "no retrieved document", DeadheatWarning)  # the reports say it
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the user sees one message
@@ -85,7 +89,8 @@ class App(click.Group):
         code: int | None
         try:
             code = super().main(args, prog_name, standalone_mode=False, **extra)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+                sys.stdout.flush()
         except click.ClickException as error:
             error.show()
             code = error.exit_code
@@ -94,12 +99,17 @@ class App(click.Group):
         except BrokenPipeError:
             forget_stdout()
             code = BROKEN_PIPE
+        except OSError as error:  # such as a full disk behind the output of --help
+            forget_stdout()
+            click.echo(f"Error: cannot write: {error.strerror or error}", err=True)
+            code = BAD_DATA
         sys.exit(code or 0)
 
 
 def forget_stdout() -> None:
     """Send what is still to be written nowhere: its reader has gone, and Python would complain at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, AttributeError):  # it is no file in a test, and None if it was closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def failure(error: Exception, *, debug: bool) -> Failure:
@@ -111,6 +121,9 @@ def failure(error: Exception, *, debug: bool) -> Failure:
         return Failure(str(error), USAGE, cause)
     if isinstance(error, MemoryError):
         return Failure("not enough memory for this data", BAD_DATA, cause)
+    if isinstance(error, OSError) and error.strerror:
+        where = "" if error.filename is None else f"{error.filename}: "
+        return Failure(f"{where}{error.strerror}", BAD_DATA, cause)
     message = (
         f"{type(error).__name__}: {error}\nThis is a mistake in deadheat; please report it with the output of --debug."
     )

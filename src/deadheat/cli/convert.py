@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from deadheat.cli.app import debug_option
+from deadheat.cli.app import BAD_DATA, Failure, debug_option
+from deadheat.cli.files import STDOUT, check_inputs, check_output, input_path
 from deadheat.cli.options import complete_from, examples
+from deadheat.cli.output import writing
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from deadheat.data import Qrels, Run
+    from deadheat.io import Format, Kind
 
 EXAMPLES = examples(
     "deadheat convert bm25.run bm25.parquet",
     "deadheat convert scores.jsonl.gz bm25.run --tag bm25",
     "deadheat convert labels.json qrels.txt --kind qrels",
     "deadheat convert export out.csv --from tsv",
+    "zcat scores.gz | deadheat convert - - --to csv",
 )
 _FORMATS = complete_from("deadheat.io:FORMATS")
 
@@ -49,22 +58,54 @@ def convert(  # noqa: PLR0917 - click passes by name
 ) -> None:
     """Convert qrels or a run from one format to another.
 
-    Formats: trec, csv, tsv, jsonl, json, parquet; OUT named .gz or .zst is compressed. Rows keep their order.
+    Formats: trec, csv, tsv, jsonl, json, parquet; OUT named .gz or .zst is compressed, - is stdout. Rows keep their
+    order.
     """
-    from deadheat.io import write
-    from deadheat.io.formats import chosen_format
-
-    if Path(target).exists() and not force:
+    source = input_path(source)
+    # what is mistyped is said before a large file is read
+    written = _format_of(target, to_format)
+    check_output(target, [source])
+    is_there = target != STDOUT and Path(target).is_file()
+    if is_there and not force:
         raise click.UsageError(f"{target!r} is there already: choose another name, or --force to replace it")
-    written = chosen_format(target, to_format)  # a mistyped format is said before a large file is read
+    check_inputs([source])
     with progress([source]) as begin:
         begin(source)
         table = _read(source, kind, from_format)
         frame = table.to_polars()
-        write(frame, target, table.kind, format=to_format, tag=tag)
-    click.echo(
-        f"{target}: {len(frame):,} rows of {'qrels' if table.kind == 'qrels' else 'a run'} as {written}", err=True
-    )
+    with writing(target):
+        _write(frame, target, table.kind, written, tag)
+    what = "qrels" if table.kind == "qrels" else "a run"
+    click.echo(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}", err=True)
+
+
+def _format_of(target: str, given: str | None) -> Format:
+    """Return the format to write: what was given, or else what the name says; a name without a suffix says TREC."""
+    from deadheat.io.formats import COMPRESSED, FORMATS, SUFFIXES, chosen_format
+
+    suffixes = [] if target == STDOUT else [suffix.lower() for suffix in Path(target).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    if given is None and suffixes and suffixes[-1] not in SUFFIXES:
+        raise click.UsageError(
+            f"{target!r} does not say a format: give --to {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        )
+    return chosen_format(target, given)
+
+
+def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str) -> None:
+    from deadheat.io import write
+
+    if target != STDOUT:
+        write(frame, target, kind, format=written, tag=tag)
+        return
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+        raise Failure("cannot write: standard output is closed", BAD_DATA)
+    with tempfile.TemporaryFile() as held:
+        write(frame, held, kind, format=written, tag=tag)
+        held.seek(0)
+        shutil.copyfileobj(held, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def _read(source: str, kind: str | None, from_format: str | None) -> Qrels | Run:
@@ -84,6 +125,10 @@ def _read(source: str, kind: str | None, from_format: str | None) -> Qrels | Run
     try:
         return Run(source, format=from_format)
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
+        if not Path(source).is_file():
+            raise click.UsageError(
+                f"{source!r} holds no run, and can be read only once: give --kind qrels ({error})"
+            ) from error
         try:
             return Qrels(source, format=from_format)
         except (SwappedFilesError, ColumnError, MalformedRowError):

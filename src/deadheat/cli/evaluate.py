@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.files import check_inputs, input_path, label, shown_path
 from deadheat.cli.options import (
     complete_from,
     duplicates_option,
     examples,
     measure_option,
+    missing_option,
+    no_relevant_option,
+    parsed_measures,
     precision_option,
-    split_measures,
     unique_names,
 )
-from deadheat.cli.output import FORMATS, chosen_format, emit, output_options, print_report
+from deadheat.cli.output import FORMATS, emit, output_options, prepare, print_report
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from deadheat.data import Qrels, Run
     from deadheat.evaluation import Evaluation
     from deadheat.report.model import Report
 
+WITHOUT_FACTS = ("csv", "trec")  # formats that have no place for what stands beside the numbers
 EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run",
     "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
@@ -49,20 +55,8 @@ EXAMPLES = examples(
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", help="Seed of --ties random.")
 @click.option("--per-query", is_flag=True, help="Also the scores of each query.")
 @output_options(*FORMATS)
-@click.option(
-    "--missing",
-    metavar="empty|skip|error",
-    default="empty",
-    show_default=True,
-    help="Queries that a run lacks count as empty rankings, are left out, or are an error.",
-)
-@click.option(
-    "--no-relevant",
-    metavar="zero|skip",
-    default="zero",
-    show_default=True,
-    help="Queries without a relevant document score 0, or are left out.",
-)
+@missing_option
+@no_relevant_option
 @precision_option
 @duplicates_option
 @debug_option
@@ -74,47 +68,65 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON; .gz and .zst too.
     """
-    from deadheat.precision import check_precision
     from deadheat.report.of_evaluation import Settings, report_evaluations
-    from deadheat.ties import check_policy
 
-    check_policy(options["ties"])  # what is mistyped is said before large files are read
-    options["score_precision"] = check_precision(options["score_precision"])
-    form = chosen_format(options["form"], options["output"])
-    if options["ties"] == "random" and options["seed"] is None:
-        import secrets
-
-        options["seed"] = secrets.randbelow(10**6)  # named below the table, so that the result can be had again
-    measures = split_measures(notations) or None
-    evaluations = list(_evaluate(qrels, runs, measures, options))
+    # what is mistyped is said before large files are read
+    qrels, *given = map(input_path, (qrels, *runs))
+    form = prepare(options["form"], options["output"], inputs=(qrels, *given))
+    options = _checked(options)
+    measures = parsed_measures(notations)
+    check_inputs([qrels, *given])
+    unmatched: dict[str, tuple[str, str]] = {}
+    evaluations = list(_evaluate(qrels, given, measures, options, unmatched))
     settings = Settings(
-        qrels,
+        shown_path(qrels, "the qrels"),
         missing=options["missing"],
         no_relevant=options["no_relevant"],
         score_precision=options["score_precision"],
-        seed=options["seed"] if options["ties"] == "random" else None,
+        seed=options["seed"],
         digits=options["digits"],
+        unmatched=unmatched,
     )
     report = report_evaluations(evaluations, settings, per_query=options["per_query"])
     if form == "trec":
         emit(_as_trec(report, options["digits"]), options["output"])
     else:
         print_report(report, form=form, output=options["output"], digits=options["digits"])
+    for fact in report.facts:
+        if fact.is_warning and form in WITHOUT_FACTS:
+            click.echo(f"Warning: {fact.text}", err=True)
+
+
+def _checked(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options, each with an allowed value, and with a seed if one is needed."""
+    from deadheat.precision import check_precision
+    from deadheat.ties import check_policy
+
+    check_policy(options["ties"])
+    precision = check_precision(options["score_precision"])
+    seed = options["seed"]
+    if seed is not None and options["ties"] != "random":
+        raise click.UsageError(f"--rng is the seed of --ties random, got --ties {options['ties']}")
+    if seed is None and options["ties"] == "random":
+        seed = secrets.randbelow(10**6)  # named below the table, so that the result can be had again
+    return {**options, "score_precision": precision, "seed": seed}
 
 
 def _evaluate(
-    qrels: str, runs: Sequence[str], measures: list[str] | None, options: dict[str, Any]
+    qrels: str,
+    runs: Sequence[str],
+    measures: list[str] | None,
+    options: dict[str, Any],
+    unmatched: dict[str, tuple[str, str]],
 ) -> Iterator[Evaluation]:
-    """Give the evaluation of each run; the qrels are read and checked once."""
-    from pathlib import Path
+    """Give the evaluation of each run; the qrels are read and checked once.
 
-    from deadheat.data import Qrels, Run, label_of
+    Names in `unmatched` a document of the run and one of the qrels, if no document is in both.
+    """
+    from deadheat.data import Qrels, Run
     from deadheat.evaluation import evaluate as evaluate_run
-    from deadheat.measures import parse_measure
 
-    for notation in measures or ():
-        parse_measure(notation)  # said before large files are read
-    names = unique_names(runs, lambda path: label_of(Path(path)))
+    names = unique_names(runs, lambda path: label(path, "run"))
     with progress(runs) as begin:
         judgments = Qrels(qrels)
         if options["check_duplicates"]:
@@ -124,7 +136,7 @@ def _evaluate(
             run = Run(path, name=name)
             if options["check_duplicates"]:
                 run.check_duplicates()
-            yield evaluate_run(
+            evaluation = evaluate_run(
                 judgments,
                 run,
                 measures,
@@ -135,6 +147,16 @@ def _evaluate(
                 score_precision=options["score_precision"],
                 check_duplicates=False,
             )
+            if not len(evaluation.placements.query):
+                shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
+                unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))
+            yield evaluation
+
+
+def _a_document(table: Qrels | Run, query: str) -> str:
+    """Return the first document of a query."""
+    frame = table.to_polars()
+    return str(frame["doc_id"][int((frame["query_id"] == query).arg_max() or 0)])
 
 
 def _as_trec(report: Report, digits: int | None) -> str:

@@ -8,7 +8,7 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.options import complete_from, examples
-from deadheat.cli.output import output_options, print_report
+from deadheat.cli.output import output_options, prepare, print_report
 
 if TYPE_CHECKING:
     from deadheat.report.model import Report
@@ -40,15 +40,16 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
     """List the measures, explain one, or say which to use when."""
     if name is not None and use is not None:
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
+    form = prepare(form, output, FORMATS)
     report = _advice(use) if use is not None else _page(name) if name is not None else _catalogue()
     print_report(report, form=form, output=output, digits=digits)
 
 
 def _advice(use: str) -> Report:
     from deadheat.guide import USES, recommend
-    from deadheat.report.of_measures import report_uses
+    from deadheat.report.of_measures import report_use, report_uses
 
-    return report_uses(USES if use == EVERY else [recommend(use)])
+    return report_uses(USES) if use == EVERY else report_use(recommend(use), asked=use)
 
 
 def _page(notation: str) -> Report:

@@ -18,6 +18,7 @@ BUNDLES = {
         *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     ),
 }
+AROUND_AT = re.compile(r"\s*@\s*")
 # A notation: anything but separators, which parentheses may hold; one that is not closed takes the rest.
 NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
@@ -40,12 +41,26 @@ measure_option = click.option(
     metavar="MEASURE",
     shell_complete=complete_from("deadheat.measures._base:REGISTRY"),
     help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
-    " 'trec' is the set that trec_eval prints.",
+    " 'trec' is most of what trec_eval prints.",
 )
 duplicates_option = click.option(
     "--check-duplicates/--no-check-duplicates",
     default=True,
     help="Look for documents that stand twice in a query (default), or trust the data.",
+)
+missing_option = click.option(
+    "--missing",
+    metavar="empty|skip|error",
+    default="empty",
+    show_default=True,
+    help="Queries that a run lacks count as empty rankings, are left out, or are an error.",
+)
+no_relevant_option = click.option(
+    "--no-relevant",
+    metavar="zero|skip",
+    default="zero",
+    show_default=True,
+    help="Queries without a relevant document score 0, or are left out.",
 )
 precision_option = click.option(
     "--score-precision",
@@ -61,11 +76,23 @@ def split_measures(notations: Sequence[str]) -> list[str]:
     --------
     >>> split_measures(["nDCG@10 RR", "nDCG(gain='exp', discount='zipf(1, 0)')@5"])
     ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
+    >>> split_measures(["P(rel=2) @ 5 RR"])
+    ['P(rel=2)@5', 'RR']
     """
-    found = [part for text in notations for part in NOTATION.findall(text)]
+    found = [part for text in notations for part in NOTATION.findall(AROUND_AT.sub("@", text))]
     if notations and not found:
         raise click.UsageError("-m names no measure; write one such as -m nDCG@10")
     return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
+
+
+def parsed_measures(notations: Sequence[str]) -> list[str] | None:
+    """Return what -m was given as single notations, each of which can be parsed; None for the default."""
+    from deadheat.measures import parse_measure
+
+    found = split_measures(notations)
+    for notation in found:
+        parse_measure(notation)
+    return found or None
 
 
 def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-import secrets
+import errno
 import shutil
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadheat.cli.app import BAD_DATA, Failure, forget_stdout
+from deadheat.cli.files import STDOUT, check_output
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from deadheat.report.model import Report
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "trec")
-OF_SUFFIX = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".trec": "trec", ".eval": "trec"}
+OF_SUFFIX = {
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".trec": "trec",
+    ".eval": "trec",
+    "": "table",
+    ".txt": "table",
+    ".log": "table",
+    ".out": "table",
+}
 MAX_DIGITS = 15
 
 
@@ -33,23 +48,43 @@ def output_options(*formats: str) -> Callable[[Any], Any]:
         digits = click.option(
             "--digits", type=click.IntRange(0, MAX_DIGITS), help="Decimals; default 4, in json and csv all there are."
         )
-        output = click.option("-o", "--output", metavar="FILE", help="Write to a file, whole or not at all.")
+        output = click.option(
+            "-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout."
+        )
         return format_option(*formats)(output(digits(command)))
 
     return add
 
 
-def chosen_format(form: str | None, output: str | None, formats: tuple[str, ...] = FORMATS) -> str:
-    """Return the format that was asked for, or else what the name of the output says."""
+def prepare(
+    form: str | None, output: str | None, formats: tuple[str, ...] = FORMATS, inputs: Sequence[str] = ()
+) -> str:
+    """Return the format of a report; refuse, before anything is computed, an output that cannot be written.
+
+    Parameters
+    ----------
+    form, output : str, optional
+        What was given as --format and --output.
+    formats : tuple of str
+        What the command can print.
+    inputs : sequence of str
+        Files that must not be overwritten.
+    """
+    if output in {None, STDOUT} and sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+        raise Failure("cannot write: standard output is closed", BAD_DATA)
+    check_output(output, inputs)
     if form is not None:
         return form
-    named = OF_SUFFIX.get(Path(output).suffix.lower(), "table") if output else "table"
-    return named if named in formats else "table"
+    suffix = "" if output in {None, STDOUT} else Path(str(output)).suffix.lower()
+    named = OF_SUFFIX.get(suffix)
+    if named not in formats:
+        told = "does not say a format" if named is None else f"says {named}, which this command cannot print"
+        raise click.UsageError(f"{output!r} {told}: give --format {', '.join(formats[:-1])} or {formats[-1]}")
+    return named
 
 
-def print_report(report: Report, *, form: str | None, output: str | None, digits: int | None = None) -> None:
+def print_report(report: Report, *, form: str, output: str | None, digits: int | None = None) -> None:
     """Write a report in a format that does not depend on what the report is of."""
-    form = chosen_format(form, output)
     if form == "table":
         emit(as_screen(report, digits=digits, output=output), output)
     elif form == "json":
@@ -78,31 +113,40 @@ def as_screen(report: Report, *, digits: int | None = None, output: str | None =
 
     width = shutil.get_terminal_size().columns
     text = as_text(report, width=width, digits=digits)
-    if output:
+    if output not in {None, STDOUT}:
         return text.plain
     console = Console(width=width, highlight=False, markup=False, emoji=False)
-    with console.capture() as capture:
+    with writing(output), console.capture() as capture:  # unbuffered, it writes an empty text
         console.print(text, soft_wrap=True, end="")
     return capture.get()
 
 
 def emit(text: str, output: str | None = None) -> None:
     """Write text and a line end to standard output, or to a file that appears only when it is complete."""
-    if output is None:
-        sys.stdout.write(_printable(text) + "\n")
-        sys.stdout.flush()
-        return
-    path = Path(output)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    with writing(output):
+        if output is None or output == STDOUT:
+            sys.stdout.write(_printable(text) + "\n")
+            sys.stdout.flush()
+            return
+        from deadheat.io.writing import replacing
+
+        with replacing(output) as file:
+            file.write((text + "\n").encode())
+
+
+@contextmanager
+def writing(output: str | None) -> Iterator[None]:
+    """Say in one line that an output cannot be written; a reader that has gone is the business of the caller."""
     try:
-        temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
-        temporary.replace(path)
+        yield
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise click.UsageError(f"cannot write {output!r}: {error.strerror}") from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        is_stdout = output is None or output == STDOUT
+        if is_stdout and error.errno == errno.EPIPE:
+            raise
+        if is_stdout:
+            forget_stdout()
+        what = "" if is_stdout else f" {output!r}"
+        raise Failure(f"cannot write{what}: {error.strerror or error}", BAD_DATA) from error
 
 
 def _printable(text: str) -> str:

@@ -5,8 +5,17 @@ from __future__ import annotations
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.options import duplicates_option, examples, measure_option, parsed_numbers, split_measures
-from deadheat.cli.output import chosen_format, output_options, print_report
+from deadheat.cli.files import check_inputs, input_path, label
+from deadheat.cli.options import (
+    duplicates_option,
+    examples,
+    measure_option,
+    missing_option,
+    no_relevant_option,
+    parsed_measures,
+    parsed_numbers,
+)
+from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.progress import progress
 
 FORMATS = ("table", "json", "markdown")
@@ -23,6 +32,8 @@ EXAMPLES = examples(
 @click.option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
 @measure_option
 @output_options(*FORMATS)
+@missing_option
+@no_relevant_option
 @duplicates_option
 @debug_option
 def ties(  # noqa: PLR0917 - click passes by name
@@ -33,6 +44,8 @@ def ties(  # noqa: PLR0917 - click passes by name
     form: str | None,
     output: str | None,
     digits: int | None,
+    missing: str,
+    no_relevant: str,
     check_duplicates: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Show how many documents of a run share their score, and what that decides.
@@ -41,14 +54,27 @@ def ties(  # noqa: PLR0917 - click passes by name
     decided by the order of ties: the spread of its mean; the queries whose value depends on it, and their share; and,
     if ties were broken at random, the part of the squared standard error of the mean that would be due to that.
     """
+    from deadheat.data import Run
     from deadheat.profile import CUTOFFS, tie_profile
     from deadheat.report.of_profile import report_profile
 
-    if notations and qrels is None:
-        raise click.UsageError("-m needs QRELS: deadheat ties RUN QRELS -m MEASURE")
-    form = chosen_format(form, output, FORMATS)
-    with progress([run]) as begin:
-        begin(run)
-        measures = split_measures(notations) or None
-        profile = tie_profile(run, qrels, at or CUTOFFS, measures, check_duplicates=check_duplicates)
-    print_report(report_profile(profile, every_measure=form == "json"), form=form, output=output, digits=digits)
+    if qrels is None and (notations or missing != "empty" or no_relevant != "zero"):
+        name = "-m" if notations else "--missing" if missing != "empty" else "--no-relevant"
+        raise click.UsageError(f"{name} needs QRELS: deadheat ties RUN QRELS {'-m MEASURE' if notations else name}")
+    given = [input_path(path) for path in (run, qrels) if path is not None]
+    form = prepare(form, output, FORMATS, given)
+    measures = parsed_measures(notations)
+    check_inputs(given)
+    with progress(given[:1]) as begin:
+        begin(given[0])
+        profile = tie_profile(
+            Run(given[0], name=label(given[0], "run")),
+            None if qrels is None else given[1],
+            at or CUTOFFS,
+            measures,
+            missing=missing,
+            no_relevant=no_relevant,
+            check_duplicates=check_duplicates,
+        )
+    report = report_profile(profile, every_measure=form == "json", missing=missing)
+    print_report(report, form=form, output=output, digits=digits)

@@ -1,12 +1,15 @@
-"""Writing qrels and runs: into a temporary file beside the target, which takes its name when it is complete."""
+"""Writing files: into a temporary one beside the target, which takes its name when it is complete."""
 
 from __future__ import annotations
 
 import json
+import os
 import secrets
-from contextlib import contextmanager
+import shutil
+import tempfile
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -16,7 +19,6 @@ from deadheat.io.kinds import VALUE_COLUMN
 from deadheat.io.values import holds_only_numbers, shown, value_error
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
 
     from deadheat.io.formats import Format
@@ -31,7 +33,7 @@ _COMPRESSIONS: dict[str, _Compression] = {".gz": "gzip", ".zst": "zstd"}
 
 def write(
     frame: pl.DataFrame,
-    path: str | os.PathLike[str],
+    target: str | os.PathLike[str] | IO[bytes],
     kind: Kind,
     *,
     format: str | None = None,  # noqa: A002 - the word users expect
@@ -46,8 +48,8 @@ def write(
     ----------
     frame : polars.DataFrame
         Columns query_id, doc_id, and relevance or score.
-    path : path-like
-        ``.gz`` and ``.zst`` compress.
+    target : path-like or binary file
+        ``.gz`` and ``.zst`` compress. For a path, see `replacing`.
     kind : {"qrels", "run"}
     format : {"trec", "csv", "tsv", "jsonl", "json", "parquet"}, optional
         Default: what the name says, and TREC if it says nothing.
@@ -65,24 +67,28 @@ def write(
     ParameterError
         If the format is unknown, or the tag is empty or holds a blank.
     """
-    path = Path(path)
+    path = Path(target) if isinstance(target, str | os.PathLike) else Path()
     chosen = chosen_format(path, format)
     if not tag or any(char.isspace() for char in tag):
         raise ParameterError(f"tag must be one word without blanks, got {tag!r}")
     rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, is_trec=chosen == "trec")
-    with _replacing(path) as file:
-        if chosen == "parquet":
-            rows.write_parquet(file)
-            return
-        compression = _COMPRESSIONS.get(path.suffix.lower(), "uncompressed")
-        if chosen in {"csv", "tsv"}:
-            table = rows.with_columns(_value_as_text(kind))
-            table.write_csv(file, separator="," if chosen == "csv" else "\t", compression=compression)
-        else:
-            # A table of one column, never quoted: whole lines, which Polars compresses.
-            lines = _lines(rows, kind, chosen, tag)
-            lines.write_csv(file, include_header=False, quote_style="never", compression=compression)
+    with replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target) as file:
+        _write_rows(rows, file, kind, chosen, tag, _COMPRESSIONS.get(path.suffix.lower(), "uncompressed"))
+
+
+def _write_rows(  # noqa: PLR0917 - what a file is made of
+    rows: pl.DataFrame, file: IO[bytes], kind: Kind, chosen: Format, tag: str, compression: _Compression
+) -> None:
+    if chosen == "parquet":
+        rows.write_parquet(file)
+    elif chosen in {"csv", "tsv"}:
+        table = rows.with_columns(_value_as_text(kind))
+        table.write_csv(file, separator="," if chosen == "csv" else "\t", compression=compression)
+    else:
+        # A table of one column, never quoted: whole lines, which Polars compresses.
+        lines = _lines(rows, kind, chosen, tag)
+        lines.write_csv(file, include_header=False, quote_style="never", compression=compression)
 
 
 def _lines(rows: pl.DataFrame, kind: Kind, chosen: Format, tag: str) -> pl.DataFrame:
@@ -150,15 +156,42 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, *, is_trec: bool) -> None
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that takes the name of `path` in the end, or vanishes on any failure."""
-    if not path.parent.is_dir():
-        raise DataError(f"no such folder: {str(path.parent)!r}", path=path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that becomes `path` when it is complete, or vanishes on any failure.
+
+    A symbolic link stays, and what it points to is replaced; the mode of an existing file stays too. What is there
+    and is no regular file (a pipe, a device) stays what it is: it gets the bytes when they are complete.
+
+    Raises
+    ------
+    DataError
+        If the folder does not exist.
+    """
+    path = Path(path)
+    if _is_stream(path):
+        with tempfile.TemporaryFile() as held:
+            yield held
+            held.seek(0)
+            with path.open("ab") as stream:  # appended: the standard output may be a file that others write to
+                shutil.copyfileobj(held, stream)
+        return
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
+    temporary = target.with_name(f".{target.name[:64]}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as file:
+            if target.exists():
+                shutil.copymode(target, temporary)
             yield file
-        temporary.replace(path)
+        temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _is_stream(path: Path) -> bool:
+    """Return whether a path is something that must not be replaced by a file."""
+    if path.exists() and not path.is_file():
+        return True
+    return str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # redirected, these may be files

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.data import Run
+from deadheat.data import Qrels, Run
 from deadheat.errors import ParameterError
 from deadheat.evaluation import evaluate
 from deadheat.profile._result import Cut, Decided, LargestTie, Spread, TieProfile, WorstQuery
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import IntArray
     from deadheat.data import Source
-    from deadheat.evaluation import Scores
     from deadheat.measures._notation import MeasureLike
     from deadheat.profile._scores import Groups
+    from deadheat.scores import Scores
 
 __all__ = ["Cut", "Decided", "LargestTie", "Spread", "TieProfile", "WorstQuery", "tie_profile"]
 
@@ -34,6 +35,8 @@ def tie_profile(
     at: Sequence[int] = CUTOFFS,
     measures: MeasureLike | Iterable[MeasureLike] | None = None,
     *,
+    missing: str = "empty",
+    no_relevant: str = "zero",
     check_duplicates: bool = True,
 ) -> TieProfile:
     """Describe the ties of a run and, with qrels, what they decide.
@@ -46,6 +49,8 @@ def tie_profile(
         Cutoffs to look at.
     measures : measure or iterable of measures, optional
         As for `evaluate`; only with qrels.
+    missing, no_relevant : str
+        As for `evaluate`.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that stand twice.
 
@@ -79,11 +84,23 @@ def tie_profile(
     if check_duplicates:
         run.check_duplicates()
     groups = group_scores(run.to_polars())
-    decided = () if qrels is None else _decided(qrels, run, measures)
-    return _describe(run.name, groups, at, decided)
+    profile = _describe(run.name, groups, at)
+    if qrels is None:
+        return profile
+    qrels = Qrels.of(qrels)
+    if check_duplicates:
+        qrels.check_duplicates()
+    evaluation = evaluate(qrels, run, measures, missing=missing, no_relevant=no_relevant, check_duplicates=False)
+    return replace(
+        profile,
+        decided=tuple(_of_measure(scores) for scores in evaluation),
+        missing_queries=evaluation.missing_queries,
+        unjudged_queries=evaluation.unjudged_queries,
+        is_judged=len(evaluation.placements.query) > 0,
+    )
 
 
-def _describe(name: str, groups: Groups, at: Sequence[int], decided: tuple[Decided, ...]) -> TieProfile:
+def _describe(name: str, groups: Groups, at: Sequence[int]) -> TieProfile:
     tied = np.flatnonzero(groups.size > 1)
     query, above, size = groups.query[tied], groups.above[tied], groups.size[tied]
     largest = None
@@ -107,7 +124,6 @@ def _describe(name: str, groups: Groups, at: Sequence[int], decided: tuple[Decid
         levels=levels,
         decimals=decimals,
         grid=find_grid(groups.score, decimals),
-        decided=decided,
     )
 
 
@@ -119,11 +135,6 @@ def _cut(cutoff: int, above: IntArray, size: IntArray, n_queries: int) -> Cut:
 
 def _spread(counts: IntArray) -> Spread:
     return Spread(int(counts.min()), float(np.median(counts)), int(counts.max()))
-
-
-def _decided(qrels: Source, run: Run, measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Decided, ...]:
-    evaluation = evaluate(qrels, run, measures, check_duplicates=False)
-    return tuple(_of_measure(scores) for scores in evaluation)
 
 
 def _of_measure(scores: Scores) -> Decided:

@@ -116,6 +116,12 @@ class TieProfile:
         The coarsest floating-point format that holds every score, or held it before it was written with `decimals`.
     decided : tuple of Decided
         By measure; empty without qrels.
+    missing_queries : tuple of str
+        Queries of the qrels that the run lacks.
+    unjudged_queries : tuple of str
+        Queries of the run without judgments: the measures leave them out.
+    is_judged : bool
+        Whether the qrels judge any document of the run; True without qrels.
     """
 
     name: str
@@ -133,6 +139,9 @@ class TieProfile:
     decimals: int | None
     grid: str | None
     decided: tuple[Decided, ...] = ()
+    missing_queries: tuple[str, ...] = ()
+    unjudged_queries: tuple[str, ...] = ()
+    is_judged: bool = True
 
     @property
     def share_tied(self) -> float:

@@ -9,7 +9,7 @@ from deadheat.report.numbers import format_cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deadheat.report.model import Report, Row, Table
+    from deadheat.report.model import Fact, Report, Row, Table
 
 
 def as_markdown(report: Report, *, digits: int | None = None) -> str:
@@ -18,21 +18,23 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
     for table in report.tables:
         tables += [f"**{_escaped(table.title)}**"] if table.title else []
         tables.append("\n".join(_lines(table, digits)))
-    told = [
-        f"- {_escaped(f'{fact.heading}: {fact.text}' if fact.heading else fact.text)}"
-        for fact in report.facts
-        if fact.text
-    ]
+    told = [f"- {_told(fact)}" for fact in report.facts if fact.text]
     facts = ["\n".join(told)] if told else []
     heading = [f"**{_escaped(report.heading)}**"] if report.heading else []
     return "\n\n".join(heading + (facts + tables if report.facts_first else tables + facts))
+
+
+def _told(fact: Fact) -> str:
+    text = _escaped(f"{fact.heading}: {fact.text}" if fact.heading else fact.text)
+    return f"**{text}**" if fact.is_warning else text
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
     group = [table.group.heading] if table.is_grouped else []
     labels = [column.heading for column in table.labels]
     yield _line([*labels, *group, *(column.heading for column in table.columns)])
-    yield _line([":--"] * (len(labels) + len(group)) + ["--:"] * len(table.columns))
+    aligned = [":--" if table.holds_words(place) else "--:" for place in range(len(table.columns))]
+    yield _line([":--"] * (len(labels) + len(group)) + aligned)
     for row in table.rows:
         yield from _row(table, row, digits)
 

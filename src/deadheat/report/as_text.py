@@ -1,4 +1,4 @@
-"""Reports for a terminal or a pipe: columns that line up, groups that fold, nothing cut off."""
+"""Reports for a terminal or a pipe: columns that line up, and groups as rows where they do not fit side by side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from deadheat.report.numbers import format_cell
+from deadheat.report.names import shortened
+from deadheat.report.numbers import MARK, format_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +21,9 @@ GAP = "  "
 LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
-HEAD, RULE, MAIN = "bold", "dim", "bold cyan"
+MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
+NARROWEST_FACT = 24  # beside its heading; a narrower one stands below it
+HEAD, RULE, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class Layout:
 
     Attributes
     ----------
+    groups : tuple of str
+        Their names, shortened.
     labels : list of list of str, shape (n_rows, n_labels)
     cells : list, shape (n_groups, n_rows, n_columns)
     label_widths, widths : list of int
@@ -38,6 +43,7 @@ class Layout:
     group_width : int
     """
 
+    groups: tuple[str, ...]
     labels: list[list[str]]
     cells: list[list[list[str]]]
     label_widths: list[int]
@@ -53,54 +59,68 @@ def as_text(report: Report, *, width: int = 80, digits: int | None = None) -> Te
     ----------
     report : Report
     width : int, default 80
-        Groups of columns that do not fit side by side are stacked; a single group may be wider.
+        Two groups of columns that do not fit side by side become rows, as more than two do; what is wider than this
+        in itself, such as a path, is not broken.
     digits : int, optional
         Decimals of a number.
     """
-    tables = [block for table in report.tables for block in _table(table, width, digits)]
+    tables = [_table(table, width, digits) for table in report.tables]
     told = [fact for fact in report.facts if fact.text]
     facts = [_facts(told, width)] if told else []
-    parts = [Text(report.heading, HEAD)] if report.heading else []
+    parts = [Text(_filled(report.heading, width), HEAD)] if report.heading else []
     parts += facts + tables if report.facts_first else tables + facts
     if report.closing:
-        lines = [textwrap.fill(line, width, break_long_words=False) for line in report.closing.splitlines()]
+        lines = [line if line.startswith(" ") else _filled(line, width) for line in report.closing.splitlines()]
         parts.append(Text("\n".join(lines)))
     return Text("\n\n").join(parts)
 
 
-def _table(table: Table, width: int, digits: int | None) -> Iterator[Text]:
-    """Give the blocks of a table: as many groups side by side as fit."""
-    layout = _wrapped(_lay_out(table, digits), width)
-    left = _total(layout.label_widths)
-    fitting = (width - left) // (layout.group_width + len(BETWEEN_GROUPS))
-    per_block = max(1, min(fitting, len(table.groups)))
-    for start in range(0, len(table.groups), per_block):
-        lines = [Text(table.title, HEAD)] if table.title and start == 0 else []
-        lines += _block(table, layout, range(start, min(start + per_block, len(table.groups))))
-        for line in lines:
-            line.rstrip()
-        yield Text("\n").join(lines)
+def _filled(line: str, width: int) -> str:
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _table(table: Table, width: int, digits: int | None) -> Text:
+    layout = _lay_out(table, digits)
+    n_groups = len(table.groups)
+    side_by_side = _total(layout.label_widths) + n_groups * (layout.group_width + len(BETWEEN_GROUPS))
+    if n_groups > MOST_SIDE_BY_SIDE or (n_groups > 1 and side_by_side > width):
+        table = replace(table, groups=shortened(table.groups)).with_groups_as_rows()
+        layout = _lay_out(table, digits)
+    lines = [Text(table.title, HEAD)] if table.title else []
+    lines += _block(table, _wrapped(layout, width))
+    for line in lines:
+        line.rstrip()
+    return Text("\n").join(lines)
 
 
 def _lay_out(table: Table, digits: int | None) -> Layout:
-    cells = [
-        [[format_cell(cell, digits) for cell in row.cells[place]] for row in table.rows]
-        for place in range(len(table.groups))
-    ]
-    labels = _without_repeats([list(row.labels) for row in table.rows])
+    groups = shortened(table.groups)
     columns = range(len(table.columns))
-    is_text = [all(isinstance(group[n], str) for row in table.rows for group in row.cells) for n in columns]
+    is_text = [table.holds_words(n) for n in columns]
+    cells = [
+        [[format_cell(cell, digits) for cell in row.cells[place]] for row in table.rows] for place in range(len(groups))
+    ]
+    for n in columns:
+        _make_room_for_marks([row for group in cells for row in group], n)
+    labels = _without_repeats([list(row.labels) for row in table.rows])
     widths = [
         max(cell_len(text) for text in (table.columns[n].heading, *(row[n] for group in cells for row in group)))
         for n in columns
     ]
-    missing = max(cell_len(name) for name in table.groups) - _total(widths)
+    missing = max(map(cell_len, groups)) - _total(widths)
     widths[0] += max(0, missing)
     label_widths = [
         max(cell_len(text) for text in (column.heading, *(row[n] for row in labels)))
         for n, column in enumerate(table.labels)
     ]
-    return Layout(labels, cells, label_widths, widths, is_text, _total(widths))
+    return Layout(groups, labels, cells, label_widths, widths, is_text, _total(widths))
+
+
+def _make_room_for_marks(rows: list[list[str]], column: int) -> None:
+    """Put a space behind the other numbers of a column in which one is marked: decimals stay below each other."""
+    if any(row[column].endswith(MARK) for row in rows):
+        for row in rows:
+            row[column] += "" if row[column].endswith(MARK) else " "
 
 
 def _wrapped(layout: Layout, width: int) -> Layout:
@@ -132,28 +152,30 @@ def _without_repeats(labels: list[list[str]]) -> list[list[str]]:
     return shown
 
 
-def _block(table: Table, layout: Layout, places: range) -> Iterator[Text]:
+def _block(table: Table, layout: Layout) -> Iterator[Text]:
     left = _total(layout.label_widths)
     if table.is_grouped:
         names, lines = Text(" " * left), Text(" " * left)
-        for place in places:
-            name = table.groups[place]
+        for name in layout.groups:
             names.append(BETWEEN_GROUPS + name + " " * (layout.group_width - cell_len(name)), HEAD)
             lines.append(BETWEEN_GROUPS).append(LINE * layout.group_width, RULE)
         yield names
         yield lines
     head = Text(_padded([column.heading for column in table.labels], layout.label_widths))
     titles = [column.heading for column in table.columns]
-    for _ in places:
+    for _ in layout.groups:
         head.append(BETWEEN_GROUPS).append(_aligned(titles, layout))
     head.stylize(HEAD)
     yield head
     if not table.is_grouped:
         yield Text(LINE * (left + len(BETWEEN_GROUPS) + layout.group_width), RULE)
+    are_blocks = not table.is_grouped and len(table.labels) > 1 and not all(labels[0] for labels in layout.labels)
     for n, labels in enumerate(layout.labels):
+        if n and labels[0] and are_blocks:
+            yield Text("")
         line = Text(_padded(labels, layout.label_widths))
-        for place in places:
-            line.append(BETWEEN_GROUPS).append(_aligned(layout.cells[place][n], layout, main=table.main))
+        for group in layout.cells:
+            line.append(BETWEEN_GROUPS).append(_aligned(group[n], layout, main=table.main))
         yield line
 
 
@@ -175,13 +197,29 @@ def _aligned(texts: Sequence[str], layout: Layout, *, main: int | None = None) -
 def _facts(facts: Sequence[Fact], width: int) -> Text:
     """Lay facts out as a heading and a paragraph beside it; one heading holds for the facts below that share it."""
     left = max(cell_len(fact.heading) for fact in facts)
+    room = width - left - len(GAP)
+    if room < NARROWEST_FACT:
+        return Text("\n").join(_narrow(facts, width))
     lines: list[Text] = []
     previous = ""
     for fact in facts:
-        room = max(width - left - len(GAP), 24)
-        for n, part in enumerate(textwrap.wrap(fact.text, room, break_long_words=False, break_on_hyphens=False)):
+        for n, part in enumerate(_parts(fact.text, room)):
             heading = fact.heading if n == 0 and fact.heading != previous else ""
-            line = Text(heading + " " * (left - cell_len(heading)), "dim")
-            lines.append(line.append(GAP).append(Text(part, "")))
+            line = Text(heading + " " * (left - cell_len(heading)), WARNING if fact.is_warning else "dim")
+            lines.append(line.append(GAP).append(Text(part, WARNING if fact.is_warning else "")))
         previous = fact.heading
     return Text("\n").join(lines)
+
+
+def _narrow(facts: Sequence[Fact], width: int) -> Iterator[Text]:
+    previous = ""
+    for fact in facts:
+        if fact.heading not in {"", previous}:
+            yield Text(fact.heading, WARNING if fact.is_warning else "dim")
+        for part in _parts(fact.text, width - len(GAP)):
+            yield Text(GAP).append(Text(part, WARNING if fact.is_warning else ""))
+        previous = fact.heading
+
+
+def _parts(text: str, room: int) -> list[str]:
+    return textwrap.wrap(text, max(room, 1), break_long_words=False, break_on_hyphens=False)

@@ -37,7 +37,11 @@ WORDS = {
     r"\infty": "infinity",
 }
 GREEK = (r"\alpha", r"\beta", r"\gamma", r"\in")
-ASCII = {SYMBOLS[name]: word for name, word in WORDS.items()} | {SYMBOLS[name]: name[1:] for name in GREEK} | {"─": "-"}
+ASCII = (
+    {SYMBOLS[name]: word for name, word in WORDS.items()}
+    | {SYMBOLS[name]: name[1:] for name in GREEK}
+    | {"─": "-", "…": "~"}
+)
 GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"  # braces, which may hold braces once more
 NAMED = re.compile(r"\\(?:text|mathrm|operatorname)" + GROUP)
 FRACTION = re.compile(r"\\[dt]?frac" + GROUP + GROUP)

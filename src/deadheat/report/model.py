@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,6 +14,10 @@ Cell: TypeAlias = "float | str | None"
 
 class Share(float):
     """A number from 0 to 1 that people read as a percentage."""
+
+
+class Marked(float):
+    """A number to which a fact below the table belongs: people see a star behind it."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,19 @@ class Table:
         """Whether the groups have names."""
         return self.groups != ("",)
 
+    def holds_words(self, place: int) -> bool:
+        """Whether a column holds text in every cell: it is flush left."""
+        return all(isinstance(group[place], str) for row in self.rows for group in row.cells)
+
+    def with_groups_as_rows(self) -> Table:
+        """Return the table with the name of the group as the last label, and a row for each."""
+        rows = tuple(
+            Row((*row.labels, group), (cells,))
+            for row in self.rows
+            for group, cells in zip(self.groups, row.cells, strict=True)
+        )
+        return replace(self, labels=(*self.labels, self.group), rows=rows, groups=("",))
+
     def records(self) -> Iterator[tuple[str, Row, tuple[Cell, ...]]]:
         """Give (group, row, cells) of each group in turn."""
         for place, group in enumerate(self.groups):
@@ -96,12 +113,15 @@ class Fact:
         What JSON holds.
     heading, text : str
         What people read; a fact without text stands in JSON only.
+    is_warning : bool
+        Whether the values mean little because of it.
     """
 
     key: str
     value: object
     heading: str = ""
     text: str = ""
+    is_warning: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,7 +135,7 @@ class Report:
     heading : str
         A line above everything, for people.
     closing : str
-        A line below everything, for people.
+        Lines below everything, for people; indented ones are commands, which are not wrapped.
     facts_first : bool
         Whether the facts stand above the tables.
     """

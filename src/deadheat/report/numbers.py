@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Share
+from deadheat.report.model import Marked, Share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from deadheat.report.model import Cell
 
 DIGITS = 4
+MARK = "*"  # behind a number that a fact below the table is about
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 
 
@@ -22,7 +23,7 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     Parameters
     ----------
     cell : float, int, str or None
-        An int is not rounded, a `Share` becomes a percentage.
+        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets a star.
     digits : int, optional
         Decimals of a float, 4 by default.
     empty : str, default "-"
@@ -41,10 +42,13 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
         return _percentage(cell)
     if isinstance(cell, int):
         return f"{cell:,}"
-    digits = DIGITS if digits is None else digits
-    if NOISE < abs(cell) < 0.5 * 10**-digits:
-        return f"{cell:.0e}"  # 0.0000 would look like a zero
-    return f"{cell:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
+    return _rounded(cell, DIGITS if digits is None else digits) + (MARK if isinstance(cell, Marked) else "")
+
+
+def _rounded(number: float, digits: int) -> str:
+    if NOISE < abs(number) < 0.5 * 10**-digits:
+        return f"{number:.0e}"  # 0.0000 would look like a zero
+    return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
 
 
 def _percentage(share: float) -> str:

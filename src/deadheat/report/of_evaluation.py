@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from deadheat.report.model import Column, Fact, Report, Row, Table
-from deadheat.report.numbers import NOISE, counted, format_cell, three
+from deadheat.report.model import Column, Fact, Marked, Report, Row, Table
+from deadheat.report.numbers import MARK, NOISE, counted, format_cell, three
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from deadheat.evaluation import Evaluation, Scores
+    from deadheat.evaluation import Evaluation
+    from deadheat.measures import Measure
     from deadheat.precision import ScorePrecision
     from deadheat.report.model import Cell
+    from deadheat.scores import Scores
 
 MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
 SPREAD = (Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))
+COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
+LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
     "expected": "expected: the exact mean over all orders of equal scores",
     "best": "best: the judged documents first in every tie, highest relevance first",
@@ -45,6 +47,8 @@ class Settings:
         Of ``ties="random"``.
     digits : int, optional
         Decimals of the numbers in sentences.
+    unmatched : mapping of str to (str, str)
+        A document of the run and one of the qrels, by the name of each run that retrieves no judged document.
     """
 
     qrels: str
@@ -53,6 +57,7 @@ class Settings:
     score_precision: ScorePrecision = None
     seed: int | None = None
     digits: int | None = None
+    unmatched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def report_evaluations(evaluations: Sequence[Evaluation], settings: Settings, *, per_query: bool = False) -> Report:
@@ -66,16 +71,16 @@ def report_evaluations(evaluations: Sequence[Evaluation], settings: Settings, *,
     per_query : bool, default False
         Whether a table of all queries stands before the one of their means.
     """
-    tables = [summarise(evaluations)]
+    tables = [_summarise(evaluations, settings)]
     if per_query:
         tables.insert(0, list_queries(evaluations))
     return Report(tuple(tables), tuple(_facts(evaluations, settings)))
 
 
-def summarise(evaluations: Sequence[Evaluation]) -> Table:
+def _summarise(evaluations: Sequence[Evaluation], settings: Settings) -> Table:
     """Return a table with a row a measure and a group of columns a run: mean (of a count: the total) and tie spread."""
     rows = [
-        Row((str(measure),), tuple(_summary(evaluation[measure]) for evaluation in evaluations))
+        Row((str(measure),), tuple(_summary(evaluation, measure, settings) for evaluation in evaluations))
         for measure in evaluations[0].measures
     ]
     columns = (Column("value", "mean"), *SPREAD)
@@ -95,11 +100,19 @@ def list_queries(evaluations: Sequence[Evaluation]) -> Table:
     return Table("per_query", (QUERY, MEASURE), (Column("value", "value"), *SPREAD), tuple(rows), names)
 
 
-def _summary(scores: Scores) -> tuple[Cell, ...]:
+def _summary(evaluation: Evaluation, measure: Measure, settings: Settings) -> tuple[Cell, ...]:
+    scores = evaluation[measure]
     mean = (scores.mean, scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max)
-    if not scores.measure.total:
-        return mean
-    return tuple(_count(value * scores.n_queries) for value in mean)
+    if measure.total:
+        return tuple(_count(value * scores.n_queries) for value in mean)
+    return (Marked(scores.mean), *mean[1:]) if _unexplained(evaluation, scores, settings) else mean
+
+
+def _unexplained(evaluation: Evaluation, scores: Scores, settings: Settings) -> list[str]:
+    """Return the queries without a value that were not skipped on demand."""
+    ids: list[str] = scores.query_ids[~scores.kept].tolist()
+    skipped = set(evaluation.without_relevant(scores.measure)) if settings.no_relevant == "skip" else set()
+    return [query for query in ids if query not in skipped]
 
 
 def _count(value: float) -> Cell:
@@ -125,6 +138,7 @@ def _number(value: float) -> Cell:
 def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if settings.missing == "skip" else 0)
+    yield from _unmatched(settings)
     yield Fact("deadheat", version("deadheat"))
     yield Fact("qrels", settings.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {settings.qrels}{_nothing_wrong(evaluations)}")
@@ -132,7 +146,8 @@ def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fa
     yield Fact("ties", first.ties, "ties", EXPLAINED[first.ties] + drawn)
     if first.ties == "random":
         yield Fact("rng", settings.seed)
-    yield Fact("effect_of_ties", *_effect(evaluations, settings.digits))
+    value, heading, text = _effect(evaluations, settings.digits)
+    yield Fact("effect_of_ties", value, heading, "" if len(settings.unmatched) == len(evaluations) else text)
     yield Fact("score_precision", settings.score_precision, "scores", _precision(settings.score_precision))
     yield Fact("missing", settings.missing)
     yield Fact("no_relevant", settings.no_relevant)
@@ -142,10 +157,22 @@ def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fa
         "unjudged queries",
         evaluations,
         lambda one: one.unjudged_queries,
-        "left out, not in the qrels",
+        LEFT_OUT,
     )
     yield from _without_relevant(evaluations, settings)
     yield from _without_value(evaluations, settings)
+
+
+def _unmatched(settings: Settings) -> Iterator[Fact]:
+    """Warn of runs that retrieve no judged document: the ids may be written in two ways."""
+    found = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in settings.unmatched.items()}
+    yield Fact("nothing_judged", found)
+    for run, (of_run, of_qrels) in settings.unmatched.items():
+        text = (
+            f"no document that {run} retrieves is judged: are the document ids written alike?"
+            f" (run: {of_run!r}; qrels: {of_qrels!r})"
+        )
+        yield Fact("", None, "WARNING", text, is_warning=True)
 
 
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
@@ -190,7 +217,7 @@ def _precision(precision: ScorePrecision) -> str:
 
 
 def _queries_missing(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
-    effect = {"empty": "counted as empty rankings", "skip": "left out"}.get(settings.missing, "")
+    effect = COUNTED[settings.missing]
     return _by_run("missing_queries", "missing queries", evaluations, lambda one: one.missing_queries, effect)
 
 
@@ -238,16 +265,26 @@ def _without_relevant(evaluations: Sequence[Evaluation], settings: Settings) -> 
 def _without_value(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
     """Give the queries without a value: skipped on demand, or not in the run where a measure has no worst value."""
     found: dict[str, dict[str, list[str]]] = {}
-    alike: dict[tuple[str, ...], dict[str, None]] = {}
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[str]] = {}
     for evaluation in evaluations:
+        marked: dict[tuple[str, ...], list[str]] = {}
         for scores in evaluation:
-            ids = scores.query_ids[np.isnan(scores.values)].tolist()
+            ids = scores.query_ids[~scores.kept].tolist()
             if ids:
                 found.setdefault(evaluation.name, {})[str(scores.measure)] = ids
-            said = set(evaluation.without_relevant(scores.measure)) if settings.no_relevant == "skip" else set()
-            if not said.issuperset(ids):
-                alike.setdefault(tuple(ids), {})[str(scores.measure)] = None
+            if unexplained := _unexplained(evaluation, scores, settings):
+                marked.setdefault(tuple(unexplained), []).append(str(scores.measure))
+        for alike_ids, names in marked.items():
+            are_lacking = set(evaluation.missing_queries).issuperset(alike_ids)
+            alike.setdefault((tuple(names), alike_ids, are_lacking), []).append(evaluation.name)
     yield Fact("queries_without_value", found)
-    for alike_ids, measures in alike.items():
-        text = f"{_queries(alike_ids)} left out of {', '.join(measures)}"
-        yield Fact("", None, "without a value", text)
+    for (measures, alike_ids, are_lacking), runs in alike.items():
+        lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_lacking else ""
+        has = "has" if len(alike_ids) == 1 else "have"
+        them = "it" if len(measures) == 1 else "them"
+        yield Fact(
+            "",
+            None,
+            MARK,
+            f"{', '.join(measures)}: without the {_queries(alike_ids)}{lack}, which {has} no value for {them}",
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import TYPE_CHECKING
 
 from deadheat.guide import USES, reading
@@ -33,7 +34,9 @@ def report_catalogue() -> Report:
     parameters = {name: _parameters(measure) for name, measure in measures().items()}
     closing = (
         "A cutoff follows @, parameters stand in parentheses: nDCG@10, P(rel=2)@5.\n"
-        "One of them: deadheat measures nDCG. Which to use when: deadheat measures --for top3"
+        "One of them, and which to use when:\n"
+        "  deadheat measures nDCG\n"
+        "  deadheat measures --for top3"
     )
     table = Table("measures", (MEASURE,), columns, tuple(rows))
     return Report((table,), (Fact("parameters", parameters),), closing=closing)
@@ -144,15 +147,28 @@ def _parameter_facts(measure: type[Measure]) -> Iterator[Fact]:
 
 def report_uses(uses: Sequence[Use]) -> Report:
     """Return the report of which measures suit which use."""
-    if len(uses) > 1:
-        columns = (Column("measures", "measures"), Column("title", "use"))
-        rows = [Row((use.key,), ((" ".join(use.measures), use.title),)) for use in uses]
-        closing = "The reasons: deadheat measures --for top3"
-        return Report((Table("uses", (Column("use", "--for"),), columns, tuple(rows)),), closing=closing)
-    (use,) = uses
+    columns = (Column("measures", "measures"), Column("title", "use"))
+    rows = [Row((use.key,), ((" ".join(use.measures), use.title),)) for use in uses]
+    closing = "The reasons:\n  deadheat measures --for top3"
+    return Report((Table("uses", (Column("use", "--for"),), columns, tuple(rows)),), closing=closing)
+
+
+def report_use(use: Use, *, asked: str = "") -> Report:
+    """Return the report of which measures suit one use.
+
+    Parameters
+    ----------
+    use : Use
+    asked : str, optional
+        What was asked for: another number of results gets a note.
+    """
+    number, own = (re.search(r"\d+$", text) for text in (asked.strip(), use.key))
+    is_nearest = number is not None and own is not None and int(number[0]) != int(own[0])
+    note = f"there is no advice for {number[0]} results; {use.key} is the nearest" if number and is_nearest else ""
     facts = [
         Fact("use", use.key),
         Fact("title", use.title),
+        Fact("note", note or None, "note", note),
         Fact("measures", list(use.measures), "measures", " ".join(use.measures)),
         Fact("why", use.why, "why", use.why),
     ]
@@ -161,5 +177,5 @@ def report_uses(uses: Sequence[Use]) -> Report:
         text = ", ".join(f"{measure} > {value:.2f}" for measure, value in targets.items())
         facts.append(Fact("", None, "target", text))
     options = " ".join(f"-m {measure}" for measure in use.measures)
-    facts.append(Fact("", None, "try", f"deadheat evaluate QRELS RUN {options}"))
-    return Report((), tuple(facts), heading=f"{use.key}: {use.title}")
+    closing = f"Try:\n  deadheat evaluate QRELS RUN {options}"
+    return Report((), tuple(facts), heading=f"{use.key}: {use.title}", closing=closing)

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from deadheat.report.model import Column, Fact, Report, Row, Share, Table
-from deadheat.report.numbers import counted, format_cell
+from deadheat.report.numbers import counted, format_cell, three
+from deadheat.report.of_evaluation import COUNTED, LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ VALUE = (
 )
 
 
-def report_profile(profile: TieProfile, *, every_measure: bool = False) -> Report:
+def report_profile(profile: TieProfile, *, every_measure: bool = False, missing: str = "empty") -> Report:
     """Return the report of a tie profile.
 
     Parameters
@@ -34,6 +35,8 @@ def report_profile(profile: TieProfile, *, every_measure: bool = False) -> Repor
     profile : TieProfile
     every_measure : bool, default False
         Whether the worst queries are listed for every measure, or for the first one only.
+    missing : str, default "empty"
+        How the queries that the run lacks were counted.
     """
     tables = [_cutoffs(profile.cuts)] if profile.cuts else []
     if profile.decided:
@@ -43,7 +46,8 @@ def report_profile(profile: TieProfile, *, every_measure: bool = False) -> Repor
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
     )
     closing = SHARES if profile.decided else ""
-    return Report(tuple(tables), (*_facts(profile), *_coarse(profile)), heading, closing, facts_first=True)
+    facts = (*_facts(profile), *_coarse(profile), *_not_shared(profile, missing))
+    return Report(tuple(tables), facts, heading, closing, facts_first=True)
 
 
 def _facts(profile: TieProfile) -> Iterator[Fact]:
@@ -87,6 +91,19 @@ def _coarse(profile: TieProfile) -> Iterator[Fact]:
         signs.append(f"{profile.grid} numbers{written}")
     for sign in signs or [_fine(profile)]:
         yield Fact("", None, "scores", sign)
+
+
+def _not_shared(profile: TieProfile, missing: str) -> Iterator[Fact]:
+    """Give the queries that only the qrels or only the run has, if there are qrels."""
+    if not profile.decided:
+        return
+    text = f"no document that {profile.name} retrieves is judged: are the document ids written alike?"
+    yield Fact("nothing_judged", not profile.is_judged, "WARNING", "" if profile.is_judged else text, is_warning=True)
+    for key, heading, ids, effect in (
+        ("missing_queries", "missing queries", profile.missing_queries, COUNTED[missing]),
+        ("unjudged_queries", "unjudged queries", profile.unjudged_queries, LEFT_OUT),
+    ):
+        yield Fact(key, list(ids), heading, f"{len(ids):,} ({three(ids)}), {effect}" if ids else "")
 
 
 def _fine(profile: TieProfile) -> str:

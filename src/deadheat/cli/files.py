@@ -1,0 +1,87 @@
+"""Which files a command reads and writes: checked before anything is computed, and named for people."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STDIN, STDOUT = "/dev/stdin", "-"
+DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
+
+
+def input_path(text: str) -> str:
+    """Return the path of an input; ``-`` is the standard input."""
+    if text != "-":
+        return text
+    if not Path(STDIN).exists():
+        raise click.UsageError("'-': this system has no standard input that can be opened as a file")
+    return STDIN
+
+
+def label(path: str, default: str) -> str:
+    """Return the name of a file for people: without its format; `default` for what a shell makes up.
+
+    Examples
+    --------
+    >>> label("runs/bm25.run.gz", "run"), label("/dev/fd/63", "run"), label("/dev/stdin", "run")
+    ('bm25', 'run', 'stdin')
+    """
+    from deadheat.data import label_of
+
+    return _made_up(path, default) or label_of(Path(path))
+
+
+def shown_path(path: str, default: str) -> str:
+    """Return the path of a file as people gave it, or a word for what a shell makes up."""
+    return _made_up(path, default) or path
+
+
+def _made_up(path: str, default: str) -> str:
+    if path == STDIN:
+        return "stdin"
+    return default if DESCRIPTOR.fullmatch(path) else ""
+
+
+def check_inputs(paths: Sequence[str]) -> None:
+    """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
+    from deadheat.errors import DataError
+    from deadheat.io.source import readable
+
+    wrong = []
+    for path in dict.fromkeys(paths):
+        try:
+            readable(path)
+        except DataError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise DataError("\n".join(wrong))
+    for path in paths:
+        if paths.count(path) > 1 and not Path(path).is_file():
+            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
+
+
+def check_output(target: str | None, inputs: Sequence[str]) -> None:
+    """Refuse an output that is one of the inputs, or in a folder that does not exist."""
+    if target is None or target == STDOUT:
+        return
+    path = Path(target)
+    for given in inputs:
+        if _is_same_file(path, Path(given)):
+            raise click.UsageError(f"the output {target!r} is the input {given!r}: choose another name")
+    if path.is_dir():
+        raise click.UsageError(f"the output {target!r} is a folder: name a file")
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+    if not path.exists() and not folder.is_dir():
+        raise click.UsageError(f"no such folder: {str(folder)!r}")
+
+
+def _is_same_file(target: Path, given: Path) -> bool:
+    """Return whether two names are of one regular file; a device may well be both."""
+    return target.is_file() and given.is_file() and target.samefile(given)

@@ -1,0 +1,109 @@
+"""The scores of one measure, query by query, and what the ties could make of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from deadheat.arrays import BoolArray, FloatArray, TextArray
+    from deadheat.measures import Measure
+    from deadheat.placement import Placements
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of one measure, one for each query.
+
+    Attributes
+    ----------
+    measure : Measure
+    query_ids : ndarray of str, shape (n_queries,)
+    values : ndarray of float, shape (n_queries,)
+        Under the tie policy of the evaluation; NaN where the query has no value and is left out.
+    """
+
+    measure: Measure
+    query_ids: TextArray
+    values: FloatArray
+    _placements: Placements = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Scores {self.measure}: {self.mean:.4f} over {self.n_queries} queries>"
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which queries count, of shape (n_queries,)."""
+        return ~np.isnan(self.values)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries that count."""
+        return int(self.kept.sum())
+
+    @property
+    def mean(self) -> float:
+        """Mean over the queries that count; NaN if there are none."""
+        return _mean(self.values)
+
+    @property
+    def total(self) -> float:
+        """Sum over the queries that count: what is reported for counts."""
+        return float(np.nansum(self.values))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over queries (n - 1 in the divisor); NaN for fewer than two."""
+        kept = self.values[self.kept]
+        return float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
+
+    @cached_property
+    def tie_std(self) -> FloatArray:
+        """Standard deviation over all tie orders, of shape (n_queries,), whatever the policy."""
+        return np.sqrt(self._of_kept(self.measure.variance(self._placements)))
+
+    @cached_property
+    def _extremes(self) -> tuple[FloatArray, FloatArray]:
+        low, high = self.measure.extremes(self._placements)
+        return self._of_kept(low), self._of_kept(high)
+
+    @property
+    def tie_min(self) -> FloatArray:
+        """Smallest value that an order of the ties gives, of shape (n_queries,)."""
+        return self._extremes[0]
+
+    @property
+    def tie_max(self) -> FloatArray:
+        """Largest value that an order of the ties gives, of shape (n_queries,)."""
+        return self._extremes[1]
+
+    @property
+    def mean_tie_std(self) -> float:
+        """Standard deviation of the mean over queries when each query's ties are broken at random."""
+        return float(np.sqrt(np.nansum(self.tie_std**2)) / self.n_queries) if self.n_queries else float("nan")
+
+    @property
+    def mean_tie_min(self) -> float:
+        """Mean over queries of `tie_min`: the smallest mean that tie orders alone can produce."""
+        return _mean(self.tie_min)
+
+    @property
+    def mean_tie_max(self) -> float:
+        """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce."""
+        return _mean(self.tie_max)
+
+    @cached_property
+    def standard_error(self) -> FloatArray:
+        """Monte Carlo error of `values`, of shape (n_queries,): 0, as they are exact, but for a sampled `Custom`."""
+        return self.measure.standard_error(self._placements)
+
+    def _of_kept(self, values: FloatArray) -> FloatArray:
+        return np.where(self.kept, values, np.nan)
+
+
+def _mean(values: FloatArray) -> float:
+    kept = values[~np.isnan(values)]
+    return float(kept.mean()) if len(kept) else float("nan")

@@ -1,0 +1,250 @@
+"""The files of the command line: what is written where, and what is never overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from deadheat.cli.output import emit
+from test_cli import QRELS, RUN, call, ok
+from test_cli_process import command, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bm25.run").write_text(RUN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+EVALUATE = ["evaluate", "qrels.txt", "bm25.run", "-m", "RR", "--format", "json", "-o"]
+CONVERT = ["convert", "bm25.run", "--force", "--to", "trec"]
+
+
+@pytest.mark.parametrize("arguments", [EVALUATE, CONVERT])
+def test_a_link_stays_and_its_target_is_replaced(folder: Path, arguments: list[str]) -> None:
+    (folder / "deep").mkdir()
+    target, link = folder / "deep" / "target", folder / "link"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    ok(*arguments, "link")
+    assert link.is_symlink()
+    assert target.read_text() not in {"", "old"}
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in (folder / "deep").iterdir()] == ["target"]
+
+
+@needs_fifo
+@pytest.mark.parametrize("arguments", [EVALUATE, CONVERT])
+def test_a_pipe_is_written_to_and_stays(folder: Path, arguments: list[str]) -> None:
+    pipe, read = folder / "pipe", list[str]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    ok(*arguments, "pipe")
+    reader.join(10)
+    assert pipe.is_fifo()
+    assert len(read[0]) > 50
+    assert not list(folder.glob(".*tmp"))
+
+
+def test_a_dash_is_standard_output(folder: Path) -> None:
+    assert json.loads(ok(*EVALUATE, "-"))["scores"]["bm25"]["RR"]["value"] == 0.3125
+    assert ok("evaluate", "qrels.txt", "bm25.run", "-o", "-") == ok("evaluate", "qrels.txt", "bm25.run")
+    result = call("convert", "bm25.run", "-", "--to", "csv")
+    assert result.stdout.startswith("query_id,doc_id,score\nq1,a,0.5\n")
+    assert not (folder / "-").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="this system has no /dev/stdin")  # noqa: PTH110
+def test_a_dash_is_standard_input(folder: Path) -> None:
+    def run(*arguments: str, text: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(*arguments),
+            cwd=folder,
+            env=environment(),
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    out = run("evaluate", "qrels.txt", "-", "--format", "json", text=RUN).stdout
+    assert list(json.loads(out)["scores"]) == ["stdin"]
+    assert run("convert", "-", "-", text=RUN).stdout.startswith("q1 Q0 a 1 0.5 deadheat\n")
+    assert "--kind qrels" in run("convert", "-", "-", text=QRELS).stderr
+    assert run("convert", "-", "-", "--kind", "qrels", text=QRELS).stdout == QRELS
+    assert "only once" in run("evaluate", "-", "-", text=QRELS).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "qrels.txt", "bm25.run", "--format", "csv", "-o", "./qrels.txt"],
+        ["evaluate", "qrels.txt", "bm25.run", "--format", "csv", "-o", "link.run"],
+        ["ties", "bm25.run", "qrels.txt", "--format", "json", "-o", "qrels.txt"],
+        ["ties", "bm25.run", "--format", "json", "-o", "bm25.run"],
+        ["convert", "bm25.run", "bm25.run", "--force"],
+        ["convert", "bm25.run", "link.run", "--force"],
+    ],
+)
+def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> None:
+    (folder / "link.run").symlink_to("bm25.run")
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert "is the input" in result.stderr
+    assert (folder / "qrels.txt").read_text() == QRELS
+    assert (folder / "bm25.run").read_text() == RUN
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "messages"),
+    [
+        (["evaluate", "qrels.txt", "bm25.run", "-o", "no/x.json"], 2, ["no such folder: 'no'"]),
+        (["evaluate", "nothing", "bm25.run", "-o", "no/x.json"], 2, ["no such folder: 'no'"]),
+        (["convert", "bm25.run", "no/x.csv"], 2, ["no such folder: 'no'"]),
+        (["ties", "bm25.run", "-o", "no/x.json"], 2, ["no such folder: 'no'"]),
+        (["evaluate", "qrels.txt", "bm25.run", "-o", "."], 2, ["is a folder"]),
+        (["evaluate", "none.txt", "bm25.run", "a.run", "b.run"], 3, ["none.txt: no", "a.run: no", "b.run: no"]),
+        (["evaluate", "none.txt", "none.run", "-m", "ndgc"], 2, ["Did you mean 'nDCG'?"]),
+        (["convert", "bm25.run", "x.png"], 2, ["'x.png' does not say a format: give --to trec, csv"]),
+        (["convert", "bm25.run", "x.xlsx.gz"], 2, ["'x.xlsx.gz' does not say"]),
+        (["evaluate", "qrels.txt", "bm25.run", "-o", "x.foo"], 2, ["'x.foo' does not say a format: give --format"]),
+        (["ties", "bm25.run", "-o", "x.csv"], 2, ["says csv", "--format table, json or markdown"]),
+        (["measures", "RR", "-o", "x.csv"], 2, ["says csv"]),
+        (["demo", "-o", "x.tex"], 2, ["says latex"]),
+    ],
+)
+def test_outputs_and_inputs_are_checked_first(
+    folder: Path, arguments: list[str], code: int, messages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        pytest.fail("a file was read")
+
+    monkeypatch.setattr("deadheat.io.scan", fail)
+    before = sorted(folder.iterdir())
+    result = call(*arguments)
+    assert result.exit_code == code, result.output
+    assert [message for message in messages if message not in result.stderr] == []
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", ["x", "x.txt", "x.run", "x.trec", "x.qrels", "x.run.gz"])
+def test_names_that_say_trec(name: str) -> None:
+    assert "as trec" in call("convert", "bm25.run", name).stderr
+
+
+def test_a_given_format_needs_no_suffix(folder: Path) -> None:
+    assert call("convert", "bm25.run", "x.png", "--to", "csv").exit_code == 0
+    ok("evaluate", "qrels.txt", "bm25.run", "-o", "x.foo", "--format", "csv")
+    assert (folder / "x.foo").read_text().startswith("run,measure")
+
+
+def full(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("arguments", [EVALUATE, CONVERT])
+def test_a_full_disk_is_one_line(folder: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.io.writing.secrets.token_hex", full)
+    result = call(*arguments, "x")
+    assert result.exit_code == 3
+    assert result.stderr == "Error: cannot write 'x': No space left on device\n"
+    assert not (folder / "x").exists()
+
+
+def test_a_full_standard_output_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def emit_fails(text: str, output: str | None = None) -> None:
+        monkeypatch.setattr("sys.stdout.write", full)
+        emit(text, output)
+
+    monkeypatch.setattr("deadheat.cli.output.emit", emit_fails)
+    result = call("evaluate", "qrels.txt", "bm25.run")
+    assert result.exit_code == 3
+    assert result.stderr == "Error: cannot write: No space left on device\n"
+
+
+def limit_files() -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))  # what is longer is an error, as on a full disk
+
+
+def close_stdout() -> None:
+    os.close(1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+@pytest.mark.parametrize(
+    "arguments", [["evaluate", "qrels.txt", "bm25.run"], ["--help"], ["convert", "bm25.run", "-"], ["measures"]]
+)
+@pytest.mark.parametrize(("prepare", "code"), [(limit_files, 3), (close_stdout, None)])
+def test_a_standard_output_that_takes_nothing(
+    folder: Path, arguments: list[str], prepare: Callable[[], None], code: int | None
+) -> None:
+    with (folder / "out").open("wb") as out:
+        done = subprocess.run(
+            command(*arguments),
+            cwd=folder,
+            env=environment(),
+            stdout=out,
+            stderr=subprocess.PIPE,
+            preexec_fn=prepare,
+            check=False,
+        )
+    message = done.stderr.decode()
+    assert done.returncode in ({0, 3} if code is None else {code})
+    assert message.count("\n") <= 1
+    assert message.startswith("Error: cannot write: ") or not done.returncode
+    assert (folder / "bm25.run").read_text() == RUN
+
+
+def test_a_seed_needs_a_random_order() -> None:
+    result = call("evaluate", "qrels.txt", "bm25.run", "--rng", "3")
+    assert result.exit_code == 2
+    assert "--ties random" in result.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no /dev/fd")  # noqa: PTH110
+def test_what_a_shell_makes_up_gets_a_name(folder: Path) -> None:
+    for arguments, name in (("evaluate <(cat qrels.txt) <(cat bm25.run)", "run"), ("ties <(cat bm25.run)", "run: 4")):
+        call_of = f"{shlex.join(command())} {arguments}"
+        done = subprocess.run(
+            ["bash", "-c", call_of],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.stdout.split("\n", maxsplit=1)[0].strip().startswith(name), done.stderr
+        assert "/dev/fd" not in done.stdout
+
+
+def test_the_demo_is_copied_again_only_if_it_is_the_same(folder: Path) -> None:
+    assert call("demo", "--copy", "data").stderr.startswith("data: qrels")
+    assert call("demo", "--copy", "data").stderr == ""
+    mine = folder / "data" / "SOURCE.md"
+    mine.write_text("mine")
+    result = call("demo", "--copy", "data")
+    assert result.exit_code == 2
+    assert "SOURCE.md in 'data' would be replaced" in result.stderr
+    assert mine.read_text() == "mine"
+    assert call("demo", "--copy", "data", "--force").exit_code == 0
+    assert mine.read_text() != "mine"
