@@ -17,6 +17,8 @@ from deadheat.sources import (
     LARGEST_INTEGER,
     VALUE,
     VALUE_ERROR,
+    all_numbers,
+    check_all,
     check_mapping,
     frame_of,
     frame_of_mapping,
@@ -117,9 +119,14 @@ class Table:
             nested.setdefault(query, {})[doc] = value
         return nested
 
-    def numbers(self, queries: Sequence[str]) -> FloatArray:
+    def numbers(self, query: str) -> FloatArray:
+        """Return the numbers of one query of a dict of dicts, checked, in its order."""
+        mapping = self.mapping or {}
+        return numbers_of(mapping[query].values(), lambda: check_all(mapping, [query], self.kind, self.where))
+
+    def all_numbers(self, queries: Sequence[str]) -> FloatArray:
         """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order."""
-        return numbers_of(self.mapping or {}, queries, self.kind, self.where)
+        return all_numbers(self.mapping or {}, queries, self.kind, self.where)
 
     def example_ids(self, size: int = 3) -> list[str]:
         """Return a few document ids, for messages."""

@@ -158,21 +158,25 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
         documents, judged = retrieved.get(query), judgments[query]
         if documents is None:
             continue
-        scores = round_scores(run.numbers([query]), precision)
+        scores = round_scores(run.numbers(query), precision)
         n_retrieved[code] = len(scores)
-        looked_up = list(map(documents.get, judged))
-        own = np.array([score for score in looked_up if score is not None], np.float64)
+        own = list(map(documents.get, judged))
+        if None in own:
+            judged = {doc: value for doc, value in judged.items() if doc in documents}
+            own = [documents[doc] for doc in judged]
+        if not own:
+            continue
         n_found[code] = len(own)
-        doc_ids += (doc for doc, score in zip(judged, looked_up, strict=True) if score is not None)
-        found += (value for value, score in zip(judged.values(), looked_up, strict=True) if score is not None)
-        parts.append(_count(scores, round_scores(own, precision)))
+        doc_ids += judged
+        found += judged.values()
+        parts.append(_count(scores, round_scores(np.array(own, np.float64), precision)))
     above, tied = np.concatenate(parts, axis=1)
     codes = np.arange(len(query_ids))
     return sort_rows(
         np.array(query_ids, dtype=object),
         n_retrieved,
         judged_query=np.repeat(codes, [len(judgments[query]) for query in query_ids]),
-        judged_relevance=qrels.numbers(query_ids),
+        judged_relevance=qrels.all_numbers(query_ids),
         rows=(np.repeat(codes, n_found), np.array(doc_ids, dtype=object), np.array(found, np.float64), above, tied),
         unjudged_queries=tuple(unjudged),
     )

@@ -49,9 +49,9 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     >>> round_scores(np.array([0.1234, 0.1235]), "bfloat16").tolist()
     [0.12353515625, 0.12353515625]
     """
-    precision = check_precision(precision)
     if precision is None:
         return scores
+    precision = check_precision(precision)
     if isinstance(precision, int):
         return np.round(scores, precision) + 0.0
     if precision == "bfloat16":

@@ -15,7 +15,7 @@ from deadheat import io
 from deadheat.errors import ColumnError, EmptyDataError, RelevanceError, ScoreError, SourceTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from deadheat.arrays import FloatArray
     from deadheat.io import Kind
@@ -87,13 +87,13 @@ def frame_of_mapping(mapping: Nested, kind: Kind) -> pl.DataFrame:
         {
             "query_id": queries.gather(np.repeat(np.arange(len(lengths)), lengths)),
             "doc_id": pl.Series(docs, dtype=pl.String),
-            VALUE[kind]: numbers_of(mapping, list(mapping), kind, kind) + 0.0,  # -0.0 becomes 0.0
+            VALUE[kind]: all_numbers(mapping, list(mapping), kind, kind) + 0.0,  # -0.0 becomes 0.0
         }
     )
 
 
 def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> Nested:
-    """Check the outer shape of a dict of dicts; :func:`numbers_of` checks the numbers, once."""
+    """Check the outer shape of a dict of dicts; :func:`all_numbers` checks the numbers, once."""
     if not any(source.values()):
         msg = "empty: no document in it" if source else "empty: no query in it"
         raise EmptyDataError(msg, path=where)
@@ -108,27 +108,38 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> Nested:
     return source
 
 
-def numbers_of(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> FloatArray:
-    """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order.
+def numbers_of(values: Collection[float], check: Callable[[], None]) -> FloatArray:
+    """Return numbers as an array, the quick way unless they need a look.
+
+    Parameters
+    ----------
+    values : collection of float
+    check : callable
+        Raises if one of them cannot be evaluated; called only if one may not.
 
     Returns
     -------
-    ndarray of shape (n_documents,)
+    ndarray of shape (n_values,)
     """
-    size = sum(len(mapping[query]) for query in queries)
-    values = chain.from_iterable(mapping[query].values() for query in queries)
     try:
         # Packing is faster than np.fromiter, and refuses text, which that would read as numbers.
-        numbers = np.frombuffer(struct.pack(f"{size}d", *values))
+        numbers = np.frombuffer(struct.pack(f"{len(values)}d", *values))
     except (struct.error, TypeError, OverflowError):
-        _check_all(mapping, queries, kind, where)
+        check()
         raise
     if len(numbers) and not (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
-        _check_all(mapping, queries, kind, where)  # NaN, infinite, or perhaps an integer that was rounded
+        check()  # NaN, infinite, or perhaps an integer that was rounded
     return numbers
 
 
-def _check_all(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> None:
+def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> FloatArray:
+    """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order."""
+    values = list(chain.from_iterable(mapping[query].values() for query in queries))
+    return numbers_of(values, lambda: check_all(mapping, queries, kind, where))
+
+
+def check_all(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> None:
+    """Raise for the first number that cannot be evaluated."""
     for query in queries:
         for doc, value in mapping[query].items():
             check_number(kind, query, doc, value, where)
