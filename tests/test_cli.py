@@ -233,6 +233,7 @@ def test_one_option_takes_several_measures_and_bundles() -> None:
         (["evaluate", "qrels.txt", "bm25.run", "-m", "P(rel=x)@5"], 2, "'x'"),
         (["evaluate", "qrels.txt", "bm25.run", "--ties", "bets"], 2, "Did you mean 'best'?"),
         (["evaluate", "qrels.txt", "bm25.run", "--missing", "emtpy"], 2, "Did you mean 'empty'?"),
+        (["evaluate", "qrels.txt", "broken.run", "--missing", "emtpy"], 2, "Did you mean 'empty'?"),  # not read
         (["evaluate", "qrels.txt", "bm25.run", "--score-precision", "float8"], 2, "float16"),
         (["evaluate", "qrels.txt", "bm25.run", "--formt", "csv"], 2, "--format"),
         (["evaluate", "qrels.txt"], 2, "RUN"),

@@ -7,6 +7,7 @@ that are not in memory, take those.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,11 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from numpy.typing import NDArray
 
     from deadheat.arrays import IntArray
 
+HASH_BITS = 32  # kept of every document id's hash: half the memory to sort
 TABLE_BITS = 22  # of the hashes, to look judged documents up: a table of 4 MB stays in the processor's cache
 
 
@@ -38,9 +40,10 @@ class Blocks:
     query_ids: pl.Series
     bounds: IntArray
 
-    def slices(self) -> Iterator[tuple[int, int]]:
-        """Yield the first row of each block and the row behind its last."""
-        return pairwise(self.bounds.tolist())
+    @cached_property
+    def hashes(self) -> NDArray[np.uint32]:
+        """The high bits of each document id's hash, of shape (n_rows,)."""
+        return (self.frame["doc_id"].hash(1).to_numpy() >> np.uint64(64 - HASH_BITS)).astype(np.uint32)
 
 
 def blocks_of(frame: pl.DataFrame) -> Blocks | None:
@@ -54,11 +57,10 @@ def blocks_of(frame: pl.DataFrame) -> Blocks | None:
 def may_repeat(blocks: Blocks) -> bool:
     """Tell whether a document may stand twice in a block: False is certain, True wants another look.
 
-    Only 32 bits of the hashes are sorted, block by block in the processor's cache.
+    Their hashes are sorted block by block in the processor's cache.
     """
-    docs, bounds = blocks.frame["doc_id"], blocks.bounds
-    hashes = (docs.hash(1).to_numpy() >> np.uint64(32)).astype(np.uint32)
-    for start, stop in blocks.slices():
+    docs, bounds, hashes = blocks.frame["doc_id"], blocks.bounds, blocks.hashes.copy()
+    for start, stop in pairwise(bounds.tolist()):
         hashes[start:stop].sort()
     equal = np.flatnonzero(hashes[1:] == hashes[:-1])
     doubtful = np.unique(np.searchsorted(bounds, equal, side="right") - 1).tolist()
@@ -67,10 +69,9 @@ def may_repeat(blocks: Blocks) -> bool:
 
 def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
     """Return query_id, doc_id, relevance, score and row of every judged document that was retrieved, by row."""
-    shift = np.uint64(64 - TABLE_BITS)
     known = np.zeros(1 << TABLE_BITS, np.bool_)
-    known[judgments["doc_id"].hash(1).to_numpy() >> shift] = True
-    rows = pl.Series("row", np.flatnonzero(known[blocks.frame["doc_id"].hash(1).to_numpy() >> shift]))
+    known[judgments["doc_id"].hash(1).to_numpy() >> np.uint64(64 - TABLE_BITS)] = True
+    rows = pl.Series("row", np.flatnonzero(known[blocks.hashes >> np.uint32(HASH_BITS - TABLE_BITS)]))
     candidates = blocks.frame.select(pl.all().gather(rows)).with_columns(rows)
     return candidates.join(judgments, on=["query_id", "doc_id"], how="inner", maintain_order="left")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 
 class DeadheatError(Exception):
@@ -120,3 +120,11 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
         by_folded.setdefault(name.casefold(), name)
     near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=0.6)
     return f" Did you mean {by_folded[near[0]]!r}?" if near else ""
+
+
+def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
+    """Raise `ParameterError` if a parameter has not one of the words that it takes."""
+    if given not in allowed:
+        words = ", ".join(map(repr, allowed))
+        msg = f"{name} must be one of {words}, got {given!r}.{did_you_mean(str(given), allowed)}"
+        raise ParameterError(msg)

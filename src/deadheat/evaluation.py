@@ -14,6 +14,7 @@ from deadheat.errors import (
     MissingQueryError,
     ParameterError,
     UnknownMeasureError,
+    check_choice,
     did_you_mean,
 )
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
@@ -214,9 +215,9 @@ def evaluate(
     >>> float(ev["RR"].tie_min[0]), float(ev["RR"].tie_max[0])
     (0.5, 1.0)
     """
-    tie_policies.check_policy(ties)
-    _check_word("missing", missing, MISSING)
-    _check_word("no_relevant", no_relevant, NO_RELEVANT)
+    check_choice("ties", ties, tie_policies.POLICIES)
+    check_choice("missing", missing, MISSING)
+    check_choice("no_relevant", no_relevant, NO_RELEVANT)
     check_precision(score_precision)
     generator = _generator(rng) if ties == "random" else None
     chosen = _parse_all(measures)
@@ -276,11 +277,3 @@ def _generator(rng: np.random.Generator | int | None) -> np.random.Generator:
     except (TypeError, ValueError):
         msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
         raise ParameterError(msg) from None
-
-
-def _check_word(name: str, given: str, allowed: tuple[str, ...]) -> None:
-    if given not in allowed:
-        msg = (
-            f"{name} must be one of {', '.join(map(repr, allowed))}, got {given!r}.{did_you_mean(str(given), allowed)}"
-        )
-        raise ParameterError(msg)

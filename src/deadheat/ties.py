@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import relational
-from deadheat.errors import ParameterError, RowOrderError, did_you_mean
+from deadheat.errors import RowOrderError
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
 POLICIES = ("expected", "best", "worst", "doc_id", "input", "random")
 LOOK_AT_RUN = ("doc_id", "input")
-
-
-def check_policy(ties: str) -> str:
-    """Return the name of a tie policy if there is one of that name."""
-    if ties not in POLICIES:
-        msg = f"ties must be one of {', '.join(map(repr, POLICIES))}, got {ties!r}.{did_you_mean(str(ties), POLICIES)}"
-        raise ParameterError(msg)
-    return ties
 
 
 def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placements:

@@ -99,10 +99,14 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
 
 def _checked(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options, each with an allowed value, and with a seed if one is needed."""
+    from deadheat.errors import check_choice
+    from deadheat.evaluation import MISSING, NO_RELEVANT
     from deadheat.precision import check_precision
-    from deadheat.ties import check_policy
+    from deadheat.ties import POLICIES
 
-    check_policy(options["ties"])
+    check_choice("missing", options["missing"], MISSING)
+    check_choice("no_relevant", options["no_relevant"], NO_RELEVANT)
+    check_choice("ties", options["ties"], POLICIES)
     precision = check_precision(options["score_precision"])
     seed = options["seed"]
     if seed is not None and options["ties"] != "random":
