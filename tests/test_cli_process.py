@@ -76,11 +76,11 @@ def test_a_reader_that_goes_is_no_error(folder: Path) -> None:
 
 
 INTERRUPTED = """
-import deadheat.evaluation, os, signal
+import deadheat.evaluating, os, signal
 from deadheat.cli import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
-deadheat.evaluation.evaluate = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+deadheat.evaluating.evaluate = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
 main(["evaluate", "qrels.txt", "ties.run"])
 """
 

@@ -15,11 +15,11 @@ PACKAGE = Path(deadheat.__file__).parent
 # each may import its own layer and the ones before it
 LAYERS = (
     ("errors",),
-    ("arrays", "io", "precision", "sources", "contiguous", "data"),
+    ("arrays", "fingerprints", "io", "precision", "sources", "contiguous", "data"),
     ("placement", "relational", "placing", "ties"),
     ("kernels",),
     ("measures",),
-    ("scores", "evaluation"),
+    ("spread", "scores", "evaluation", "evaluating"),
     ("orders", "profile", "guide"),
     ("stats",),
     ("comparison",),

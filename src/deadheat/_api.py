@@ -3,7 +3,8 @@
 import deadheat.measures as _measures
 from deadheat.data import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
-from deadheat.evaluation import Evaluation, evaluate
+from deadheat.evaluating import evaluate
+from deadheat.evaluation import Evaluation
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.orders import TieComplexity, TieOrders, tie_complexity, tie_orders

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat import contiguous, io
+from deadheat import contiguous, fingerprints, io
 from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, NullIdError, SourceTypeError
 from deadheat.sources import (
     LARGEST_INTEGER,
@@ -239,6 +239,10 @@ class Qrels(Table):
     """
 
     kind = "qrels"
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 of the judgments, whatever their order."""
+        return fingerprints.of_judgments(self.to_polars())
 
 
 class Run(Table):

@@ -1,42 +1,42 @@
-"""evaluate() and what it returns: exact scores by query, their means, and what the ties could make of them."""
+"""Evaluation, what evaluate() returns: exact scores by query, their means, and what the ties could make of them."""
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from deadheat import ties as tie_policies
-from deadheat.errors import (
-    DeadheatWarning,
-    MeasureError,
-    MissingQueryError,
-    ParameterError,
-    UnknownMeasureError,
-    check_choice,
-    did_you_mean,
-)
-from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
-from deadheat.placing import open_pair, place, rounded
-from deadheat.precision import check_precision
-from deadheat.scores import Scores
+from deadheat import fingerprints
+from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import polars as pl
 
-    from deadheat.arrays import TextArray
-    from deadheat.data import Qrels, Run, Source
+    from deadheat.arrays import BoolArray, TextArray
+    from deadheat.data import Qrels
     from deadheat.measures._notation import MeasureLike
     from deadheat.placement import Placements
     from deadheat.precision import ScorePrecision
+    from deadheat.scores import Scores
 
 
-DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
-MISSING = ("empty", "skip", "error")
-NO_RELEVANT = ("zero", "skip")
+@dataclass(frozen=True)
+class Conventions:
+    """What an evaluation made of ties, of queries without documents, and of scores that nearly tie.
+
+    Attributes
+    ----------
+    ties, missing, no_relevant, score_precision
+        As given to :func:`evaluate`.
+    """
+
+    ties: str = "expected"
+    missing: str = "empty"
+    no_relevant: str = "zero"
+    score_precision: ScorePrecision = None
 
 
 class Evaluation:
@@ -50,10 +50,9 @@ class Evaluation:
     name : str
         Label of the run.
     measures : tuple of Measure
-    ties : str
-        The tie policy of the values.
-    placements : Placements
-        From before the tie policy.
+    query_ids : ndarray of str, shape (n_queries,)
+        The evaluated queries, sorted by code point.
+    conventions : Conventions
     missing_queries : tuple of str
         Queries of the qrels that the run lacks.
     unjudged_queries : tuple of str
@@ -62,27 +61,25 @@ class Evaluation:
 
     def __init__(
         self,
-        measures: tuple[Measure, ...],
-        placements: Placements,
-        ranked: Placements,
+        scores: Iterable[Scores],
         *,
-        ties: str,
         name: str,
-        missing_queries: tuple[str, ...],
-        no_relevant: str = "zero",
+        query_ids: TextArray,
+        conventions: Conventions,
+        missing_queries: tuple[str, ...] = (),
+        unjudged_queries: tuple[str, ...] = (),
+        placements: Placements | None = None,
+        qrels: Qrels | str = "",
     ) -> None:
+        self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.name = name
-        self.measures = measures
-        self.ties = ties
-        self.placements = placements
+        self.measures = tuple(self._scores)
+        self.query_ids = query_ids
+        self.conventions = conventions
         self.missing_queries = missing_queries
-        self.unjudged_queries = placements.unjudged_queries
-        self._scores: dict[Measure, Scores] = {}
-        for measure in measures:
-            values = measure.mean(ranked)
-            if no_relevant == "skip":
-                values = np.where(measure.has_relevant(placements), values, np.nan)
-            self._scores[measure] = Scores(measure, placements.query_ids, values, placements)
+        self.unjudged_queries = unjudged_queries
+        self._placements = placements
+        self._qrels = qrels
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure}={scores.mean:.4f}" for measure, scores in self._scores.items())
@@ -115,13 +112,51 @@ class Evaluation:
         return len(self._scores)
 
     @property
-    def query_ids(self) -> TextArray:
-        """The evaluated queries, sorted by code point, of shape (n_queries,)."""
-        return self.placements.query_ids
+    def ties(self) -> str:
+        """The tie policy of the values."""
+        return self.conventions.ties
+
+    @property
+    def placements(self) -> Placements:
+        """Where the judged documents stand, before the tie policy; a saved evaluation has lost them."""
+        if self._placements is None:
+            msg = f"{self.name} was loaded from a file, which holds scores but no placements: evaluate the run again"
+            raise ParameterError(msg)
+        return self._placements
+
+    @cached_property
+    def qrels_hash(self) -> str:
+        """What tells these qrels from others: a SHA-256 of their rows, whatever their order."""
+        return self._qrels if isinstance(self._qrels, str) else self._qrels.fingerprint()
+
+    @cached_property
+    def queries_hash(self) -> str:
+        """What tells this set of queries from others: a SHA-256 of their ids."""
+        return fingerprints.of_ids(self.query_ids.tolist())
+
+    def select(self, keep: BoolArray, name: str | None = None) -> Evaluation:
+        """Return the evaluation of some queries; the highest relevance stays that of the whole qrels.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_queries,)
+        name : str, optional
+            By default that of the run.
+        """
+        query_ids = self.query_ids[keep]
+        return Evaluation(
+            [scores.select(keep) for scores in self],
+            name=name or self.name,
+            query_ids=query_ids,
+            conventions=self.conventions,
+            missing_queries=tuple(sorted(set(self.missing_queries).intersection(query_ids.tolist()))),
+            placements=self._placements and self._placements.select(keep),
+            qrels=self._qrels,
+        )
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""
-        lacking = ~self[measure].measure.has_relevant(self.placements)
+        lacking = ~self[measure].spread.has_relevant
         return tuple(self.query_ids[lacking].tolist())
 
     def means(self) -> dict[str, float]:
@@ -156,124 +191,3 @@ class Evaluation:
             for scores in self
         ]
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
-
-
-def evaluate(
-    qrels: Source,
-    run: Source,
-    measures: MeasureLike | Iterable[MeasureLike] | None = None,
-    *,
-    ties: str = "expected",
-    rng: np.random.Generator | int | None = None,
-    missing: str = "empty",
-    no_relevant: str = "zero",
-    score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
-) -> Evaluation:
-    """Evaluate a run against relevance judgments, exactly where scores tie.
-
-    Parameters
-    ----------
-    qrels : path, dict of dict, dataframe or Qrels
-        Columns query_id, doc_id, relevance; or ``{query_id: {doc_id: relevance}}``.
-    run : path, dict of dict, dataframe or Run
-        Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``.
-    measures : measure or iterable of measures, optional
-        Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
-    ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
-        What a tie counts: the mean over its orders, the best or the worst one for the judged documents, the one by
-        document id (descending, as in trec_eval), the one of the input, or one drawn with `rng`.
-    rng : numpy.random.Generator or int, optional
-        For ``ties="random"``; the same seed gives the same order.
-    missing : {"empty", "skip", "error"}, default "empty"
-        Queries of the qrels that the run lacks count as empty rankings, are left out, or are refused.
-    no_relevant : {"zero", "skip"}, default "zero"
-        Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
-    score_precision : {"float32", "float16", "bfloat16"} or int, optional
-        Round all scores first, to a floating-point format or to so many decimals.
-    check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that stand twice.
-
-    Returns
-    -------
-    Evaluation
-
-    Raises
-    ------
-    DataError
-        The data cannot be evaluated; the message names the place.
-    MeasureError, ParameterError
-        A measure or an option is not known.
-
-    Examples
-    --------
-    >>> qrels = {"q1": {"d1": 1}}
-    >>> run = {"q1": {"d1": 0.5, "d2": 0.5}}
-    >>> ev = evaluate(qrels, run, ["RR", "P@1"])
-    >>> ev.means()
-    {'RR': 0.75, 'P@1': 0.5}
-    >>> float(ev["RR"].tie_min[0]), float(ev["RR"].tie_max[0])
-    (0.5, 1.0)
-    """
-    check_choice("ties", ties, tie_policies.POLICIES)
-    check_choice("missing", missing, MISSING)
-    check_choice("no_relevant", no_relevant, NO_RELEVANT)
-    check_precision(score_precision)
-    generator = _generator(rng) if ties == "random" else None
-    chosen = _parse_all(measures)
-    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
-    if ties in tie_policies.LOOK_AT_RUN:
-        run, score_precision = rounded(run, score_precision), None
-    placements = place(qrels, run, score_precision=score_precision, check_duplicates=False)
-    lacking = tuple(placements.query_ids[placements.missing].tolist())
-    if lacking and missing == "error":
-        shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")
-        msg = f"{run.where} lacks {len(lacking)} of {placements.n_queries} queries of the qrels: {shown}"
-        raise MissingQueryError(msg)
-    if not len(placements.query):
-        _warn_of_strangers(qrels, run)
-    if missing == "skip":
-        placements = placements.select(~placements.missing)
-    if ties in tie_policies.LOOK_AT_RUN:
-        ranked = tie_policies.by_rule(placements, qrels, run, ties)
-    else:
-        ranked = tie_policies.apply(placements, ties, generator)
-    return Evaluation(
-        chosen, placements, ranked, ties=ties, name=run.name, missing_queries=lacking, no_relevant=no_relevant
-    )
-
-
-def _parse_all(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
-    if measures is None:
-        return DEFAULT_MEASURES
-    if isinstance(measures, str | Measure | type):
-        measures = [measures]
-    chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
-    if not chosen:
-        msg = "measures is empty; name at least one, such as 'nDCG@10'"
-        raise ParameterError(msg)
-    names = [str(measure) for measure in chosen]
-    for name in names:
-        if names.count(name) > 1:
-            msg = f"two different measures are named {name!r}; give each custom measure a name of its own"
-            raise ParameterError(msg)
-    return chosen
-
-
-def _warn_of_strangers(qrels: Qrels, run: Run) -> None:
-    """Warn that no retrieved document is judged: most often the ids are written in two ways."""
-    examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]
-    warnings.warn(
-        f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"
-        f" {qrels.where} has {examples[1]}",
-        DeadheatWarning,
-        stacklevel=3,
-    )
-
-
-def _generator(rng: np.random.Generator | int | None) -> np.random.Generator:
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
-        raise ParameterError(msg) from None

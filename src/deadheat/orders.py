@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deadheat.errors import ParameterError
-from deadheat.evaluation import evaluate
+from deadheat.evaluating import evaluate
 from deadheat.measures import parse_measure
 from deadheat.sources import check_number
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.spread import SelectedSpread
+
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, TextArray
     from deadheat.measures import Measure
-    from deadheat.placement import Placements
+    from deadheat.spread import Spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +26,14 @@ class Scores:
     query_ids : ndarray of str, shape (n_queries,)
     values : ndarray of float, shape (n_queries,)
         Under the tie policy of the evaluation; NaN where the query has no value and is left out.
+    spread : Spread
+        What the ties could make of them.
     """
 
     measure: Measure
     query_ids: TextArray
     values: FloatArray
-    _placements: Placements = field(repr=False)
+    spread: Spread = field(repr=False)
 
     def __repr__(self) -> str:
         return f"<Scores {self.measure}: {self.mean:.4f} over {self.n_queries} queries>"
@@ -61,13 +65,18 @@ class Scores:
         return float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
 
     @cached_property
+    def tie_mean(self) -> FloatArray:
+        """Exact mean over all tie orders, of shape (n_queries,), whatever the policy."""
+        return self._of_kept(self.spread.mean)
+
+    @cached_property
     def tie_std(self) -> FloatArray:
         """Standard deviation over all tie orders, of shape (n_queries,), whatever the policy."""
-        return np.sqrt(self._of_kept(self.measure.variance(self._placements)))
+        return self._of_kept(self.spread.std)
 
     @cached_property
     def _extremes(self) -> tuple[FloatArray, FloatArray]:
-        low, high = self.measure.extremes(self._placements)
+        low, high = self.spread.extremes
         return self._of_kept(low), self._of_kept(high)
 
     @property
@@ -95,10 +104,19 @@ class Scores:
         """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce."""
         return _mean(self.tie_max)
 
-    @cached_property
+    @property
     def standard_error(self) -> FloatArray:
         """Monte Carlo error of `values`, of shape (n_queries,): 0, as they are exact, but for a sampled `Custom`."""
-        return self.measure.standard_error(self._placements)
+        return self.spread.standard_error
+
+    def select(self, keep: BoolArray) -> Scores:
+        """Return the scores of some queries.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_queries,)
+        """
+        return Scores(self.measure, self.query_ids[keep], self.values[keep], SelectedSpread(self.spread, keep))
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)

@@ -66,7 +66,7 @@ def _runs(data: Path) -> dict[str, Path]:
 
 def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:
     from deadheat.data import Qrels, Run
-    from deadheat.evaluation import evaluate
+    from deadheat.evaluating import evaluate
     from deadheat.report.of_demo import MEASURES, RULES
 
     qrels, run = Qrels(data / QRELS), Run(path)

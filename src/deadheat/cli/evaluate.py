@@ -100,7 +100,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
 def _checked(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options, each with an allowed value, and with a seed if one is needed."""
     from deadheat.errors import check_choice
-    from deadheat.evaluation import MISSING, NO_RELEVANT
+    from deadheat.evaluating import MISSING, NO_RELEVANT
     from deadheat.precision import check_precision
     from deadheat.ties import POLICIES
 
@@ -128,7 +128,7 @@ def _evaluate(
     Names in `unmatched` a document of the run and one of the qrels, if no document is in both.
     """
     from deadheat.data import Qrels, Run
-    from deadheat.evaluation import evaluate as evaluate_run
+    from deadheat.evaluating import evaluate as evaluate_run
 
     names = unique_names(runs, lambda path: label(path, "run"))
     with progress(runs) as begin:

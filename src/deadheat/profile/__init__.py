@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.data import Qrels, Run
 from deadheat.errors import ParameterError
-from deadheat.evaluation import evaluate
+from deadheat.evaluating import evaluate
 from deadheat.profile._result import Cut, Decided, LargestTie, Spread, TieProfile, WorstQuery
 from deadheat.profile._scores import find_decimals, find_grid, find_levels, group_scores
 

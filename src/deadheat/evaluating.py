@@ -1,0 +1,166 @@
+"""evaluate(): from qrels and a run to exact scores by query."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat import ties as tie_policies
+from deadheat.errors import DeadheatWarning, MissingQueryError, ParameterError, check_choice
+from deadheat.evaluation import Conventions, Evaluation
+from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
+from deadheat.placing import open_pair, place, rounded
+from deadheat.precision import check_precision
+from deadheat.scores import Scores
+from deadheat.spread import PlacedSpread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from deadheat.data import Qrels, Run, Source
+    from deadheat.measures._notation import MeasureLike
+    from deadheat.placement import Placements
+    from deadheat.precision import ScorePrecision
+
+
+DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
+MISSING = ("empty", "skip", "error")
+NO_RELEVANT = ("zero", "skip")
+
+
+def evaluate(
+    qrels: Source,
+    run: Source,
+    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    *,
+    ties: str = "expected",
+    rng: np.random.Generator | int | None = None,
+    missing: str = "empty",
+    no_relevant: str = "zero",
+    score_precision: ScorePrecision = None,
+    check_duplicates: bool = True,
+) -> Evaluation:
+    """Evaluate a run against relevance judgments, exactly where scores tie.
+
+    Parameters
+    ----------
+    qrels : path, dict of dict, dataframe or Qrels
+        Columns query_id, doc_id, relevance; or ``{query_id: {doc_id: relevance}}``.
+    run : path, dict of dict, dataframe or Run
+        Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``.
+    measures : measure or iterable of measures, optional
+        Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
+    ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
+        What a tie counts: the mean over its orders, the best or the worst one for the judged documents, the one by
+        document id (descending, as in trec_eval), the one of the input, or one drawn with `rng`.
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``; the same seed gives the same order.
+    missing : {"empty", "skip", "error"}, default "empty"
+        Queries of the qrels that the run lacks count as empty rankings, are left out, or are refused.
+    no_relevant : {"zero", "skip"}, default "zero"
+        Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+        Round all scores first, to a floating-point format or to so many decimals.
+    check_duplicates : bool, default True
+        Whether to look for (query, document) pairs that stand twice.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    DataError
+        The data cannot be evaluated; the message names the place.
+    MeasureError, ParameterError
+        A measure or an option is not known.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 0.5}}
+    >>> ev = evaluate(qrels, run, ["RR", "P@1"])
+    >>> ev.means()
+    {'RR': 0.75, 'P@1': 0.5}
+    >>> float(ev["RR"].tie_min[0]), float(ev["RR"].tie_max[0])
+    (0.5, 1.0)
+    """
+    check_choice("ties", ties, tie_policies.POLICIES)
+    check_choice("missing", missing, MISSING)
+    check_choice("no_relevant", no_relevant, NO_RELEVANT)
+    conventions = Conventions(ties, missing, no_relevant, check_precision(score_precision))
+    generator = _generator(rng) if ties == "random" else None
+    chosen = _parse_all(measures)
+    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    if ties in tie_policies.LOOK_AT_RUN:
+        run, score_precision = rounded(run, score_precision), None
+    placements = place(qrels, run, score_precision=score_precision, check_duplicates=False)
+    lacking = tuple(placements.query_ids[placements.missing].tolist())
+    if lacking and missing == "error":
+        shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")
+        msg = f"{run.where} lacks {len(lacking)} of {placements.n_queries} queries of the qrels: {shown}"
+        raise MissingQueryError(msg)
+    if not len(placements.query):
+        _warn_of_strangers(qrels, run)
+    if missing == "skip":
+        placements = placements.select(~placements.missing)
+    if ties in tie_policies.LOOK_AT_RUN:
+        ranked = tie_policies.by_rule(placements, qrels, run, ties)
+    else:
+        ranked = tie_policies.apply(placements, ties, generator)
+    return Evaluation(
+        [_score(measure, placements, ranked, no_relevant) for measure in chosen],
+        name=run.name,
+        query_ids=placements.query_ids,
+        conventions=conventions,
+        missing_queries=lacking,
+        unjudged_queries=placements.unjudged_queries,
+        placements=placements,
+        qrels=qrels,
+    )
+
+
+def _score(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
+    """Give the scores of one measure; `ranked` are the placements after the tie policy."""
+    spread, values = PlacedSpread(measure, placements), measure.mean(ranked)
+    if no_relevant == "skip":
+        values = np.where(spread.has_relevant, values, np.nan)
+    return Scores(measure, placements.query_ids, values, spread)
+
+
+def _parse_all(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
+    if measures is None:
+        return DEFAULT_MEASURES
+    if isinstance(measures, str | Measure | type):
+        measures = [measures]
+    chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
+    if not chosen:
+        msg = "measures is empty; name at least one, such as 'nDCG@10'"
+        raise ParameterError(msg)
+    names = [str(measure) for measure in chosen]
+    for name in names:
+        if names.count(name) > 1:
+            msg = f"two different measures are named {name!r}; give each custom measure a name of its own"
+            raise ParameterError(msg)
+    return chosen
+
+
+def _warn_of_strangers(qrels: Qrels, run: Run) -> None:
+    """Warn that no retrieved document is judged: most often the ids are written in two ways."""
+    examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]
+    warnings.warn(
+        f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"
+        f" {qrels.where} has {examples[1]}",
+        DeadheatWarning,
+        stacklevel=3,
+    )
+
+
+def _generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
+        raise ParameterError(msg) from None
