@@ -152,12 +152,39 @@ def dense(n_queries: str, repeats: str, peer_only: str = "") -> Seconds:
     return in_turn(works, int(repeats))
 
 
+def resampling(tool: str, n_queries: str, repeats: str) -> Seconds:
+    """BCa intervals of 20 measures of 2 systems by 10,000 resamples; deadheat also tests the 20 differences."""
+    import numpy as np
+
+    values = np.random.default_rng(19).beta(0.5, 0.7, (int(n_queries), 40))
+    if tool == "scipy":
+        from scipy.stats import bootstrap
+
+        def intervals() -> None:
+            for column in values.T:
+                bootstrap((column,), np.mean, n_resamples=10_000, batch=100, rng=np.random.default_rng(1))
+
+        return in_turn({"intervals": intervals}, int(repeats))
+    from deadheat import stats
+
+    def both_of_them() -> None:
+        stats.interval_bounds(values, n_resamples=10_000, rng=1)
+        stats.p_values(values[:, 20:] - values[:, :20], test="randomization", n_resamples=10_000, rng=1)
+
+    works: dict[str, Callable[[], object]] = {
+        "intervals": lambda: stats.interval_bounds(values, n_resamples=10_000, rng=1),
+        "with tests": both_of_them,
+    }
+    return in_turn(works, int(repeats))
+
+
 WORKS: dict[str, Callable[..., Seconds]] = {
     "dicts": dicts,
     "small": small,
     "tied_documents": tied_documents,
     "tie_aware": tie_aware,
     "dense": dense,
+    "resampling": resampling,
 }
 
 if __name__ == "__main__":

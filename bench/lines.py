@@ -224,6 +224,22 @@ def averaging(setting: Setting) -> Iterator[Row]:
         yield Row(f"{line}, 500 x 1,000: faster than {peer}", "-", f"{value:.1f}x", None, detail)
 
 
+def resampling(setting: Setting) -> Iterator[Row]:
+    """Intervals and tests of twenty measures of two systems."""
+    n_queries = setting.data.size.run
+    ours = run(task("inside", "resampling", "deadheat", n_queries, setting.repeats))
+    theirs = run(task("inside", "resampling", "scipy", n_queries, 1))
+    line = f"10,000 resamples x {n_queries:,} queries x 20 measures x 2 systems"
+    with_tests, intervals = (statistics.median(ours.output[name]) for name in ("with tests", "intervals"))
+    label = f"{line}: BCa intervals and 20 randomization tests"
+    yield at_most(label, 3, with_tests, " s", detail=f"the intervals alone {intervals:.2f} s")
+    yield at_most(f"{line}: peak memory", 1, ours.peak / GB, " GB")
+    (peer,) = theirs.output["intervals"]
+    detail = f"deadheat {intervals:.2f} s, SciPy {peer:.1f} s (one run)"
+    label = f"{line}: BCa intervals faster than scipy.stats.bootstrap, column by column"
+    yield at_least(label, 10, peer / intervals, detail=detail, memory=memory(deadheat=[ours], SciPy=[theirs]))
+
+
 def peers(setting: Setting) -> Iterator[Row]:
     """The other tools alone, to see that they run."""
     files = setting.path("sparse.qrels"), setting.path("run.trec")
@@ -251,5 +267,6 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "small": small,
     "startup": startup,
     "averaging": averaging,
+    "resampling": resampling,
 }
 ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
@@ -240,8 +241,9 @@ class Qrels(Table):
 
     kind = "qrels"
 
+    @cached_property
     def fingerprint(self) -> str:
-        """Return a SHA-256 of the judgments, whatever their order."""
+        """A SHA-256 of the judgments, whatever their order."""
         return fingerprints.of_judgments(self.to_polars())
 
 

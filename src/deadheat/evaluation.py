@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from deadheat import fingerprints
 from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError, did_you_mean
 from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     import polars as pl
 
     from deadheat.arrays import BoolArray, TextArray
-    from deadheat.data import Qrels
+    from deadheat.confidence import Interval, IntervalOptions
+    from deadheat.data import Qrels, Source
     from deadheat.measures._notation import MeasureLike
     from deadheat.placement import Placements
     from deadheat.precision import ScorePrecision
     from deadheat.scores import Scores
+    from deadheat.strata import Strata
+
+
+SMALLEST = 10  # queries of a stratum that says something
 
 
 @dataclass(frozen=True)
@@ -117,8 +123,13 @@ class Evaluation:
         return self.conventions.ties
 
     @property
+    def has_placements(self) -> bool:
+        """Whether the placements are there: a saved evaluation has lost them."""
+        return self._placements is not None
+
+    @property
     def placements(self) -> Placements:
-        """Where the judged documents stand, before the tie policy; a saved evaluation has lost them."""
+        """Where the judged documents stand, before the tie policy."""
         if self._placements is None:
             msg = f"{self.name} was loaded from a file, which holds scores but no placements: evaluate the run again"
             raise ParameterError(msg)
@@ -127,12 +138,63 @@ class Evaluation:
     @cached_property
     def qrels_hash(self) -> str:
         """What tells these qrels from others: a SHA-256 of their rows, whatever their order."""
-        return self._qrels if isinstance(self._qrels, str) else self._qrels.fingerprint()
+        return self._qrels if isinstance(self._qrels, str) else self._qrels.fingerprint
 
     @cached_property
     def queries_hash(self) -> str:
         """What tells this set of queries from others: a SHA-256 of their ids."""
         return fingerprints.of_ids(self.query_ids.tolist())
+
+    def intervals(self, **options: Unpack[IntervalOptions]) -> dict[str, Interval]:
+        """Return a confidence interval of each measure's mean, by its notation.
+
+        Parameters
+        ----------
+        **options
+            As for :meth:`Scores.interval`; all measures share the resamples.
+        """
+        from deadheat.confidence import intervals
+
+        return dict(zip(map(str, self.measures), intervals(list(self), **options), strict=True))
+
+    def by(
+        self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
+    ) -> Strata:
+        """Return an evaluation of each stratum of queries.
+
+        Parameters
+        ----------
+        columns : str or sequence of str
+            Columns of the queries table, such as "language"; of several, every combination is a stratum.
+        queries : path or frame
+            The queries table: query_id, and columns of text.
+        smallest : int, default 10
+            Strata of fewer queries are marked as small.
+        pool_languages : bool, default False
+            Whether queries of different languages may fall into one stratum; without it that gives a warning.
+
+        Returns
+        -------
+        Strata
+            A mapping of stratum (of several columns: a tuple) to `Evaluation`.
+        """
+        from deadheat.strata import stratify
+
+        return stratify(self, columns, queries, smallest=smallest, pool_languages=pool_languages)
+
+    def save(self, path: str | Path, **options: Unpack[IntervalOptions]) -> None:
+        """Write a JSON file of means, intervals and conventions, and a Parquet file of all queries beside it.
+
+        Parameters
+        ----------
+        path : path
+            Of the JSON file; the other one has the same name and ``.parquet``.
+        **options
+            Of the intervals, as for :meth:`Scores.interval`.
+        """
+        from deadheat.saved import save
+
+        save(self, path, **options)
 
     def select(self, keep: BoolArray, name: str | None = None) -> Evaluation:
         """Return the evaluation of some queries; the highest relevance stays that of the whole qrels.

@@ -12,6 +12,8 @@ from deadheat.spread import SelectedSpread
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, TextArray
+    from deadheat.confidence import Cluster, Interval
+    from deadheat.data import Source
     from deadheat.measures import Measure
     from deadheat.spread import Spread
 
@@ -108,6 +110,68 @@ class Scores:
     def standard_error(self) -> FloatArray:
         """Monte Carlo error of `values`, of shape (n_queries,): 0, as they are exact, but for a sampled `Custom`."""
         return self.spread.standard_error
+
+    def interval(
+        self,
+        method: str = "bca",
+        *,
+        confidence_level: float = 0.95,
+        n_resamples: int = 10_000,
+        cluster: Cluster = None,
+        queries: Source | None = None,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Interval:
+        """Return a confidence interval of the mean, with its error split into queries and ties.
+
+        Parameters
+        ----------
+        method : {"bca", "percentile", "t"}, default "bca"
+            Bootstrap, bias-corrected and accelerated or by percentiles; or Student's t.
+        confidence_level : float, default 0.95
+        n_resamples : int, default 10,000
+        cluster : str, dict or sequence, optional
+            What queries share that are not independent, such as a document: a column of `queries`, a dict of query_id
+            to cluster, or a label for each query. Clusters are resampled whole.
+        queries : path or frame, optional
+            The queries table of `cluster`.
+        rng : numpy.random.Generator or int, default 0
+
+        Returns
+        -------
+        Interval
+
+        Raises
+        ------
+        ParameterError
+            A parameter is out of its range, or a query has no cluster.
+
+        References
+        ----------
+        B. Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987). doi:10.1080/01621459.1987.10478410
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+        >>> run = {f"q{n}": {"a": n % 3, "b": 1} for n in range(8)}
+        >>> interval = evaluate(qrels, run, "RR")["RR"].interval("t")
+        >>> round(interval.mean, 3), round(interval.low, 3), round(interval.high, 3)
+        (0.719, 0.544, 0.893)
+        >>> round(interval.query_standard_error, 3), round(interval.tie_standard_error, 3)
+        (0.074, 0.054)
+        """
+        from deadheat.confidence import intervals
+
+        (interval,) = intervals(
+            [self],
+            method=method,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            cluster=cluster,
+            queries=queries,
+            rng=rng,
+        )
+        return interval
 
     def select(self, keep: BoolArray) -> Scores:
         """Return the scores of some queries.

@@ -65,6 +65,8 @@ class Measure(ABC, metaclass=MeasureType):
         Other names that are read; those of trec_eval take a cutoff behind ``_`` or ``.``.
     total : bool
         Whether its values are counts, whose sum over queries is reported, not their mean.
+    binary : bool
+        Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
     """
 
     title: ClassVar[str]
@@ -72,6 +74,7 @@ class Measure(ABC, metaclass=MeasureType):
     higher_is_better: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ()
     total: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check every parameter and bring it to its normal form."""
@@ -123,6 +126,12 @@ class Measure(ABC, metaclass=MeasureType):
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document that counts as relevant for this measure."""
         return np.ones(placements.n_queries, np.bool_)
+
+    def classes(self, relevance: FloatArray) -> FloatArray:
+        """Return numbers that are equal where the measure cannot tell judged documents apart; they fall as it does."""
+        if not self.binary:
+            return relevance
+        return 1.0 * (relevance >= getattr(self, "rel", 1)) + (relevance >= 0)
 
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return the standard error of :meth:`mean`: 0, as it is exact (but for a `Custom` measure)."""

@@ -162,6 +162,7 @@ class Q(RelevanceMeasure, CutMeasure):
     """
 
     title = "Q-measure"
+    binary = False
 
     beta: float = parameter(1, Number(low=0), "weight of the gain against the count")
 

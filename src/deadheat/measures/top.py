@@ -25,6 +25,8 @@ REL = "lowest relevance that counts as relevant"
 class RelevanceMeasure(Measure):
     """A measure that tells relevant documents from others by their lowest relevance."""
 
+    binary = True
+
     rel: float = parameter(1, Number(), REL)
 
     def has_relevant(self, placements: Placements) -> BoolArray:

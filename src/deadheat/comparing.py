@@ -1,0 +1,236 @@
+"""compare(): are differences between systems more than chance, and do ties decide them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadheat import ties as tie_policies
+from deadheat.comparison import Comparison, Design
+from deadheat.confidence import cluster_codes
+from deadheat.data import Qrels, Run
+from deadheat.errors import BaselineMismatchError, ParameterError, check_choice, did_you_mean
+from deadheat.evaluating import evaluate
+from deadheat.pairing import TUKEY, compare_pairs
+from deadheat.placing import rounded
+from deadheat.stats import ALTERNATIVES, CORRECTIONS, METHODS, TESTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from deadheat.arrays import FloatArray
+    from deadheat.confidence import Cluster
+    from deadheat.data import Source
+    from deadheat.evaluation import Evaluation
+    from deadheat.measures._notation import MeasureLike
+    from deadheat.precision import ScorePrecision
+
+
+def compare(
+    qrels: Source,
+    runs: Mapping[str, Source] | Sequence[Source],
+    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    *,
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    method: str = "bca",
+    cluster: Cluster = None,
+    queries: Source | None = None,
+    rng: np.random.Generator | int | None = 0,
+    ties: str = "expected",
+    missing: str = "empty",
+    no_relevant: str = "zero",
+    score_precision: ScorePrecision = None,
+    check_duplicates: bool = True,
+) -> Comparison:
+    """Compare runs by pairs over the same queries, and say what ties could make of every difference.
+
+    Parameters
+    ----------
+    qrels : path, dict of dict, dataframe or Qrels
+    runs : dict of str to run, or sequence of runs
+        Two and more, by name; those of a sequence go by the names of their files.
+    measures : measure or iterable of measures, optional
+        By default those of :func:`evaluate`.
+    baseline : str, optional
+        Name of the run that all others are compared with; by default every pair is compared.
+    test : {"randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey"}, default "randomization"
+        Paired tests of the mean difference; Tukey's HSD (by randomisation) accounts for all pairs by itself.
+    correction : {"holm", "bonferroni", "bh", "none"}, default "holm"
+        For the number of rows of one measure.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        Of the difference, system - baseline.
+    confidence_level : float, default 0.95
+        Of the intervals; ``1 - confidence_level`` is the level of significance.
+    n_resamples : int, default 10,000
+    method : {"bca", "percentile", "t"}, default "bca"
+        Of the intervals.
+    cluster, queries
+        As for :meth:`Scores.interval`: clusters are resampled, and their signs flipped, whole.
+    rng : numpy.random.Generator or int, default 0
+    ties, missing, no_relevant, score_precision, check_duplicates
+        As for :func:`evaluate`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ParameterError
+        An option is not known, a name is not that of a run, or there are fewer than two runs.
+    DataError
+        A run or the qrels cannot be evaluated.
+
+    References
+    ----------
+    M. D. Smucker, J. Allan, B. Carterette, "A comparison of statistical significance tests for information retrieval
+    evaluation", CIKM 2007. doi:10.1145/1321440.1321528
+
+    Examples
+    --------
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
+    >>> good = {f"q{n}": {"a": 2, "b": 1} for n in range(9)}
+    >>> tied = {f"q{n}": {"a": 1, "b": 1} for n in range(9)}
+    >>> (pair,) = compare(qrels, {"tied": tied, "good": good}, "RR", baseline="tied").pairs
+    >>> pair.difference, round(pair.p_value, 4), pair.wins, pair.can_flip
+    (0.25, 0.0039, 9, False)
+    """
+    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
+    named = _named(runs)
+    _check(design, list(named))
+    judgments = Qrels.of(qrels)
+    evaluations: dict[str, Evaluation] = {}
+    by_doc_id: dict[str, list[FloatArray]] = {}
+    if check_duplicates:
+        judgments.check_duplicates()
+    for number, (name, run) in enumerate(named.items()):
+        if check_duplicates:
+            run.check_duplicates()
+        evaluations[name] = evaluate(
+            judgments,
+            run,
+            measures,
+            ties=ties,
+            rng=np.random.default_rng([rng, number]) if isinstance(rng, int) else rng,  # of each run, its own draws
+            missing=missing,
+            no_relevant=no_relevant,
+            score_precision=score_precision,
+            check_duplicates=False,
+        )
+        by_doc_id[name] = _by_doc_id(evaluations[name], judgments, rounded(run, score_precision))
+    return assemble(evaluations, design, cluster, queries, by_doc_id)
+
+
+def compare_evaluations(
+    evaluations: Mapping[str, Evaluation] | Sequence[Evaluation],
+    *,
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    method: str = "bca",
+    cluster: Cluster = None,
+    queries: Source | None = None,
+    rng: np.random.Generator | int | None = 0,
+) -> Comparison:
+    """Compare evaluations that there are already, or that were loaded from files.
+
+    Parameters
+    ----------
+    evaluations : dict of str to Evaluation, or sequence of Evaluation
+        Of the same qrels, under the same conventions, with the same measures.
+    baseline, test, correction, alternative, confidence_level, n_resamples, method, cluster, queries, rng
+        As for :func:`compare`. What trec_eval's rule would say is not known without the runs.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    BaselineMismatchError
+        They are of different qrels, conventions or measures.
+    """
+    if not isinstance(evaluations, Mapping):
+        evaluations = _unique([(one.name, one) for one in evaluations])
+    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
+    _check(design, list(evaluations))
+    first, *others = evaluations.items()
+    for other in others:
+        check_comparable(first, other)
+    return assemble(evaluations, design, cluster, queries, {})
+
+
+def check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]) -> None:
+    """Raise `BaselineMismatchError` if two named evaluations are not of the same qrels, conventions and measures."""
+    (name, first), (other_name, second) = one, other
+    aspects = {
+        "qrels": (first.qrels_hash[:12], second.qrels_hash[:12]),
+        "conventions": (first.conventions, second.conventions),
+        "measures": (", ".join(map(str, first.measures)), ", ".join(map(str, second.measures))),
+    }
+    for aspect, (left, right) in aspects.items():
+        if left != right:
+            msg = f"{name} and {other_name} have different {aspect} and cannot be compared: {left} and {right}"
+            raise BaselineMismatchError(msg)
+
+
+def _named(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
+    if isinstance(runs, Mapping):
+        return {str(name): run if isinstance(run, Run) else Run(run, name=str(name)) for name, run in runs.items()}
+    return _unique([(run.name, run) for run in map(Run.of, runs)])
+
+
+def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in named]
+    for name in names:
+        if names.count(name) > 1:
+            msg = f"two runs are named {name!r}: give a dict of name to run"
+            raise ParameterError(msg)
+    return dict(named)
+
+
+def _check(design: Design, names: list[str]) -> None:
+    if len(names) < 2:
+        msg = f"a comparison needs two runs or more, got {len(names)}"
+        raise ParameterError(msg)
+    if design.baseline is not None and design.baseline not in names:
+        msg = f"baseline must be one of {', '.join(map(repr, names))}, got {design.baseline!r}."
+        raise ParameterError(msg + did_you_mean(str(design.baseline), names))
+    check_choice("test", design.test, (*TESTS, TUKEY))
+    check_choice("correction", design.correction, CORRECTIONS)
+    check_choice("alternative", design.alternative, ALTERNATIVES)
+    check_choice("method", design.method, METHODS)
+    if design.test == TUKEY and design.alternative != "two-sided":
+        msg = f"test='tukey' is two-sided, got alternative={design.alternative!r}"
+        raise ParameterError(msg)
+
+
+def _by_doc_id(evaluation: Evaluation, qrels: Qrels, run: Run) -> list[FloatArray]:
+    """Give the scores under trec_eval's rule, for each measure of shape (n_queries,)."""
+    placements = evaluation.placements
+    ranked = tie_policies.by_rule(placements, qrels, run, "doc_id")
+    return [measure.mean(ranked) for measure in evaluation.measures]
+
+
+def assemble(
+    evaluations: Mapping[str, Evaluation],
+    design: Design,
+    cluster: Cluster,
+    queries: Source | None,
+    by_doc_id: Mapping[str, list[FloatArray]],
+) -> Comparison:
+    """Compare evaluations that are known to be comparable; `by_doc_id` are their scores under trec_eval's rule."""
+    ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
+    codes = cluster_codes(cluster, queries, ids)
+    pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)
+    return Comparison(pairs, dict(evaluations), design, ids, differences, codes, by_doc_id)

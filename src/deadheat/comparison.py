@@ -1,0 +1,341 @@
+"""Comparison, what compare() returns: pairs of systems, how sure their difference is, and what ties do to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadheat.confidence import intervals
+from deadheat.errors import UnknownMeasureError, did_you_mean
+from deadheat.measures import parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from deadheat.arrays import FloatArray, IntArray, TextArray
+    from deadheat.confidence import Interval
+    from deadheat.data import Source
+    from deadheat.evaluation import Evaluation
+    from deadheat.measures import Measure
+    from deadheat.measures._notation import MeasureLike
+    from deadheat.scores import Scores
+
+
+@dataclass(frozen=True)
+class Design:
+    """How systems are compared; the arguments of :func:`compare`.
+
+    Attributes
+    ----------
+    baseline : str or None
+        None: every pair of systems.
+    test, correction, alternative : str
+    confidence_level : float
+    n_resamples : int
+    method : str
+        Of the intervals.
+    rng : numpy.random.Generator, int or None
+    """
+
+    baseline: str | None = None
+    test: str = "randomization"
+    correction: str = "holm"
+    alternative: str = "two-sided"
+    confidence_level: float = 0.95
+    n_resamples: int = 10_000
+    method: str = "bca"
+    rng: np.random.Generator | int | None = 0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A system against a baseline by one measure, over the queries for which both have a value.
+
+    Attributes
+    ----------
+    measure, system, baseline : str
+    mean, baseline_mean : float
+    difference : float
+        ``mean - baseline_mean``.
+    low, high : float
+        Its confidence interval, not corrected for the number of comparisons.
+    p_value, p_adjusted : float
+        Before and after the correction over all rows of the measure; Tukey's test needs none.
+    significant : bool
+        Whether ``p_adjusted < 1 - confidence_level``.
+    effect_size : float
+        Mean difference by the standard deviation of the differences (Cohen's d_z); infinite if all are the same.
+    wins, draws, losses : int
+        Queries on which the system is better (by the measure's direction), equal to within 1e-12, and worse.
+    flip_probability : float
+        Probability that ties broken at random reverse the sign of the exact mean difference; NaN if that is 0.
+    can_flip : bool
+        Whether any order of the ties reverses it.
+    flip_method : {"exact", "normal", "none"}
+        How the probability was found.
+    n_queries : int
+    standard_error : float
+        Of the difference, by the choice of queries, for exact expected scores.
+    tie_standard_error : float
+        What one random tie-break of both systems would add.
+    std : float
+        Standard deviation of the differences over queries.
+    exact_p_value : bool
+        Whether the p value has no resampling error.
+    doc_id_difference : float
+        The difference that trec_eval's rule (ties by document id) reports; NaN where the runs are not at hand.
+    doc_id_reverses : bool
+        Whether that rule ranks the two the other way than their exact means.
+    """
+
+    measure: str
+    system: str
+    baseline: str
+    mean: float
+    baseline_mean: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    significant: bool
+    effect_size: float
+    wins: int
+    draws: int
+    losses: int
+    flip_probability: float
+    can_flip: bool
+    # what stands behind these
+    flip_method: str
+    n_queries: int
+    standard_error: float
+    tie_standard_error: float
+    std: float
+    exact_p_value: bool
+    doc_id_difference: float
+    doc_id_reverses: bool
+
+
+N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Systems compared by pairs. Made by :func:`compare`.
+
+    Attributes
+    ----------
+    pairs : tuple of Pair
+        By measure, then in the order of the systems.
+    evaluations : dict of str to Evaluation
+        By the name of the system.
+    design : Design
+    query_ids : ndarray of str, shape (n_queries,)
+        The queries of all evaluations.
+    differences : ndarray of float, shape (n_queries, n_pairs)
+        NaN where one of the two has no value.
+    cluster : ndarray of int, shape (n_queries,), or None
+    by_doc_id : mapping of str to list of ndarray
+        The scores of each system under trec_eval's rule, by measure; empty where the runs are not at hand.
+    """
+
+    pairs: tuple[Pair, ...]
+    evaluations: Mapping[str, Evaluation]
+    design: Design
+    query_ids: TextArray
+    differences: FloatArray
+    cluster: IntArray | None
+    by_doc_id: Mapping[str, list[FloatArray]]
+
+    def __repr__(self) -> str:
+        n_significant = sum(pair.significant for pair in self.pairs)
+        measures = ", ".join(map(str, self.measures))
+        return (
+            f"<Comparison of {', '.join(self.systems)} by {measures}:"
+            f" {n_significant} of {len(self.pairs)} differences significant, {sum(p.can_flip for p in self.pairs)}"
+            " reversible by tie order>"
+        )
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return tuple(self.evaluations)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that they are compared by."""
+        return next(iter(self.evaluations.values())).measures
+
+    def __getitem__(self, measure: MeasureLike) -> tuple[Pair, ...]:
+        names = [str(own) for own in self.measures]
+        wanted = measure if measure in names else str(parse_measure(measure))
+        if wanted not in names:
+            msg = f"{wanted} was not compared; there are {', '.join(names)}.{did_you_mean(str(wanted), names)}"
+            raise UnknownMeasureError(msg)
+        return tuple(pair for pair in self.pairs if pair.measure == wanted)
+
+    @cached_property
+    def intervals(self) -> dict[tuple[str, str], Interval]:
+        """The interval of each system's mean, by (system, measure); systems of the same queries share resamples."""
+        alike: dict[tuple[str, ...], list[tuple[str, Scores]]] = {}
+        for name, evaluation in self.evaluations.items():
+            alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
+        found: dict[tuple[str, str], Interval] = {}
+        for query_ids, named in alike.items():
+            own = np.isin(self.query_ids, query_ids)
+            of_scores = intervals(
+                [scores for _, scores in named],
+                method=self.design.method,
+                confidence_level=self.design.confidence_level,
+                n_resamples=self.design.n_resamples,
+                cluster=None if self.cluster is None else self.cluster[own].tolist(),
+                rng=self.design.rng,
+            )
+            found |= {(name, str(scores.measure)): one for (name, scores), one in zip(named, of_scores, strict=True)}
+        return found
+
+    def to_polars(self, *, details: bool = False) -> pl.DataFrame:
+        """Return a row for each pair and measure; null where there is no number.
+
+        Parameters
+        ----------
+        details : bool, default False
+            Whether to add what stands behind the numbers: n_queries, standard errors, how the flip probability was
+            found, and what trec_eval's rule would say.
+        """
+        import polars as pl
+
+        names = [one.name for one in fields(Pair)][: None if details else N_COLUMNS]
+        columns = {name: [getattr(pair, name) for pair in self.pairs] for name in names}
+        return pl.DataFrame(columns, schema=None if self.pairs else names).with_columns(
+            pl.col(pl.Float64).fill_nan(None)
+        )
+
+    def by(
+        self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
+    ) -> dict[str | tuple[str, ...], Comparison]:
+        """Compare within each stratum of queries; p values are corrected within a stratum.
+
+        Parameters
+        ----------
+        columns : str or sequence of str
+            Columns of the queries table.
+        queries : path or frame
+        pool_languages : bool, default False
+            As for :meth:`Evaluation.by`.
+
+        Returns
+        -------
+        dict of str (of several columns: tuple) to Comparison
+        """
+        from deadheat.comparing import assemble
+        from deadheat.strata import groups
+
+        found = {}
+        for stratum, keep in groups(self.query_ids, columns, queries, pool_languages=pool_languages).items():
+            wanted = self.query_ids[keep]
+            own = {name: np.isin(one.query_ids, wanted) for name, one in self.evaluations.items()}
+            found[stratum] = assemble(
+                {name: one.select(own[name]) for name, one in self.evaluations.items()},
+                self.design,
+                None if self.cluster is None else self.cluster[keep].tolist(),
+                None,
+                {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
+            )
+        return found
+
+    def equivalence(self, margin: float) -> pl.DataFrame:
+        """Test whether a system is no worse than its baseline by a margin, and whether both are equivalent.
+
+        Parameters
+        ----------
+        margin : float
+            Differences up to it do not matter; above 0.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, difference, margin, p_no_worse, no_worse, p_equivalent, equivalent: one-sided
+            paired t tests, two of them for equivalence (TOST), at ``1 - confidence_level``, not corrected. The
+            direction is the measure's: of a rank, more is worse.
+
+        References
+        ----------
+        D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", Journal of
+        Pharmacokinetics and Biopharmaceutics 15 (1987). doi:10.1007/BF01068419
+        """
+        import polars as pl
+
+        from deadheat.stats import equivalent, no_worse
+
+        better = self.differences * self._directions()
+        alpha = 1 - self.design.confidence_level
+        one, both = no_worse(better, margin).p_values, equivalent(better, margin).p_values
+        return self._table(
+            difference=[pair.difference for pair in self.pairs],
+            margin=[float(margin)] * len(self.pairs),
+            p_no_worse=one,
+            no_worse=one < alpha,
+            p_equivalent=both,
+            equivalent=both < alpha,
+        ).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
+        """Say how many queries it takes to detect a difference, and which difference these queries can detect.
+
+        Parameters
+        ----------
+        difference : float, optional
+            By default the one that was found.
+        power : float, default 0.8
+            Probability of a significant result if the difference is there.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, difference, std, n_queries, power (of these queries), n_needed,
+            detectable_difference: by a paired t test at ``1 - confidence_level``, not corrected. A power that is worked
+            out from the difference that was found says nothing that its p value does not.
+
+        References
+        ----------
+        T. Sakai, "Statistical significance, power, and sample sizes", SIGIR 2016. doi:10.1145/2911451.2911492
+        """
+        import polars as pl
+
+        from deadheat import stats
+
+        is_two_sided = self.design.alternative == "two-sided"
+        level: dict[str, Any] = {
+            "confidence_level": self.design.confidence_level,
+            "alternative": "two-sided" if is_two_sided else "greater",  # of the size of the difference
+        }
+        wanted = [abs(pair.difference if difference is None else difference) for pair in self.pairs]
+        known = [pair.std > 0 for pair in self.pairs]
+        rows = list(zip(self.pairs, wanted, known, strict=True))
+        return self._table(
+            difference=wanted,
+            std=[pair.std for pair in self.pairs],
+            n_queries=[pair.n_queries for pair in self.pairs],
+            power=[stats.power(d, p.std, p.n_queries, **level) if k and d else None for p, d, k in rows],
+            n_needed=[stats.sample_size(d, p.std, power=power, **level) if k and d else None for p, d, k in rows],
+            detectable_difference=[
+                stats.detectable_difference(p.std, p.n_queries, power=power, **level) if k else None for p, _, k in rows
+            ],
+        ).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def _table(self, **columns: Any) -> pl.DataFrame:  # noqa: ANN401 - lists and arrays
+        import polars as pl
+
+        keys = {name: [getattr(pair, name) for pair in self.pairs] for name in ("measure", "system", "baseline")}
+        return pl.DataFrame({**keys, **columns})
+
+    def _directions(self) -> FloatArray:
+        higher = {str(measure): measure.higher_is_better for measure in self.measures}
+        return np.array([1.0 if higher[pair.measure] else -1.0 for pair in self.pairs])
+

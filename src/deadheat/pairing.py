@@ -1,0 +1,246 @@
+"""From evaluations to compared pairs: all measures and pairs of systems at once, as columns of one matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadheat.comparison import Pair
+from deadheat.stats import adjust, interval_bounds, p_values, standard_errors, tukey_p_values
+from deadheat.stats.flips import flip, sum_distribution
+from deadheat.stats.units import NEGLIGIBLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+    from deadheat.comparison import Design
+    from deadheat.evaluation import Evaluation
+    from deadheat.measures import Measure
+    from deadheat.stats.flips import Distribution, Flip
+
+    Places = Sequence[tuple[int, int]]
+
+TUKEY = "tukey"
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One system by one measure, over the queries of all systems; NaN where it has no value.
+
+    Attributes
+    ----------
+    values, mean, variance, low, high, by_doc_id : ndarray of shape (n_queries,)
+        Under the tie policy; then over all tie orders: mean, variance, extremes; and under trec_eval's rule.
+    """
+
+    measure: Measure
+    evaluation: Evaluation
+    own: BoolArray
+    values: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    low: FloatArray
+    high: FloatArray
+    by_doc_id: FloatArray
+
+    def distribution(self, keep: BoolArray) -> Distribution | None:
+        """Return the exact distribution over tie orders of the sum over some of the queries, where it is feasible."""
+        if not self.evaluation.has_placements:
+            return None
+        return sum_distribution(self.measure, self.evaluation.placements, keep[self.own])
+
+
+def compare_pairs(
+    evaluations: Mapping[str, Evaluation],
+    query_ids: TextArray,
+    design: Design,
+    cluster: IntArray | None,
+    by_doc_id: Mapping[str, Sequence[FloatArray]],
+) -> tuple[tuple[Pair, ...], FloatArray]:
+    """Compare every pair that the design asks for.
+
+    Parameters
+    ----------
+    evaluations : mapping of str to Evaluation
+        With the same measures.
+    query_ids : ndarray of str, shape (n_queries,)
+        Of all evaluations together, sorted.
+    design : Design
+    cluster : ndarray of int, shape (n_queries,), or None
+    by_doc_id : mapping of str to sequence of ndarray
+        The scores of each evaluation under trec_eval's rule, by measure; empty if they are not known.
+
+    Returns
+    -------
+    pairs : tuple of Pair
+    differences : ndarray of shape (n_queries, n_pairs)
+    """
+    names = list(evaluations)
+    places = _places(names, design.baseline)
+    n_measures = len(evaluations[names[0]].measures)
+    measures = [
+        [_side(one, n, query_ids, by_doc_id.get(name)) for name, one in evaluations.items()] for n in range(n_measures)
+    ]
+    differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
+    exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
+    low, high = interval_bounds(
+        differences,
+        method=design.method,
+        confidence_level=design.confidence_level,
+        n_resamples=design.n_resamples,
+        cluster=cluster,
+        rng=design.rng,
+    )
+    raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster)
+    errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster)
+    pairs: list[Pair] = []
+    for sides in measures:
+        for (a, b), found in zip(places, _flips(sides, places), strict=True):
+            n = len(pairs)
+            pairs.append(
+                Pair(
+                    measure=str(sides[a].measure),
+                    system=names[a],
+                    baseline=names[b],
+                    low=float(low[n]),
+                    high=float(high[n]),
+                    p_value=float(raw[n]),
+                    p_adjusted=float(adjusted[n]),
+                    significant=bool(adjusted[n] < 1 - design.confidence_level),
+                    exact_p_value=bool(is_exact[n]),
+                    standard_error=float(errors[n]),
+                    flip_probability=found.probability,
+                    can_flip=found.can_flip,
+                    flip_method=found.method,
+                    **_described(sides[a], sides[b]),
+                )
+            )
+    return tuple(pairs), differences
+
+
+def _places(names: list[str], baseline: str | None) -> Places:
+    """Return (system, baseline) of each pair, as places in `names`."""
+    if baseline is None:
+        return [(second, first) for first, second in combinations(range(len(names)), 2)]
+    place = names.index(baseline)
+    return [(n, place) for n in range(len(names)) if n != place]
+
+
+def _side(evaluation: Evaluation, number: int, query_ids: TextArray, by_doc_id: Sequence[FloatArray] | None) -> Side:
+    scores = evaluation[evaluation.measures[number]]
+    own = np.isin(query_ids, evaluation.query_ids)
+
+    def spread(values: FloatArray) -> FloatArray:
+        everywhere = np.full(len(query_ids), np.nan)
+        everywhere[own] = values
+        return everywhere
+
+    nothing = np.full(len(scores.values), np.nan)
+    return Side(
+        scores.measure,
+        evaluation,
+        own,
+        spread(scores.values),
+        spread(scores.tie_mean),
+        spread(scores.tie_std**2),
+        spread(scores.tie_min),
+        spread(scores.tie_max),
+        spread(nothing if by_doc_id is None else by_doc_id[number]),
+    )
+
+
+def _tested(
+    differences: FloatArray,
+    measures: Sequence[Sequence[Side]],
+    places: Places,
+    design: Design,
+    cluster: IntArray | None,
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return p values, corrected p values and whether they are exact, each of shape (n_pairs,)."""
+    if design.test == TUKEY:
+        by_pair = []
+        for sides in measures:
+            values = np.column_stack([side.values for side in sides])
+            matrix = tukey_p_values(values, n_resamples=design.n_resamples, cluster=cluster, rng=design.rng)
+            by_pair += [matrix[a, b] for a, b in places]
+        raw = np.array(by_pair)
+        return raw, raw, np.zeros(len(raw), np.bool_)  # the test accounts for all pairs by itself
+    found = p_values(
+        differences,
+        test=design.test,
+        alternative=design.alternative,
+        n_resamples=design.n_resamples,
+        cluster=cluster,
+        rng=design.rng,
+    )
+    of_measures = found.p_values.reshape(len(measures), -1)
+    adjusted = np.concatenate([adjust(of_measure, design.correction) for of_measure in of_measures])
+    return found.p_values, adjusted, found.is_exact
+
+
+def _flips(sides: Sequence[Side], places: Places) -> list[Flip]:
+    """Say for each pair what random tie-breaks can do to the sign of its exact mean difference."""
+    known: dict[tuple[int, bytes], Distribution | None] = {}
+
+    def distribution(place: int, keep: BoolArray) -> Distribution | None:
+        key = place, keep.tobytes()
+        if key not in known:
+            known[key] = sides[place].distribution(keep)
+        return known[key]
+
+    flips = []
+    for a, b in places:
+        one, other = sides[a], sides[b]
+        keep = ~np.isnan(one.values - other.values)
+        n = max(int(keep.sum()), 1)
+        lowest, highest = (one.low - other.high)[keep].sum() / n, (one.high - other.low)[keep].sum() / n
+        exact = distribution(a, keep), distribution(b, keep)
+        flips.append(
+            flip(
+                float((one.mean - other.mean)[keep].sum() / n),
+                float((one.variance + other.variance)[keep].sum() / n**2),
+                float(lowest),
+                float(highest),
+                (exact[0], exact[1]) if exact[0] and exact[1] else None,
+            )
+        )
+    return flips
+
+
+def _described(one: Side, other: Side) -> dict[str, Any]:
+    """Return what needs no test: means, effect size, wins, and what trec_eval's rule says."""
+    difference = one.values - other.values
+    keep = ~np.isnan(difference)
+    kept = difference[keep]
+    n = len(kept)
+    mean = float(kept.mean()) if n else np.nan
+    std = float(kept.std(ddof=1)) if n > 1 else np.nan
+    better = kept if one.measure.higher_is_better else -kept
+    exact, by_rule = (one.mean - other.mean)[keep], (one.by_doc_id - other.by_doc_id)[keep]
+    of_rule = float(by_rule.mean()) if n else np.nan
+    expected = float(exact.mean()) if n else np.nan
+    return {
+        "mean": float(one.values[keep].mean()) if n else np.nan,
+        "baseline_mean": float(other.values[keep].mean()) if n else np.nan,
+        "difference": mean,
+        "effect_size": _effect_size(mean, std),
+        "wins": int((better > NEGLIGIBLE).sum()),
+        "draws": int((np.abs(kept) <= NEGLIGIBLE).sum()),
+        "losses": int((better < -NEGLIGIBLE).sum()),
+        "n_queries": n,
+        "std": std,
+        "tie_standard_error": float(np.sqrt((one.variance + other.variance)[keep].sum()) / n) if n else np.nan,
+        "doc_id_difference": of_rule,
+        "doc_id_reverses": bool(of_rule * expected < 0 and abs(of_rule) > NEGLIGIBLE and abs(expected) > NEGLIGIBLE),
+    }
+
+
+def _effect_size(mean: float, std: float) -> float:
+    """Return mean / std; 0 where nothing differs, infinite where all differences are the same."""
+    if std > NEGLIGIBLE or np.isnan(std):
+        return mean / std
+    return float(np.copysign(np.inf, mean)) if abs(mean) > NEGLIGIBLE else 0.0

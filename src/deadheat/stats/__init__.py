@@ -1,0 +1,43 @@
+"""Statistics over queries: pure functions of matrices with a row for each query.
+
+A column is a measure of one system, or a difference of two. All columns are computed together, and share resamples.
+"""
+
+from deadheat.stats._checks import ALTERNATIVES
+from deadheat.stats.corrections import CORRECTIONS, adjust
+from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
+from deadheat.stats.flips import Distribution, Flip, flip, sum_distribution
+from deadheat.stats.intervals import METHODS, interval_bounds, standard_errors
+from deadheat.stats.power import detectable_difference, power, sample_size
+from deadheat.stats.randomization import tukey_p_values
+from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
+from deadheat.stats.significance import CLUSTERED, TESTS, Significance, p_values
+from deadheat.stats.units import NEGLIGIBLE
+
+__all__ = [
+    "ALTERNATIVES",
+    "CLUSTERED",
+    "CORRECTIONS",
+    "METHODS",
+    "NEGLIGIBLE",
+    "TESTS",
+    "Distribution",
+    "Equivalence",
+    "Flip",
+    "Significance",
+    "adjust",
+    "bootstrap_means",
+    "detectable_difference",
+    "equivalent",
+    "flip",
+    "interval_bounds",
+    "no_worse",
+    "p_values",
+    "power",
+    "resampled_means",
+    "sample_size",
+    "sign_flip_sums",
+    "standard_errors",
+    "sum_distribution",
+    "tukey_p_values",
+]

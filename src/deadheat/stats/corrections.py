@@ -1,0 +1,74 @@
+"""Corrections for many tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import ParameterError, check_choice
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deadheat.arrays import FloatArray
+
+CORRECTIONS = ("none", "bonferroni", "holm", "bh")
+
+
+def adjust(p_values: ArrayLike, method: str) -> FloatArray:
+    """Adjust the p-values of a family of tests.
+
+    "bonferroni" and "holm" bound the probability of any false rejection, and Holm's rejects more; "bh" bounds the
+    expected share of false ones among the rejections (Benjamini and Hochberg).
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        A NaN is no test: it is not counted and stays NaN.
+    method : {"none", "bonferroni", "holm", "bh"}
+
+    Returns
+    -------
+    ndarray of float, shape (n_tests,)
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Holm 1979, https://www.jstor.org/stable/4615733. Benjamini and Hochberg 1995,
+    https://doi.org/10.1111/j.2517-6161.1995.tb02031.x.
+
+    Examples
+    --------
+    >>> adjust([0.01, 0.04, 0.03, float("nan")], "holm").tolist()
+    [0.03, 0.06, 0.06, nan]
+    """
+    check_choice("method", method, CORRECTIONS)
+    given = _checked(p_values)
+    tests = np.flatnonzero(~np.isnan(given))
+    order = tests[np.argsort(given[tests], kind="stable")]
+    ascending, n_tests, rank = given[order], len(order), np.arange(1, len(order) + 1)
+    if method == "bonferroni":
+        ascending = ascending * n_tests
+    elif method == "holm":
+        ascending = np.maximum.accumulate(ascending * (n_tests - rank + 1))
+    elif method == "bh":
+        ascending = np.minimum.accumulate((ascending * n_tests / rank)[::-1])[::-1]
+    adjusted = given.copy()
+    adjusted[order] = np.minimum(ascending, 1.0)
+    return adjusted
+
+
+def _checked(p_values: ArrayLike) -> FloatArray:
+    given = np.asarray(p_values, np.float64)
+    if given.ndim != 1:
+        msg = f"p_values must have one dimension, got the shape {given.shape}"
+        raise ParameterError(msg)
+    outside = given[(given < 0) | (given > 1)]
+    if len(outside):
+        msg = f"p_values must lie between 0 and 1, or be NaN; got {outside[0]}"
+        raise ParameterError(msg)
+    return given

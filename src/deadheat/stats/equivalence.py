@@ -1,0 +1,153 @@
+"""Tests that a system is no worse than another by more than a margin, or as good up to the margin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import ParameterError
+from deadheat.stats import _checks
+from deadheat.stats.intervals import t_bounds
+from deadheat.stats.significance import t_tail
+from deadheat.stats.units import units_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deadheat.arrays import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence:
+    """What a test against a margin found in each column.
+
+    Attributes
+    ----------
+    margin : ndarray of float, shape (n_columns,)
+        What was allowed.
+    p_values : ndarray of float, shape (n_columns,)
+        NaN with fewer than two units.
+    low, high : ndarray of float, shape (n_columns,)
+        The t interval with level 2 confidence_level - 1, whose bounds decide: no worse if low > -margin, equivalent
+        if high < margin as well.
+    is_shown : ndarray of bool, shape (n_columns,)
+        Whether the p-value is below 1 - confidence_level.
+    """
+
+    margin: FloatArray
+    p_values: FloatArray
+    low: FloatArray
+    high: FloatArray
+    is_shown: BoolArray
+
+
+def no_worse(
+    differences: ArrayLike, margin: ArrayLike, *, confidence_level: float = 0.95, cluster: ArrayLike | None = None
+) -> Equivalence:
+    """Test whether a system is at most `margin` worse than the baseline (non-inferiority).
+
+    A one-sided t test of "the mean difference is -margin or less".
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_queries, n_columns)
+        System minus baseline, query by query, higher being better; NaN where a value is missing.
+    margin : float or array-like of shape (n_columns,)
+        0 or more, in the units of the measure; 0 asks whether the system is better.
+    confidence_level : float, default 0.95
+        One minus the probability of a false "no worse".
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster.
+
+    Returns
+    -------
+    Equivalence
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> found = no_worse([[-0.01], [0.02], [0.0], [0.01], [-0.02]], 0.03)
+    >>> bool(found.is_shown[0]), round(float(found.low[0]), 4)
+    (True, -0.0151)
+    """
+    values = _checks.matrix("differences", differences)
+    return _against_margin(
+        values, _margins(margin, values, allow_zero=True), confidence_level, cluster, both_sides=False
+    )
+
+
+def equivalent(
+    differences: ArrayLike, margin: ArrayLike, *, confidence_level: float = 0.95, cluster: ArrayLike | None = None
+) -> Equivalence:
+    """Test whether two systems differ by less than `margin`: two one-sided t tests.
+
+    The p-value is the larger of the two.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_queries, n_columns)
+        System minus baseline, query by query; NaN where a value is missing.
+    margin : float or array-like of shape (n_columns,)
+        Above 0, in the units of the measure.
+    confidence_level : float, default 0.95
+        One minus the probability of a false "equivalent".
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster.
+
+    Returns
+    -------
+    Equivalence
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Schuirmann 1987, https://doi.org/10.1007/BF01068419.
+
+    Examples
+    --------
+    >>> found = equivalent([[-0.01], [0.02], [0.0], [0.01], [-0.02]], [0.01])
+    >>> bool(found.is_shown[0]), round(float(found.high[0]), 4)
+    (False, 0.0151)
+    """
+    values = _checks.matrix("differences", differences)
+    return _against_margin(
+        values, _margins(margin, values, allow_zero=False), confidence_level, cluster, both_sides=True
+    )
+
+
+def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> FloatArray:
+    try:
+        margins = np.broadcast_to(np.asarray(margin, np.float64), values.shape[1]).copy()
+    except (TypeError, ValueError):
+        msg = f"margin must be a number, or one for each of {values.shape[1]} columns, got {margin!r:.80}"
+        raise ParameterError(msg) from None
+    allowed = np.isfinite(margins) & ((margins >= 0) if allow_zero else (margins > 0))
+    if not allowed.all():
+        msg = f"margin must be {'0 or more' if allow_zero else 'above 0'}, got {margins[~allowed][0]}"
+        raise ParameterError(msg)
+    return margins
+
+
+def _against_margin(
+    values: FloatArray, margins: FloatArray, confidence_level: float, cluster: ArrayLike | None, *, both_sides: bool
+) -> Equivalence:
+    level = _checks.level(confidence_level)
+    found, low, high = np.full((3, values.shape[1]), np.nan)
+    for units in units_of(values, _checks.clusters(cluster, len(values))):
+        if units.n_units < 2:
+            continue
+        means, errors, freedom = units.means, units.standard_errors, units.n_units - 1
+        tail = t_tail(margins[units.columns] + means, errors, freedom)
+        if both_sides:
+            tail = np.maximum(tail, t_tail(margins[units.columns] - means, errors, freedom))
+        found[units.columns] = tail
+        low[units.columns], high[units.columns] = t_bounds(units, 2 * level - 1)
+    return Equivalence(margins, found, low, high, found < 1 - level)

@@ -1,0 +1,187 @@
+"""Confidence intervals and standard errors of means over queries, column by column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import check_choice
+from deadheat.stats import _checks
+from deadheat.stats.resampling import check_means, resampled_means
+from deadheat.stats.units import ROUNDING, units_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deadheat.arrays import BoolArray, FloatArray
+    from deadheat.stats._checks import Rng
+    from deadheat.stats.units import Units
+
+METHODS = ("bca", "percentile", "t")
+POLE = 1e-9  # in the far tail of very skewed values BCa's denominator reaches 0: beyond lies the extreme mean
+
+
+def interval_bounds(
+    values: ArrayLike,
+    *,
+    method: str = "bca",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    cluster: ArrayLike | None = None,
+    rng: Rng = None,
+    means: ArrayLike | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Return the bounds of a confidence interval for the mean of each column.
+
+    "bca" takes quantiles of the resampled means at levels that are corrected for bias and skewness,
+
+    .. math:: \alpha_i = \Phi\left(z_0 + \frac{z_0 + z_i}{1 - a (z_0 + z_i)}\right)
+
+    with :math:`z_0` from the share of resampled means below the mean (equal ones count half) and a from leaving
+    out each unit once. "percentile" takes the plain quantiles; "t" needs no resamples.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_queries, n_columns)
+        NaN where a value is missing: the row is left out of that column.
+    method : {"bca", "percentile", "t"}, default "bca"
+    confidence_level : float, default 0.95
+    n_resamples : int, default 10000
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster, such as its topic; clusters are drawn, or left out, as a whole. "t" takes the
+        cluster-robust standard error and one degree of freedom less than there are clusters.
+    rng : numpy.random.Generator or int, optional
+    means : array-like of shape (n_resamples, n_columns), optional
+        What :func:`resampled_means` gave for the same values and clusters; `n_resamples` and `rng` have no use then.
+
+    Returns
+    -------
+    low, high : ndarray of float, shape (n_columns,)
+        NaN with fewer than two units; both are the mean where all values are equal.
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Efron 1987, https://doi.org/10.1080/01621459.1987.10478410. Efron and Tibshirani 1993, An Introduction to the
+    Bootstrap, chapter 14.
+
+    Examples
+    --------
+    >>> low, high = interval_bounds([[0.2, 1.0], [0.4, 1.0], [0.9, 1.0]], method="t")
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([-0.396, 1.0], [1.396, 1.0])
+    """
+    check_choice("method", method, METHODS)
+    level, n_resamples = _checks.level(confidence_level), _checks.count("n_resamples", n_resamples)
+    values = _checks.matrix("values", values)
+    codes = _checks.clusters(cluster, len(values))
+    bounds = np.full((2, values.shape[1]), np.nan)
+    if means is None and method != "t":
+        means = resampled_means(values, n_resamples=n_resamples, cluster=codes, rng=rng)
+    resampled = None if means is None else check_means(means, values.shape[1])
+    for units in units_of(values, codes):
+        if units.n_units < 2:
+            continue
+        if resampled is None or method == "t":
+            found = t_bounds(units, level)
+        else:
+            found = _resampled_bounds(units, resampled[:, units.columns], method, level)
+        bounds[:, units.columns] = found
+    return bounds[0], bounds[1]
+
+
+def standard_errors(values: ArrayLike, *, cluster: ArrayLike | None = None) -> FloatArray:
+    r"""Return the standard error of the mean of each column.
+
+    .. math:: \frac{s}{\sqrt{n}}, \quad\text{with clusters}\quad
+        \frac{1}{N} \sqrt{\frac{G}{G - 1} \sum_{g=1}^{G} (S_g - n_g \bar{x})^2}
+
+    Parameters
+    ----------
+    values : array-like of shape (n_queries, n_columns)
+        NaN where a value is missing: the row is left out of that column.
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster.
+
+    Returns
+    -------
+    ndarray of float, shape (n_columns,)
+        NaN with fewer than two units.
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> standard_errors([[0.0], [1.0], [0.0], [1.0]]).round(4).tolist()
+    [0.2887]
+    >>> standard_errors([[0.0], [1.0], [0.0], [1.0]], cluster=[0, 0, 1, 1]).tolist()
+    [0.0]
+    """
+    values = _checks.matrix("values", values)
+    found = np.full(values.shape[1], np.nan)
+    for units in units_of(values, _checks.clusters(cluster, len(values))):
+        if units.n_units > 1:
+            found[units.columns] = units.standard_errors
+    return found
+
+
+def t_bounds(units: Units, level: float) -> FloatArray:
+    """Return the lower and upper bounds by Student's t, shape (2, n_columns)."""
+    from scipy import special
+
+    half = special.stdtrit(units.n_units - 1, (1 + level) / 2) * units.standard_errors
+    return np.stack([units.means - half, units.means + half])
+
+
+def _resampled_bounds(units: Units, resampled: FloatArray, method: str, level: float) -> FloatArray:
+    """Return quantiles of the resampled means, shape (2, n_columns)."""
+    residuals = units.residuals
+    constant: BoolArray = ~np.any(residuals, axis=0)
+    shares = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(units.columns), axis=1)
+    if method == "bca":
+        shares = _corrected(shares, _bias(units, resampled), _acceleration(units, residuals, constant))
+    return np.where(constant, units.means, _quantiles(np.sort(resampled, axis=0), shares))
+
+
+def _bias(units: Units, resampled: FloatArray) -> FloatArray:
+    """Return z0, shape (n_columns,); finite also if all resampled means lie on one side of the mean."""
+    from scipy import special
+
+    tolerance, n_resamples = ROUNDING * units.scales, len(resampled)
+    below = (resampled < units.means - tolerance).sum(axis=0)
+    not_above = (resampled <= units.means + tolerance).sum(axis=0)
+    return special.ndtri(np.clip((below + not_above) / 2, 0.5, n_resamples - 0.5) / n_resamples)
+
+
+def _acceleration(units: Units, residuals: FloatArray, constant: BoolArray) -> FloatArray:
+    """Return a, shape (n_columns,), from the mean without each unit; 0 in a constant column."""
+    remaining = units.sizes.sum() - units.sizes
+    influence = residuals / remaining[:, None]  # the mean minus the mean without the unit, in closed form
+    influence -= influence.mean(axis=0)
+    influence /= np.where(constant, 1.0, np.abs(influence).max(axis=0))
+    squares = np.where(constant, 1.0, (influence**2).sum(axis=0))
+    return (influence**3).sum(axis=0) / (6 * squares**1.5)
+
+
+def _corrected(shares: FloatArray, bias: FloatArray, acceleration: FloatArray) -> FloatArray:
+    """Return the levels of the quantiles that BCa takes, shaped as `shares`."""
+    from scipy import special
+
+    z = bias + special.ndtri(shares)
+    remaining = np.maximum(1 - acceleration * z, POLE)
+    return special.ndtr(bias + z / remaining)
+
+
+def _quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return quantiles of sorted columns, (n, n_columns), each at its own levels, (k, n_columns), interpolated."""
+    position = shares * (len(ordered) - 1)
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    low, high = (np.take_along_axis(ordered, index, axis=0) for index in (below, above))
+    return low + (high - low) * (position - below)

@@ -1,0 +1,201 @@
+"""How many queries a comparison needs: the paired t test by the noncentral t distribution."""
+
+from __future__ import annotations
+
+import math
+
+from deadheat.errors import ParameterError
+from deadheat.stats import _checks
+
+MAX_QUERIES = 10**9
+BISECTIONS = 64  # beyond what float64 can tell apart
+
+
+def power(
+    difference: float,
+    std: float,
+    n_queries: int,
+    *,
+    confidence_level: float = 0.95,
+    alternative: str = "two-sided",
+) -> float:
+    """Return the probability that a paired t test finds a true mean difference.
+
+    Parameters
+    ----------
+    difference : float
+        The true mean difference.
+    std : float
+        Standard deviation of the differences over queries.
+    n_queries : int
+        Two or more.
+    confidence_level : float, default 0.95
+        One minus the level of the test.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Sakai 2016, https://doi.org/10.1145/2911451.2911492.
+
+    Examples
+    --------
+    >>> round(power(0.02, 0.1, 50), 3), round(power(0.02, 0.1, 200), 3)
+    (0.284, 0.804)
+    """
+    if not _checks.is_number(difference) or not math.isfinite(difference):
+        msg = f"difference must be a finite number, got {difference!r}"
+        raise ParameterError(msg)
+    _checks.alternative(alternative)
+    ratio = difference / _checks.positive("std", std)
+    n_queries = _checks.count("n_queries", n_queries, low=2)
+    return _power(ratio, n_queries, 1 - _checks.level(confidence_level), alternative)
+
+
+def sample_size(
+    difference: float,
+    std: float,
+    *,
+    power: float = 0.8,
+    confidence_level: float = 0.95,
+    alternative: str = "two-sided",
+) -> int:
+    """Return the smallest number of queries with which a paired t test reaches a power.
+
+    Parameters
+    ----------
+    difference : float
+        The true mean difference, not 0; its sign must be that of a one-sided `alternative`.
+    std : float
+        Standard deviation of the differences over queries, as a pilot found it.
+    power : float, default 0.8
+        Between 1 - confidence_level and 1.
+    confidence_level : float, default 0.95
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ParameterError
+        Also if more than a thousand million queries are needed.
+
+    References
+    ----------
+    Sakai 2016, https://doi.org/10.1145/2911451.2911492.
+
+    Examples
+    --------
+    >>> sample_size(0.02, 0.1)
+    199
+    """
+    alpha = _alpha(power, confidence_level)
+    _checks.alternative(alternative)
+    towards = -1.0 if alternative == "less" else 1.0
+    possible = _checks.is_number(difference) and math.isfinite(difference)
+    if not possible or difference == 0 or (alternative != "two-sided" and difference * towards < 0):
+        signs = {"two-sided": "other than 0", "greater": "above 0", "less": "below 0"}[alternative]
+        msg = f"difference must be a number {signs} with alternative={alternative!r}, got {difference!r}"
+        raise ParameterError(msg)
+    ratio = difference / _checks.positive("std", std)
+    high = 2
+    while _power(ratio, high, alpha, alternative) < power:
+        high *= 2
+        if high > MAX_QUERIES:
+            msg = f"difference {difference!r} with std {std!r} needs more than {MAX_QUERIES:,} queries; enlarge it"
+            raise ParameterError(msg)
+    low = high // 2  # too few, or 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _power(ratio, middle, alpha, alternative) >= power else (middle, high)
+    return high
+
+
+def detectable_difference(
+    std: float,
+    n_queries: int,
+    *,
+    power: float = 0.8,
+    confidence_level: float = 0.95,
+    alternative: str = "two-sided",
+) -> float:
+    """Return the smallest true mean difference that a paired t test finds with a power, in absolute value.
+
+    Parameters
+    ----------
+    std : float
+        Standard deviation of the differences over queries.
+    n_queries : int
+        Two or more.
+    power : float, default 0.8
+        Between 1 - confidence_level and 1.
+    confidence_level : float, default 0.95
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Sakai 2016, https://doi.org/10.1145/2911451.2911492.
+
+    Examples
+    --------
+    >>> round(detectable_difference(0.1, 50), 4)
+    0.0404
+    """
+    alpha = _alpha(power, confidence_level)
+    std, n_queries = _checks.positive("std", std), _checks.count("n_queries", n_queries, low=2)
+    sided = "two-sided" if _checks.alternative(alternative) == "two-sided" else "greater"
+    low, high = 0.0, 1.0
+    while _power(high, n_queries, alpha, sided) < power:
+        high *= 2
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _power(middle, n_queries, alpha, sided) >= power else (middle, high)
+    return high * std
+
+
+def _alpha(power: float, confidence_level: float) -> float:
+    """Return the level of the test, which the wanted power must exceed."""
+    alpha = 1 - _checks.level(confidence_level)
+    if not _checks.is_number(power) or not alpha < power < 1:
+        msg = f"power must lie between 1 - confidence_level = {alpha:g} and 1, got {power!r}"
+        raise ParameterError(msg)
+    return alpha
+
+
+def _power(ratio: float, n_queries: int, alpha: float, alternative: str) -> float:
+    """Return the power for a difference in units of the standard deviation."""
+    from scipy import special
+
+    freedom, centre = n_queries - 1, ratio * math.sqrt(n_queries)
+    if alternative == "two-sided":
+        bound = float(-special.stdtrit(freedom, alpha / 2))
+        return _upper_tail(freedom, centre, bound) + _upper_tail(freedom, -centre, bound)
+    bound = float(-special.stdtrit(freedom, alpha))
+    return _upper_tail(freedom, centre if alternative == "greater" else -centre, bound)
+
+
+def _upper_tail(freedom: int, centre: float, bound: float) -> float:
+    """Return the probability that noncentral t exceeds a bound, by its mirror image, which keeps small tails."""
+    from scipy import special
+
+    tail = float(special.nctdtr(freedom, -centre, -bound))
+    if math.isnan(tail):  # far out, where SciPy's series underflows: there the normal limit is 0 or 1 as well
+        tail = float(special.ndtr(centre - bound))
+    return tail

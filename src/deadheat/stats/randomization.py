@@ -1,0 +1,171 @@
+"""Randomisation: what the data would look like if systems could change places within a query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import ParameterError
+from deadheat.stats import _checks
+from deadheat.stats.resampling import sign_flip_sums
+from deadheat.stats.units import ROUNDING, unit_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
+    from deadheat.stats._checks import Alternative, Rng
+
+EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
+PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
+
+
+def randomization_p_values(
+    differences: FloatArray,
+    *,
+    alternative: Alternative,
+    n_resamples: int,
+    cluster: IntArray | None,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, BoolArray]:
+    """Return the p-value of each column, and whether all sign patterns were counted.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_queries, n_columns)
+        A missing value counts as 0: its sign changes nothing.
+    alternative : {"two-sided", "greater", "less"}
+    n_resamples : int
+    cluster : ndarray of int, shape (n_queries,), or None
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    p_values : ndarray of float, shape (n_columns,)
+    is_exact : ndarray of bool, shape (n_columns,)
+    """
+    sums, _ = unit_sums(np.nan_to_num(differences), cluster)
+    is_exact = np.count_nonzero(sums, axis=0) <= EXACT_UNITS
+    found = np.ones(sums.shape[1])
+    for column in np.flatnonzero(is_exact).tolist():
+        found[column] = _exact(sums[sums[:, column] != 0, column], alternative)
+    sampled = sums[:, ~is_exact]
+    if sampled.size:
+        null = sign_flip_sums(sampled, n_resamples=n_resamples, rng=rng)
+        tolerance = ROUNDING * np.abs(sampled).sum(axis=0)
+        extreme = count_extreme(null, sampled.sum(axis=0), alternative=alternative, tolerance=tolerance)
+        found[~is_exact] = (extreme + 1) / (n_resamples + 1)
+    return found, is_exact
+
+
+def count_extreme(
+    null: FloatArray, observed: FloatArray, *, alternative: Alternative, tolerance: FloatArray
+) -> IntArray:
+    """Count the resamples that are at least as far from 0 as the data.
+
+    Parameters
+    ----------
+    null : ndarray of shape (n_resamples, n_columns)
+        The statistic in each resample, with mean 0.
+    observed : ndarray of shape (n_columns,)
+    alternative : {"two-sided", "greater", "less"}
+    tolerance : ndarray of shape (n_columns,)
+        What rounding may take from statistics that are equal in theory.
+
+    Returns
+    -------
+    ndarray of int, shape (n_columns,)
+    """
+    if alternative == "two-sided":
+        return (np.abs(null) >= np.abs(observed) - tolerance).sum(axis=0)
+    if alternative == "greater":
+        return (null >= observed - tolerance).sum(axis=0)
+    return (null <= observed + tolerance).sum(axis=0)
+
+
+def _exact(values: FloatArray, alternative: Alternative) -> float:
+    """Count the sign patterns whose sum is at least as extreme, out of all 2^n.
+
+    Meet in the middle: a sum of all is one of the sums of the first half plus one of the second; for each of the
+    former, binary search counts the latter.
+    """
+    observed, tolerance = values.sum(), ROUNDING * np.abs(values).sum()
+    bound = {"two-sided": abs(observed), "greater": observed, "less": -observed}[alternative] - tolerance
+    if alternative == "two-sided" and bound <= 0:
+        return 1.0
+    middle = len(values) // 2
+    first, second = (np.sort(_signed_sums(half)) for half in (values[:middle], values[middle:]))
+    reached = len(first) * len(second) - np.searchsorted(second, bound - first).sum()
+    both = 2 if alternative == "two-sided" else 1  # changing all signs mirrors the sums
+    return float(both * reached / 2.0 ** len(values))
+
+
+def _signed_sums(values: FloatArray) -> FloatArray:
+    """Return the sums of the values with all patterns of signs, shape (2^n,)."""
+    sums = np.zeros(1)
+    for value in values.tolist():
+        sums = np.concatenate([sums - value, sums + value])
+    return sums
+
+
+def tukey_p_values(
+    values: ArrayLike, *, n_resamples: int = 10_000, cluster: ArrayLike | None = None, rng: Rng = None
+) -> FloatArray:
+    """Compare all pairs of systems at once: randomised Tukey HSD.
+
+    Each resample permutes the systems' values within every query and notes the largest mean minus the smallest.
+    The p-value of a pair, (b + 1) / (m + 1), counts the resamples where that range reaches the pair's difference;
+    so it is corrected for the number of pairs.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_queries, n_systems)
+        One measure. A query with a missing value (NaN) is left out.
+    n_resamples : int, default 10000
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster; the systems change places in all queries of a cluster alike.
+    rng : numpy.random.Generator or int, optional
+
+    Returns
+    -------
+    ndarray of float, shape (n_systems, n_systems)
+        Symmetric, with ones on the diagonal; two-sided.
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Carterette 2012, https://doi.org/10.1145/2094072.2094076. Boytsov, Belova and Westfall 2013,
+    https://doi.org/10.1145/2484028.2484034.
+
+    Examples
+    --------
+    >>> values = np.array([[0.1, 0.1, 0.6], [0.3, 0.2, 0.7], [0.2, 0.3, 0.9], [0.1, 0.1, 0.5], [0.4, 0.3, 0.8]])
+    >>> (tukey_p_values(values, rng=1) < 0.05).tolist()
+    [[False, False, True], [False, False, True], [True, True, False]]
+    """
+    values = _checks.matrix("values", values)
+    if values.shape[1] < 2:
+        msg = f"values must have a column for each of two or more systems, got {values.shape[1]}"
+        raise ParameterError(msg)
+    n_resamples = _checks.count("n_resamples", n_resamples)
+    codes = _checks.clusters(cluster, len(values))
+    complete = ~np.isnan(values).any(axis=1)
+    units, _ = unit_sums(values[complete], None if codes is None else codes[complete])
+    ranges = np.sort(_permuted_ranges(units, n_resamples, _checks.generator(rng)))
+    sums, tolerance = units.sum(axis=0), ROUNDING * np.abs(units).sum()
+    reached = n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)
+    return (reached + 1) / (n_resamples + 1)
+
+
+def _permuted_ranges(values: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the largest sum of a column minus the smallest, with each row permuted, shape (n_resamples,)."""
+    ranges = np.empty(n_resamples)
+    rows = max(1, PERMUTED_CELLS // max(1, values.size))
+    for start in range(0, n_resamples, rows):
+        copies = np.broadcast_to(values, (min(rows, n_resamples - start), *values.shape))
+        ranges[start : start + rows] = np.ptp(rng.permuted(copies, axis=2).sum(axis=1), axis=1)
+    return ranges

@@ -1,0 +1,167 @@
+"""Resampled means and sums as products of a matrix of counts or signs with the matrix of values.
+
+All columns share the resamples, so that differences between columns stay paired. A seed gives the same resamples
+whatever the batches are and whatever other columns there are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import ParameterError
+from deadheat.stats._checks import clusters, count, generator, matrix
+from deadheat.stats.units import units_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from deadheat.arrays import FloatArray, IntArray
+    from deadheat.stats._checks import Rng
+
+DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
+BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, because each wakes the threads of BLAS
+
+
+def bootstrap_means(sums: FloatArray, sizes: IntArray, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the mean over queries in each bootstrap resample of the units.
+
+    A resample draws as many units as there are, with replacement; its mean is the sum of what was drawn over the
+    number of queries drawn.
+
+    Parameters
+    ----------
+    sums : ndarray of float, shape (n_units, n_columns)
+        Sum of the values in each unit.
+    sizes : ndarray of int, shape (n_units,)
+        Number of queries in each unit.
+    n_resamples : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of float, shape (n_resamples, n_columns)
+
+    References
+    ----------
+    Efron and Tibshirani 1993, An Introduction to the Bootstrap.
+
+    Examples
+    --------
+    >>> hits = np.array([[1.0], [0.0], [1.0], [1.0]])
+    >>> means = bootstrap_means(hits, np.ones(4, int), n_resamples=1000, rng=np.random.default_rng(1))
+    >>> round(float(means.mean()), 2)
+    0.75
+    """
+    operand = np.column_stack([sums, sizes])
+    means = np.empty((n_resamples, sums.shape[1]))
+    done = 0
+    for counts in _drawn_counts(len(sizes), n_resamples, rng):
+        drawn = counts @ operand
+        means[done : done + len(counts)] = drawn[:, :-1] / drawn[:, -1:]
+        done += len(counts)
+    return means
+
+
+def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the sum over units in each resample that gives every unit a random sign.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_units, n_columns)
+    n_resamples : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of float, shape (n_resamples, n_columns)
+
+    Examples
+    --------
+    >>> differences = np.array([[0.5], [0.25]])
+    >>> np.unique(sign_flip_sums(differences, n_resamples=100, rng=np.random.default_rng(1))).tolist()
+    [-0.75, -0.25, 0.25, 0.75]
+    """
+    n_units, n_columns = values.shape
+    total = values.sum(axis=0)
+    width = 4 * -(-n_units // 32)  # bytes of a row: whole words, since a generator draws no less
+    sums = np.empty((n_resamples, n_columns))
+    for start, stop in _batches(n_resamples, n_units, BATCH_CELLS):
+        words = np.frombuffer(rng.bytes((stop - start) * width), np.uint8).reshape(stop - start, width)
+        positive = np.unpackbits(words, axis=1, count=n_units)
+        sums[start:stop] = 2 * (positive.astype(np.float64) @ values) - total
+    return sums
+
+
+def resampled_means(
+    values: ArrayLike, *, n_resamples: int = 10_000, cluster: ArrayLike | None = None, rng: Rng = None
+) -> FloatArray:
+    """Return bootstrap means of columns with missing values, to be shared by intervals and tests.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_queries, n_columns)
+        NaN where a value is missing: the row is left out of that column. Columns that lack the same rows share
+        their resamples.
+    n_resamples : int, default 10000
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster; clusters are drawn as a whole.
+    rng : numpy.random.Generator or int, optional
+
+    Returns
+    -------
+    ndarray of float, shape (n_resamples, n_columns)
+        NaN in a column without any value.
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> resampled_means([[0.5], [1.0], [float("nan")]], n_resamples=5, rng=1).shape
+    (5, 1)
+    """
+    values = matrix("values", values)
+    codes, n_resamples = clusters(cluster, len(values)), count("n_resamples", n_resamples)
+    seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
+    means = np.full((n_resamples, values.shape[1]), np.nan)
+    for units in units_of(values, codes):
+        if units.n_units:
+            chosen = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
+            means[:, units.columns] = chosen
+    return means
+
+
+def check_means(means: ArrayLike, n_columns: int) -> FloatArray:
+    """Return resampled means that were given, if they have one column for each column of values."""
+    given = np.asarray(means, np.float64)
+    if given.ndim != 2 or not len(given) or given.shape[1] != n_columns:
+        msg = f"means must have the shape (n_resamples, {n_columns}), as resampled_means gives, got {given.shape}"
+        raise ParameterError(msg)
+    return given
+
+
+def _drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Yield how often each unit was drawn, shape (b, n_units), for batches of resamples.
+
+    Counting draws in pieces that stay in the cache is four times as fast as `rng.multinomial`.
+    """
+    buffer = np.empty((min(n_resamples, max(1, BATCH_CELLS // n_units)), n_units))
+    for first, last in _batches(n_resamples, n_units, BATCH_CELLS):
+        for start, stop in _batches(last - first, n_units, DRAWN_CELLS):
+            rows = stop - start
+            drawn = rng.integers(0, n_units, (rows, n_units))
+            drawn += n_units * np.arange(rows)[:, None]
+            buffer[start:stop] = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units)
+        yield buffer[: last - first]
+
+
+def _batches(n_rows: int, n_columns: int, max_cells: int) -> Iterator[tuple[int, int]]:
+    """Yield the first row and the end of batches that hold at most `max_cells` cells, or one row."""
+    rows = max(1, max_cells // max(1, n_columns))
+    for start in range(0, n_rows, rows):
+        yield start, min(start + rows, n_rows)

@@ -1,0 +1,194 @@
+"""Tests of "the mean difference is 0" for paired differences, column by column."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.errors import ParameterError, check_choice
+from deadheat.stats import _checks
+from deadheat.stats.randomization import count_extreme, randomization_p_values
+from deadheat.stats.resampling import check_means, resampled_means
+from deadheat.stats.units import NEGLIGIBLE, ROUNDING, units_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
+    from deadheat.stats._checks import Alternative, Rng
+
+TESTS = ("randomization", "bootstrap", "t", "wilcoxon", "sign")
+CLUSTERED = ("randomization", "bootstrap", "t")  # the tests that take clusters
+
+
+@dataclass(frozen=True, eq=False)
+class Significance:
+    """The p-value of each column.
+
+    Attributes
+    ----------
+    p_values : ndarray of float, shape (n_columns,)
+    is_exact : ndarray of bool, shape (n_columns,)
+        Whether no resampling stands behind the p-value: another seed gives the same.
+    """
+
+    p_values: FloatArray
+    is_exact: BoolArray
+
+
+def p_values(
+    differences: ArrayLike,
+    *,
+    test: str,
+    alternative: str = "two-sided",
+    n_resamples: int = 10_000,
+    cluster: ArrayLike | None = None,
+    rng: Rng = None,
+    means: ArrayLike | None = None,
+) -> Significance:
+    """Test for each column whether the mean of its differences is 0.
+
+    Differences below 1e-12 in absolute value count as 0. "randomization" gives each unit a random sign; with up to 30
+    units that differ from 0 it counts all sign patterns and is exact. "bootstrap" centres the resampled means.
+    Resampled p-values are (b + 1) / (m + 1), b of m resamples being at least as extreme as the data. "wilcoxon",
+    exact or normal as SciPy chooses, and "sign" leave zeros out and test the median rather than the mean.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_queries, n_columns)
+        System minus baseline, query by query; NaN where a value is missing: the row is left out of that column.
+    test : {"randomization", "bootstrap", "t", "wilcoxon", "sign"}
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        "greater": the mean difference is above 0.
+    n_resamples : int, default 10000
+        For "bootstrap", and for "randomization" where it is not exact.
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster; clusters are drawn, or change sign, as a whole. Not for "wilcoxon" and "sign".
+    rng : numpy.random.Generator or int, optional
+    means : array-like of shape (n_resamples, n_columns), optional
+        For "bootstrap": what :func:`resampled_means` gave for the same differences and clusters.
+
+    Returns
+    -------
+    Significance
+        The p-value is 1 where all differences are 0 and where there are none; "t" and "bootstrap" need two units
+        and give NaN with fewer.
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Smucker, Allan and Carterette 2007, https://doi.org/10.1145/1321440.1321528, for randomisation and bootstrap.
+    Phipson and Smyth 2010, https://doi.org/10.2202/1544-6115.1585, for (b + 1) / (m + 1).
+
+    Examples
+    --------
+    >>> found = p_values([[0.5, 0.0], [0.25, 0.0], [0.25, 0.0]], test="randomization")
+    >>> found.p_values.tolist(), found.is_exact.tolist()
+    ([0.25, 1.0], [True, True])
+    """
+    check_choice("test", test, TESTS)
+    side = _checks.alternative(alternative)
+    n_resamples = _checks.count("n_resamples", n_resamples)
+    differences = _checks.matrix("differences", differences)
+    codes = _checks.clusters(cluster, len(differences))
+    if codes is not None and test not in CLUSTERED:
+        msg = f"cluster is for the tests {', '.join(map(repr, CLUSTERED))}, got test={test!r}"
+        raise ParameterError(msg)
+    differences = np.where(np.abs(differences) < NEGLIGIBLE, 0.0, differences)
+    if test == "randomization":
+        return Significance(
+            *randomization_p_values(
+                differences, alternative=side, n_resamples=n_resamples, cluster=codes, rng=_checks.generator(rng)
+            )
+        )
+    if test == "bootstrap":
+        if means is None:
+            means = resampled_means(differences, n_resamples=n_resamples, cluster=codes, rng=rng)
+        return _bootstrap(differences, check_means(means, differences.shape[1]), codes, side)
+    if test == "t":
+        found = _t(differences, codes, side)
+    else:
+        found = (_wilcoxon if test == "wilcoxon" else _sign)(differences, side)
+    return Significance(found, np.ones(len(found), np.bool_))
+
+
+def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: int) -> FloatArray:
+    """Return P(T >= excess / standard_error); without any spread its limit, 0 or 1.
+
+    Parameters
+    ----------
+    excess, standard_error : ndarray of float, shape (n_columns,)
+    freedom : int
+        Degrees of freedom.
+
+    Returns
+    -------
+    ndarray of float, shape (n_columns,)
+    """
+    from scipy import special
+
+    spread = standard_error > 0
+    t = np.divide(excess, standard_error, out=np.zeros(len(excess)), where=spread)
+    return np.where(spread, special.stdtr(freedom, -t), excess <= NEGLIGIBLE)
+
+
+def _t(differences: FloatArray, codes: IntArray | None, alternative: Alternative) -> FloatArray:
+    """Return the p-values of the paired t test, with clusters by the cluster-robust standard error."""
+    found = np.full(differences.shape[1], np.nan)
+    for units in units_of(differences, codes):
+        if units.n_units < 2:
+            continue
+        means, errors, freedom = units.means, units.standard_errors, units.n_units - 1
+        if alternative == "two-sided":
+            tail = np.minimum(1.0, 2 * t_tail(np.abs(means), errors, freedom))
+        else:
+            tail = t_tail(means if alternative == "greater" else -means, errors, freedom)
+        found[units.columns] = tail
+    return found
+
+
+def _bootstrap(
+    differences: FloatArray, resampled: FloatArray, codes: IntArray | None, alternative: Alternative
+) -> Significance:
+    """Compare the resampled means, moved to mean 0, with the mean difference."""
+    found = np.full(differences.shape[1], np.nan)
+    is_exact = np.ones(differences.shape[1], np.bool_)
+    for units in units_of(differences, codes):
+        if units.n_units < 2:
+            continue
+        centred = resampled[:, units.columns] - units.means
+        tolerance = ROUNDING * units.scales
+        extreme = count_extreme(centred, units.means, alternative=alternative, tolerance=tolerance)
+        is_exact[units.columns] = equal = ~units.sums.any(axis=0)
+        found[units.columns] = np.where(equal, 1.0, (extreme + 1) / (len(resampled) + 1))
+    return Significance(found, is_exact)
+
+
+def _wilcoxon(differences: FloatArray, alternative: Alternative) -> FloatArray:
+    """Return the p-values of Wilcoxon's signed-rank test, as SciPy chooses between exact and normal."""
+    from scipy import stats
+
+    found = np.ones(differences.shape[1])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of small samples with zeros, where SciPy takes the normal distribution
+        for column in np.flatnonzero(np.nan_to_num(differences).any(axis=0)).tolist():
+            column_values = differences[:, column]
+            present = column_values[~np.isnan(column_values)]
+            found[column] = stats.wilcoxon(present, zero_method="wilcox", alternative=alternative).pvalue
+    return found
+
+
+def _sign(differences: FloatArray, alternative: Alternative) -> FloatArray:
+    """Return the p-values of the sign test, a binomial test with probability 1/2."""
+    from scipy import special
+
+    above, below = (differences > 0).sum(axis=0), (differences < 0).sum(axis=0)
+    fewer = {"two-sided": np.minimum(above, below), "greater": below, "less": above}[alternative]
+    tail = special.bdtr(fewer.astype(np.float64), above + below, 0.5)
+    return np.minimum(1.0, 2 * tail) if alternative == "two-sided" else tail

@@ -1,0 +1,116 @@
+"""What is resampled: queries, or clusters of queries, for the columns that lack the same queries.
+
+A column holds the values of one measure and system, or the differences of one measure and pair of systems.
+A NaN is a missing value: its row is left out of its column. Only the sum of the values and the number of the
+queries in each unit matter for a mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
+
+ROUNDING = 1e-12  # relative; sums that differ by less are equal in theory
+NEGLIGIBLE = 1e-12  # differences below it count as zero: what rounding leaves of two equal values
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Columns whose missing values stand in the same rows, summed by unit.
+
+    Attributes
+    ----------
+    columns : ndarray of int, shape (n_columns,)
+        Where the columns stand among all columns.
+    sums : ndarray of float, shape (n_units, n_columns)
+        Sum of the values in each unit.
+    sizes : ndarray of int, shape (n_units,)
+        Number of queries in each unit: ones without clusters.
+    """
+
+    columns: IntArray
+    sums: FloatArray
+    sizes: IntArray
+
+    @property
+    def n_units(self) -> int:
+        """Number of units that have a value."""
+        return len(self.sizes)
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean over queries of each column; at least one unit is needed."""
+        return self.sums.sum(axis=0) / self.sizes.sum()
+
+    @property
+    def scales(self) -> FloatArray:
+        """Mean absolute value of each column, against which rounding is judged."""
+        return np.abs(self.sums).sum(axis=0) / self.sizes.sum()
+
+    @property
+    def residuals(self) -> FloatArray:
+        """Sum minus size times mean, shape (n_units, n_columns); exact zeros in a constant column."""
+        residuals = self.sums - self.sizes[:, None] * self.means
+        only_rounding = np.abs(residuals).max(axis=0) <= ROUNDING * np.abs(self.sums).max(axis=0)
+        residuals[:, only_rounding] = 0.0
+        return residuals
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        r"""Standard error of the mean of each column; at least two units are needed.
+
+        .. math:: \frac{1}{N} \sqrt{\frac{G}{G - 1} \sum_{g=1}^{G} (S_g - n_g \bar{x})^2}
+
+        Without clusters this is :math:`s / \sqrt{n}`.
+        """
+        spread = self.n_units / (self.n_units - 1) * (self.residuals**2).sum(axis=0)
+        return np.sqrt(spread) / self.sizes.sum()
+
+
+def units_of(values: FloatArray, cluster: IntArray | None) -> Iterator[Units]:
+    """Yield the units of the columns that lack the same rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_queries, n_columns)
+        NaN where a value is missing.
+    cluster : ndarray of int, shape (n_queries,), or None
+        Code of each query's cluster; None makes each query a unit.
+
+    Yields
+    ------
+    Units
+    """
+    for columns, present in _patterns(np.isnan(values)):
+        codes = None if cluster is None else cluster[present]
+        yield Units(columns, *unit_sums(values[np.ix_(present, columns)], codes))
+
+
+def unit_sums(values: FloatArray, cluster: IntArray | None) -> tuple[FloatArray, IntArray]:
+    """Return the sum of each column, shape (n_units, n_columns), and the number of queries, in each unit."""
+    if cluster is None:
+        return values, np.ones(len(values), np.int64)
+    _, unit, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
+    sums, absolute = np.zeros((2, len(sizes), values.shape[1]))
+    np.add.at(sums, unit, values)
+    np.add.at(absolute, unit, np.abs(values))
+    return np.where(np.abs(sums) <= ROUNDING * absolute, 0.0, sums), sizes  # what cancels leaves no rounding error
+
+
+def _patterns(missing: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the columns that share a pattern of missing rows, and the rows that they have."""
+    if not missing.any():
+        yield np.arange(missing.shape[1]), np.arange(missing.shape[0])
+        return
+    alike: dict[bytes, list[int]] = {}
+    for column, packed in enumerate(np.packbits(missing, axis=0).T):
+        alike.setdefault(packed.tobytes(), []).append(column)
+    for columns in alike.values():
+        yield np.array(columns), np.flatnonzero(~missing[:, columns[0]])

@@ -1,0 +1,160 @@
+"""Intervals and standard errors: equal to SciPy's, to arithmetic, and sensible where SciPy gives NaN."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from deadheat import stats
+
+if TYPE_CHECKING:
+    from deadheat.arrays import FloatArray
+
+scipy_stats: Any = scipy.stats  # its stubs want each word as a literal
+
+
+def columns() -> FloatArray:
+    """Return skewed, symmetric and binary values; in the last, resampled means equal the mean."""
+    rng = np.random.default_rng(11)
+    return np.column_stack([rng.lognormal(size=40), rng.normal(size=40), rng.integers(0, 2, 40)])
+
+
+def scipy_bootstrap(data: tuple[Any, ...], statistic: Any, means: FloatArray, **options: Any) -> Any:  # noqa: ANN401
+    """Return SciPy's bounds from a bootstrap distribution that is handed to it."""
+    drawn = SimpleNamespace(bootstrap_distribution=means)
+    found = scipy_stats.bootstrap(data, statistic, n_resamples=0, bootstrap_result=drawn, vectorized=True, **options)
+    return found.confidence_interval
+
+
+@pytest.mark.parametrize("confidence_level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("method", ["bca", "percentile"])
+def test_bounds_are_scipys_for_the_same_resamples(method: str, confidence_level: float) -> None:
+    given = columns()
+    means = stats.resampled_means(given, n_resamples=999, rng=1)
+    low, high = stats.interval_bounds(given, method=method, confidence_level=confidence_level, means=means)
+    for n, column in enumerate(given.T):
+        expected = scipy_bootstrap((column,), np.mean, means[:, n], method=method, confidence_level=confidence_level)
+        assert [low[n], high[n]] == pytest.approx(list(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile"])
+def test_bounds_with_clusters_are_scipys_for_a_ratio_of_sums(method: str) -> None:
+    rng = np.random.default_rng(12)
+    cluster = rng.integers(0, 25, 140)
+    given = rng.lognormal(size=(25, 2))[cluster] + rng.normal(0, 0.1, (140, 2))
+    means = stats.resampled_means(given, n_resamples=999, cluster=cluster, rng=1)
+    low, high = stats.interval_bounds(given, method=method, cluster=cluster, means=means)
+    sizes = np.bincount(cluster)
+    for n, column in enumerate(given.T):
+        sums = np.bincount(cluster, column)
+
+        def ratio(sums: FloatArray, sizes: FloatArray, axis: int = -1) -> Any:  # noqa: ANN401
+            return sums.sum(axis=axis) / sizes.sum(axis=axis)
+
+        expected = scipy_bootstrap((sums, sizes), ratio, means[:, n], method=method, paired=True)
+        assert [low[n], high[n]] == pytest.approx(list(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile"])
+def test_bounds_are_scipys_within_the_error_of_resampling(method: str) -> None:
+    given = columns()[:, :2]
+    low, high = stats.interval_bounds(given, method=method, n_resamples=20_000, rng=1)
+    for n, column in enumerate(given.T):
+        found = scipy_stats.bootstrap(
+            (column,), np.mean, n_resamples=20_000, method=method, rng=np.random.default_rng(2)
+        )
+        # a quantile of 20,000 means at 2.5% (for BCa up to 7%) is known to about 2% of their standard deviation
+        assert [low[n], high[n]] == pytest.approx(list(found.confidence_interval), abs=0.08 * found.standard_error)
+
+
+@pytest.mark.parametrize("confidence_level", [0.8, 0.95])
+def test_t_bounds_are_scipys(confidence_level: float) -> None:
+    given = columns()
+    low, high = stats.interval_bounds(given, method="t", confidence_level=confidence_level)
+    for n, column in enumerate(given.T):
+        expected = scipy_stats.ttest_1samp(column, 0).confidence_interval(confidence_level)
+        assert [low[n], high[n]] == pytest.approx(list(expected), rel=1e-12)
+
+
+def test_standard_errors_are_scipys() -> None:
+    given = columns()
+    assert stats.standard_errors(given) == pytest.approx(scipy_stats.sem(given), rel=1e-12)
+    given[:7, 1] = np.nan
+    assert stats.standard_errors(given) == pytest.approx(scipy_stats.sem(given, nan_policy="omit"), rel=1e-12)
+
+
+def test_standard_errors_with_clusters_are_arithmetic() -> None:
+    # sums 1 and 6 of 1 and 3 queries, mean 7 / 4: residuals 1 - 7/4 and 6 - 21/4
+    found = stats.standard_errors([[1.0], [1.0], [2.0], [3.0]], cluster=[5, 8, 8, 8])
+    assert found[0] == pytest.approx((2 / 1 * ((1 - 7 / 4) ** 2 + (6 - 21 / 4) ** 2)) ** 0.5 / 4, rel=1e-14)
+    rng = np.random.default_rng(1)
+    of_clusters = rng.normal(size=(12, 2))
+    equal_sizes = stats.standard_errors(np.repeat(of_clusters, 5, axis=0), cluster=np.repeat(np.arange(12), 5))
+    assert equal_sizes == pytest.approx(scipy_stats.sem(of_clusters), rel=1e-12)
+    alone = rng.normal(size=(12, 2))
+    assert stats.standard_errors(alone, cluster=np.arange(12)) == pytest.approx(stats.standard_errors(alone))
+
+
+def test_t_with_clusters_has_a_degree_of_freedom_less_than_clusters() -> None:
+    rng = np.random.default_rng(3)
+    of_clusters = rng.normal(size=9)
+    low, high = stats.interval_bounds(
+        np.repeat(of_clusters, 4)[:, None], method="t", cluster=np.repeat(np.arange(9), 4)
+    )
+    expected = scipy_stats.ttest_1samp(of_clusters, 0).confidence_interval()
+    assert [low[0], high[0]] == pytest.approx(list(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", stats.METHODS)
+def test_equal_values_give_their_value(method: str) -> None:
+    given = np.column_stack([np.full(30, 0.1), np.zeros(30), np.full(30, 1 / 3), np.full(30, 1e-200)])
+    for cluster in (None, np.arange(30) // 4):
+        low, high = stats.interval_bounds(given, method=method, n_resamples=200, cluster=cluster, rng=1)
+        assert low == pytest.approx(given[0], rel=1e-15)
+        assert (low == high).all()
+        assert (stats.standard_errors(given, cluster=cluster) == 0).all()
+
+
+@pytest.mark.parametrize("method", stats.METHODS)
+def test_fewer_than_two_units_have_no_interval(method: str) -> None:
+    nan = float("nan")
+    low, high = stats.interval_bounds([[nan, 1.0, 1.0], [nan, nan, 2.0]], method=method, n_resamples=99, rng=1)
+    assert np.isnan([low[:2], high[:2]]).all()
+    assert np.isfinite([low[2], high[2]]).all()
+    assert np.isnan(stats.standard_errors([[nan, 1.0], [nan, nan]])).all()
+    for given, cluster in ((np.zeros((0, 2)), None), (np.ones((1, 2)), None), (np.eye(4)[:, :2], [3, 3, 3, 3])):
+        bounds = stats.interval_bounds(given, method=method, cluster=cluster, n_resamples=99, rng=1)
+        assert np.isnan(bounds).all()
+    assert all(bound.shape == (0,) for bound in stats.interval_bounds(np.ones((4, 0)), method=method, rng=1))
+
+
+@pytest.mark.parametrize("n_resamples", [1, 2, 3])
+def test_few_resamples_and_few_queries_give_finite_bounds(n_resamples: int) -> None:
+    given = np.random.default_rng(4).lognormal(sigma=3, size=(3, 200))
+    for seed in range(5):
+        low, high = stats.interval_bounds(given, n_resamples=n_resamples, rng=seed)
+        assert np.isfinite([low, high]).all()
+        assert (low <= high).all()
+
+
+def test_one_large_value_keeps_the_bounds_in_order() -> None:
+    # the acceleration nears its largest value, 1 / 6; far out the correction would come back from the other side
+    given = np.zeros((50, 1))
+    given[7] = 1.0
+    for confidence_level in (0.9, 0.999, 0.999999, 1 - 1e-12):
+        low, high = stats.interval_bounds(given, confidence_level=confidence_level, n_resamples=2_000, rng=1)
+        assert 0 <= low[0] <= 1 / 50 <= high[0] <= 1
+
+
+def test_the_unit_of_a_measure_does_not_matter() -> None:
+    given = columns()
+    low, high = stats.interval_bounds(given, n_resamples=500, rng=1)
+    for factor, shift in ((1e-120, 0.0), (1e120, 0.0), (-1.0, 0.0), (2.0, 3.0)):
+        bounds = stats.interval_bounds(given * factor + shift, n_resamples=500, rng=1)
+        expected = [low * factor + shift, high * factor + shift]
+        assert bounds[0] == pytest.approx(expected[0 if factor > 0 else 1], rel=1e-9)
+        assert bounds[1] == pytest.approx(expected[1 if factor > 0 else 0], rel=1e-9)
