@@ -273,11 +273,11 @@ def test_a_bug_is_a_message_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("deadheat.report.of_evaluation.report_evaluations", fail)
     result = call("evaluate", "qrels.txt", "bm25.run")
-    assert result.exit_code == 1
+    assert result.exit_code == 70
     assert "--debug" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["evaluate", "ties", "measures", "convert", "demo"])
+@pytest.mark.parametrize("command", ["evaluate", "gate", "ties", "measures", "convert", "demo"])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_has_examples(command: str, option: str) -> None:
     assert f"Examples:\n    deadheat {command}" in ok(command, option)

@@ -1,4 +1,4 @@
-"""The README is true: its commands run, its Python prints what it says, its table of outputs is today's output."""
+"""The README and docs/ are true: their commands run, their Python prints what they say, and so do their outputs."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 import deadheat as dh
 
-if TYPE_CHECKING:
-    import pytest
-
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
 DATA = Path(dh.__file__).parent / "demo"
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGES[page], flags=re.DOTALL | re.MULTILINE)
 
 
-def commands_and_outputs() -> list[tuple[str, str]]:
+def commands_and_outputs(page: str) -> list[tuple[str, str]]:
     """Return each command line with the output shown under it."""
     pairs: list[tuple[str, str]] = []
-    for block in blocks("console"):
+    for block in blocks(page, "console"):
         for line in block.splitlines():
             if line.startswith("$ "):
                 pairs.append((line[2:], ""))
@@ -38,11 +37,12 @@ def commands_and_outputs() -> list[tuple[str, str]]:
     return pairs
 
 
-def test_commands_print_what_the_readme_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
     directory = tmp_path
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     ran = 0
-    for command, shown in commands_and_outputs():
+    for command, shown in commands_and_outputs(page):
         program, *arguments = shlex.split(command)
         if program == "cd":
             directory /= arguments[0]
@@ -63,12 +63,13 @@ def test_commands_print_what_the_readme_shows(tmp_path: Path) -> None:
     assert ran >= 2
 
 
-def test_python_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DATA)
-    (example,) = blocks("python")
-    test = doctest.DocTestParser().get_doctest(example, {}, "README", "README.md", 0)
+    (example,) = blocks(page, "python")
+    test = doctest.DocTestParser().get_doctest(example, {}, page, page, 0)
     result = doctest.DocTestRunner().run(test)
-    assert result.attempted > 5
+    assert result.attempted >= 5
     assert result.failed == 0
 
 

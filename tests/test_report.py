@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 from rich.cells import cell_len
@@ -19,9 +20,12 @@ from deadheat.report.as_text import as_text
 from deadheat.report.as_trec import NAMES, as_trec, trec_name
 from deadheat.report.docs import read_doc
 from deadheat.report.formula import ascii_only, readable
-from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Table
+from deadheat.report.model import Bar, Column, Fact, Marked, Report, Row, Share, Span, Table
 from deadheat.report.names import shortened
 from deadheat.report.numbers import format_cell
+
+if TYPE_CHECKING:
+    from deadheat.report.model import Cell
 
 NAN = math.nan
 
@@ -53,9 +57,14 @@ def table(*groups: str) -> Table:
         (Share(0.999), ">99%"),
         (Share(1), "100%"),
         ("q1", "q1"),
+        (True, "yes"),
+        (Span(0.48149, 0.59151), "[0.4815, 0.5915]"),
+        (Span(-0.00001, 0.0), "[-1e-05, 0.0000]"),
+        (Span(NAN, NAN), "-"),
+        (Bar(0.0, 0.5, 1.0, 0.0, 1.0), "├─────────●─────────┤"),
     ],
 )
-def test_cells(cell: float | str | None, text: str) -> None:
+def test_cells(cell: Cell, text: str) -> None:
     assert format_cell(cell) == text
 
 

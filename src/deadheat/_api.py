@@ -1,22 +1,31 @@
 """The public names, imported when the first of them is used."""
 
 import deadheat.measures as _measures
+from deadheat.comparing import compare, compare_evaluations
+from deadheat.comparison import Comparison, Pair
+from deadheat.confidence import Interval
 from deadheat.data import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluating import evaluate
 from deadheat.evaluation import Evaluation
+from deadheat.gates import GateResult, gate
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.placement import Placements
 from deadheat.placing import place
 from deadheat.profile import TieProfile, tie_profile
+from deadheat.saved import load_evaluation
 from deadheat.scores import Scores
 
 __all__ = [
+    "Comparison",
     "DeadheatError",
     "DeadheatWarning",
     "Evaluation",
+    "GateResult",
+    "Interval",
+    "Pair",
     "Placements",
     "Qrels",
     "Run",
@@ -24,7 +33,11 @@ __all__ = [
     "TieComplexity",
     "TieOrders",
     "TieProfile",
+    "compare",
+    "compare_evaluations",
     "evaluate",
+    "gate",
+    "load_evaluation",
     "measures",
     "place",
     "read_qrels",

@@ -13,9 +13,9 @@ from deadheat.confidence import cluster_codes
 from deadheat.data import Qrels, Run
 from deadheat.errors import BaselineMismatchError, ParameterError, check_choice, did_you_mean
 from deadheat.evaluating import evaluate
-from deadheat.pairing import TUKEY, compare_pairs
+from deadheat.pairing import TESTS, TUKEY, compare_pairs
 from deadheat.placing import rounded
-from deadheat.stats import ALTERNATIVES, CORRECTIONS, METHODS, TESTS
+from deadheat.stats import ALTERNATIVES, CORRECTIONS, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -104,7 +104,7 @@ def compare(
     """
     design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
     named = _named(runs)
-    _check(design, list(named))
+    check_design(design, list(named))
     judgments = Qrels.of(qrels)
     evaluations: dict[str, Evaluation] = {}
     by_doc_id: dict[str, list[FloatArray]] = {}
@@ -163,7 +163,7 @@ def compare_evaluations(
     if not isinstance(evaluations, Mapping):
         evaluations = _unique([(one.name, one) for one in evaluations])
     design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
-    _check(design, list(evaluations))
+    check_design(design, list(evaluations))
     first, *others = evaluations.items()
     for other in others:
         check_comparable(first, other)
@@ -199,14 +199,15 @@ def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(named)
 
 
-def _check(design: Design, names: list[str]) -> None:
+def check_design(design: Design, names: list[str]) -> None:
+    """Raise `ParameterError` if systems of these names cannot be compared so."""
     if len(names) < 2:
         msg = f"a comparison needs two runs or more, got {len(names)}"
         raise ParameterError(msg)
     if design.baseline is not None and design.baseline not in names:
         msg = f"baseline must be one of {', '.join(map(repr, names))}, got {design.baseline!r}."
         raise ParameterError(msg + did_you_mean(str(design.baseline), names))
-    check_choice("test", design.test, (*TESTS, TUKEY))
+    check_choice("test", design.test, TESTS)
     check_choice("correction", design.correction, CORRECTIONS)
     check_choice("alternative", design.alternative, ALTERNATIVES)
     check_choice("method", design.method, METHODS)

@@ -338,4 +338,3 @@ class Comparison:
     def _directions(self) -> FloatArray:
         higher = {str(measure): measure.higher_is_better for measure in self.measures}
         return np.array([1.0 if higher[pair.measure] else -1.0 for pair in self.pairs])
-

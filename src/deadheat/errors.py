@@ -87,6 +87,10 @@ class RowOrderError(DataError):
     """``ties="input"`` was asked of a source that has no row order."""
 
 
+class BaselineMismatchError(DataError):
+    """Two evaluations are of different qrels, queries, conventions or measures."""
+
+
 class ParameterError(DeadheatError, ValueError):
     """An argument has a value that is not allowed."""
 
@@ -99,6 +103,10 @@ class UnknownMeasureError(MeasureError, KeyError):
     """No measure has this name, or an evaluation does not hold it."""
 
     __str__ = Exception.__str__  # KeyError would show the message quoted
+
+
+class GateError(ParameterError):
+    """A gate cannot be read, or there is none."""
 
 
 class SourceTypeError(DeadheatError, TypeError):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadheat.comparison import Pair
+from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats import adjust, interval_bounds, p_values, standard_errors, tukey_p_values
 from deadheat.stats.flips import flip, sum_distribution
 from deadheat.stats.units import NEGLIGIBLE
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Places = Sequence[tuple[int, int]]
 
 TUKEY = "tukey"
+TESTS = (*SINGLE_TESTS, TUKEY)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import click
 
 from deadheat.cli.app import App, debug_option
+from deadheat.cli.compare import compare
 from deadheat.cli.convert import convert
 from deadheat.cli.demo import demo
 from deadheat.cli.evaluate import evaluate
+from deadheat.cli.gate import gate
 from deadheat.cli.measures import measures
 from deadheat.cli.ties import ties
 
@@ -16,13 +18,14 @@ HELP = """Evaluate rankings, exactly where scores tie.
 \b
   deadheat evaluate qrels.txt bm25.run            scores, and what ties could make of them
   deadheat evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
+  deadheat compare qrels.txt a.run b.run          is one better by more than chance, and than ties
   deadheat ties bm25.run qrels.txt                how many ties, and what they decide
   deadheat measures --for top3                    which measure to use
   deadheat demo                                   why ties matter, on real data
 """
 
 EPILOG = """\b
-Exit codes: 0 done, 2 usage, 3 bad data.
+Exit codes: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a mistake in deadheat.
 Shell completion: eval "$(_DEADHEAT_COMPLETE=bash_source deadheat)", or zsh_source, fish_source.
 """
 
@@ -34,5 +37,5 @@ def main() -> None:
     """Run a command."""
 
 
-for command in (evaluate, ties, measures, convert, demo):
+for command in (evaluate, compare, gate, ties, measures, convert, demo):
     main.add_command(command)

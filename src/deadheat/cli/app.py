@@ -17,7 +17,7 @@ from deadheat.errors import DataError, DeadheatError, DeadheatWarning, SourceTyp
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 2, 3, 1, 130, 141
+GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 DEBUG = "deadheat.debug"
 
 
@@ -83,7 +83,7 @@ class App(click.Group):
         standalone_mode: bool = True,
         **extra: Any,  # noqa: ANN401 - what click passes on
     ) -> Any:  # noqa: ANN401
-        """Run the command line and exit: 0 done, 2 usage, 3 bad data, 130 interrupted."""
+        """Run the command line and exit: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug, 130 interrupted."""
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
         code: int | None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import check_inputs, input_path, label, shown_path
+from deadheat.cli.files import check_inputs, input_path, label, save_paths, shown_path
+from deadheat.cli.grouping import group, queries_path, read_queries, stratum_options
+from deadheat.cli.intervals import interval_options, intervals_of, with_queries
 from deadheat.cli.options import (
     complete_from,
     duplicates_option,
@@ -20,15 +23,18 @@ from deadheat.cli.options import (
     precision_option,
     unique_names,
 )
-from deadheat.cli.output import FORMATS, emit, output_options, prepare, print_report
+from deadheat.cli.output import FORMATS, emit, output_options, prepare, print_report, writing
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from deadheat.confidence import IntervalOptions
     from deadheat.data import Qrels, Run
     from deadheat.evaluation import Evaluation
-    from deadheat.report.model import Report
+    from deadheat.queries import Queries
+    from deadheat.report.model import Fact, Report
+    from deadheat.report.of_strata import Grouping
 
 WITHOUT_FACTS = ("csv", "trec")  # formats that have no place for what stands beside the numbers
 EXAMPLES = examples(
@@ -36,6 +42,8 @@ EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
     "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval does",
     "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
+    "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
+    "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
 )
 
 
@@ -52,8 +60,23 @@ EXAMPLES = examples(
     help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (as trec_eval), input"
     " (the order of the file) or random.",
 )
-@click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", help="Seed of --ties random.")
+@click.option(
+    "--rng",
+    "seed",
+    type=click.IntRange(0),
+    metavar="SEED",
+    help="Seed of --ties random (drawn if not given) and of --ci (0 if not given).",
+)
+@click.option("--ci", is_flag=True, help="Also confidence intervals, and how much of the error is the order of ties.")
+@interval_options
+@stratum_options
 @click.option("--per-query", is_flag=True, help="Also the scores of each query.")
+@click.option(
+    "--save",
+    type=click.Path(),
+    metavar="FILE.json",
+    help="Save the evaluation for deadheat gate and dh.load_evaluation; of several runs, name a folder.",
+)
 @output_options(*FORMATS)
 @missing_option
 @no_relevant_option
@@ -66,39 +89,83 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     One row a measure, one group of columns a run: the mean over queries, then the spread that the order of equal
     scores alone can give it: standard deviation, smallest and largest value. Of counts the total is shown.
 
+    With --queries and several languages, or --by, one block a stratum, and averages over strata below; csv holds the
+    first table.
+
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON; .gz and .zst too.
     """
     from deadheat.report.of_evaluation import Settings, report_evaluations
 
     # what is mistyped is said before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
-    form = prepare(options["form"], options["output"], inputs=(qrels, *given))
-    options = _checked(options)
+    table = queries_path(options)
+    inputs = [qrels, *given, *([table] if table else [])]
+    form = prepare(options["form"], options["output"], inputs=inputs)
+    options = _checked(options, form)
     measures = parsed_measures(notations)
-    check_inputs([qrels, *given])
+    names = unique_names(given, lambda path: label(path, "run"))
+    targets = save_paths(options["save"], names, inputs)
+    check_inputs(inputs)
+    queries = read_queries(table, options["by"], options["cluster"])
     unmatched: dict[str, tuple[str, str]] = {}
-    evaluations = list(_evaluate(qrels, given, measures, options, unmatched))
+    evaluations = list(_evaluate(qrels, dict(zip(names, given, strict=True)), measures, options, unmatched))
+    grouping = None if queries is None else _grouped(evaluations, queries, options, form)
+    intervals = with_queries(options["intervals"], queries)
     settings = Settings(
         shown_path(qrels, "the qrels"),
         missing=options["missing"],
         no_relevant=options["no_relevant"],
         score_precision=options["score_precision"],
-        seed=options["seed"],
+        seed=options["seed"] if options["ties"] == "random" else None,
         digits=options["digits"],
         unmatched=unmatched,
+        intervals=intervals if options["ci"] else None,
     )
-    report = report_evaluations(evaluations, settings, per_query=options["per_query"])
+    report = report_evaluations(evaluations, settings, per_query=options["per_query"], grouping=grouping)
+    if targets:
+        fact = _save(evaluations, targets, intervals, is_by_strata=bool(grouping and grouping.strata))
+        report = replace(report, facts=(*report.facts, fact))
+    _print(report, form, options)
+
+
+def _grouped(evaluations: Sequence[Evaluation], queries: Queries, options: dict[str, Any], form: str) -> Grouping:
+    grouping = group(evaluations, queries, options)
+    if form == "trec" and grouping.strata:
+        msg = f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
+        raise click.UsageError(f"{msg} --pool-languages averages over them, another format keeps them apart")
+    return grouping
+
+
+def _save(
+    evaluations: Sequence[Evaluation], targets: Sequence[str], intervals: IntervalOptions, *, is_by_strata: bool
+) -> Fact:
+    """Save the evaluations, and return what the report says of it."""
+    from deadheat.report.model import Fact
+
+    for evaluation, target in zip(evaluations, targets, strict=True):
+        with writing(target):
+            evaluation.save(target, **intervals)
+    whole = "; the means in it are over all queries" if is_by_strata else ""
+    return Fact("saved", list(targets), "saved", ", ".join(targets) + whole)
+
+
+def _print(report: Report, form: str, options: dict[str, Any]) -> None:
+    output, digits = options["output"], options["digits"]
     if form == "trec":
-        emit(_as_trec(report, options["digits"]), options["output"])
+        emit(_as_trec(report, digits), output)
+    elif form == "markdown" and options["ci"]:
+        from deadheat.report.sections import in_sections
+
+        print_report(in_sections(report), form=form, output=output, digits=digits)
     else:
-        print_report(report, form=form, output=options["output"], digits=options["digits"])
+        print_report(report, form=form, output=output, digits=digits)
     for fact in report.facts:
         if fact.is_warning and form in WITHOUT_FACTS:
             click.echo(f"Warning: {fact.text}", err=True)
 
 
-def _checked(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options, each with an allowed value, and with a seed if one is needed."""
+def _checked(options: dict[str, Any], form: str) -> dict[str, Any]:
+    """Return the options, each with an allowed value, with a seed if one is needed and the options of intervals."""
     from deadheat.errors import check_choice
     from deadheat.evaluating import MISSING, NO_RELEVANT
     from deadheat.precision import check_precision
@@ -108,34 +175,38 @@ def _checked(options: dict[str, Any]) -> dict[str, Any]:
     check_choice("no_relevant", options["no_relevant"], NO_RELEVANT)
     check_choice("ties", options["ties"], POLICIES)
     precision = check_precision(options["score_precision"])
+    for name in ("ci", "by"):
+        if form == "trec" and options[name]:
+            raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
+    has_intervals = bool(options["ci"] or options["save"])
     seed = options["seed"]
-    if seed is not None and options["ties"] != "random":
-        raise click.UsageError(f"--rng is the seed of --ties random, got --ties {options['ties']}")
+    if seed is not None and options["ties"] != "random" and not has_intervals:
+        raise click.UsageError(f"--rng is the seed of --ties random and of --ci, got --ties {options['ties']}")
     if seed is None and options["ties"] == "random":
         seed = secrets.randbelow(10**6)  # named below the table, so that the result can be had again
-    return {**options, "score_precision": precision, "seed": seed}
+    intervals = intervals_of(options, seed, for_what="" if has_intervals else "--ci")
+    return {**options, "score_precision": precision, "seed": seed, "intervals": intervals}
 
 
 def _evaluate(
     qrels: str,
-    runs: Sequence[str],
+    runs: Mapping[str, str],
     measures: list[str] | None,
     options: dict[str, Any],
     unmatched: dict[str, tuple[str, str]],
 ) -> Iterator[Evaluation]:
-    """Give the evaluation of each run; the qrels are read and checked once.
+    """Give the evaluation of each run, given by name; the qrels are read and checked once.
 
     Names in `unmatched` a document of the run and one of the qrels, if no document is in both.
     """
     from deadheat.data import Qrels, Run
     from deadheat.evaluating import evaluate as evaluate_run
 
-    names = unique_names(runs, lambda path: label(path, "run"))
-    with progress(runs) as begin:
+    with progress(list(runs.values())) as begin:
         judgments = Qrels(qrels)
         if options["check_duplicates"]:
             judgments.check_duplicates()
-        for path, name in zip(runs, names, strict=True):
+        for name, path in runs.items():
             begin(path)
             run = Run(path, name=name)
             if options["check_duplicates"]:

@@ -85,3 +85,29 @@ def check_output(target: str | None, inputs: Sequence[str]) -> None:
 def _is_same_file(target: Path, given: Path) -> bool:
     """Return whether two names are of one regular file; a device may well be both."""
     return target.is_file() and given.is_file() and target.samefile(given)
+
+
+def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str]) -> list[str]:
+    """Return the JSON file that each run is saved in: the target itself, or one in that folder; none without a target.
+
+    Examples
+    --------
+    >>> save_paths("results", ["bm25", "b/dense"], [])
+    ['results/bm25.json', 'results/b_dense.json']
+    """
+    if target is None:
+        return []
+    is_folder = Path(target).is_dir() or target.endswith(os.sep)
+    is_file = Path(target).suffix.lower() == ".json" and not is_folder
+    if len(names) > 1 and (is_file or Path(target).is_file()):
+        raise click.UsageError(f"--save {target}: {len(names)} runs are saved in a folder, which has no ending")
+    if len(names) == 1 and not is_folder and not is_file:
+        raise click.UsageError(f"--save {target}: name a file that ends in .json, or a folder that is there")
+    paths = [target] if is_file else [str(Path(target) / f"{re.sub(r'[/:]', '_', name)}.json") for name in names]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise click.UsageError(f"--save {target}: two runs would be saved as {path}; give their files other names")
+        for given in inputs:
+            if any(_is_same_file(own, Path(given)) for own in (Path(path), Path(path).with_suffix(".parquet"))):
+                raise click.UsageError(f"--save {target} would replace the input {given!r}: choose another name")
+    return paths

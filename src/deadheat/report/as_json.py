@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def as_json(report: Report, *, digits: int | None = None) -> str:
     """Return a report as JSON text; NaN becomes null, and nothing is rounded unless `digits` says so."""
     document: dict[str, Any] = {fact.key: fact.value for fact in report.facts if fact.key}
-    document |= {table.key: _nested(table, digits) for table in report.tables}
+    document |= {table.key: _nested(table.for_data(), digits) for table in report.tables}
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 

@@ -27,13 +27,14 @@ ESCAPES = {
 def as_latex(report: Report, *, digits: int | None = None) -> str:
     """Return the tables of a report as booktabs tables; its facts are comments above them."""
     facts = [f"% {fact.heading}: {fact.text}".replace("% : ", "% ") for fact in report.facts if fact.text]
-    tables = ["\n".join(_lines(table, digits)) for table in report.tables]
+    tables = ["\n".join(_lines(table.for_people(), digits)) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
     n_labels, n_columns = len(table.labels), len(table.columns)
-    yield r"\begin{tabular}{" + "l" * n_labels + "r" * n_columns * len(table.groups) + "}"
+    aligned = "".join("l" if table.holds_words(place) else "r" for place in range(n_columns))
+    yield r"\begin{tabular}{" + "l" * n_labels + aligned * len(table.groups) + "}"
     yield r"\toprule"
     if table.is_grouped:
         spans = [rf"\multicolumn{{{n_columns}}}{{c}}{{{escaped(name)}}}" for name in table.groups]

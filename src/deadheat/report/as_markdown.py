@@ -16,8 +16,9 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
     """Return a report as Markdown; the groups of a table become rows, as Markdown cannot span columns."""
     tables: list[str] = []
     for table in report.tables:
-        tables += [f"**{_escaped(table.title)}**"] if table.title else []
-        tables.append("\n".join(_lines(table, digits)))
+        title = _escaped(table.title)
+        tables += [f"### {title}" if table.is_section else f"**{title}**"] if title else []
+        tables.append("\n".join(_lines(table.for_people(), digits)))
     told = [f"- {_told(fact)}" for fact in report.facts if fact.text]
     facts = ["\n".join(told)] if told else []
     heading = [f"**{_escaped(report.heading)}**"] if report.heading else []

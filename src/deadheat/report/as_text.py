@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
+from deadheat.report.model import Bar
 from deadheat.report.names import shortened
 from deadheat.report.numbers import MARK, format_cell
 
@@ -59,8 +60,8 @@ def as_text(report: Report, *, width: int = 80, digits: int | None = None) -> Te
     ----------
     report : Report
     width : int, default 80
-        Two groups of columns that do not fit side by side become rows, as more than two do; what is wider than this
-        in itself, such as a path, is not broken.
+        Two groups of columns that do not fit side by side become rows, as more than two do; then columns that can be
+        spared are left out. What is wider than this in itself, such as a path, is not broken.
     digits : int, optional
         Decimals of a number.
     """
@@ -80,17 +81,51 @@ def _filled(line: str, width: int) -> str:
 
 
 def _table(table: Table, width: int, digits: int | None) -> Text:
-    layout = _lay_out(table, digits)
-    n_groups = len(table.groups)
-    side_by_side = _total(layout.label_widths) + n_groups * (layout.group_width + len(BETWEEN_GROUPS))
-    if n_groups > MOST_SIDE_BY_SIDE or (n_groups > 1 and side_by_side > width):
-        table = replace(table, groups=shortened(table.groups)).with_groups_as_rows()
-        layout = _lay_out(table, digits)
+    fitted, layout = _fitted(table.for_people(drawn=True), width, digits)
     lines = [Text(table.title, HEAD)] if table.title else []
-    lines += _block(table, _wrapped(layout, width))
+    lines += _block(fitted, _wrapped(layout, width))
     for line in lines:
         line.rstrip()
+    shown = {column.key for column in fitted.columns}
+    left_out = [column.heading for column in table.for_people().columns if column.key not in shown]
+    if left_out:
+        lines.append(Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), RULE))
     return Text("\n").join(lines)
+
+
+def _fitted(table: Table, width: int, digits: int | None) -> tuple[Table, Layout]:
+    """Lay a table out in the first way that fits, or in the last one."""
+    ways = _ways(table)
+    way = next(ways)
+    layout = _lay_out(way, digits)
+    for narrower in ways:
+        if _total(layout.label_widths) + len(way.groups) * (layout.group_width + len(BETWEEN_GROUPS)) <= width:
+            break
+        way, layout = narrower, _lay_out(narrower, digits)
+    return way, layout
+
+
+def _ways(table: Table) -> Iterator[Table]:
+    """Give the ways to lay a table out, the fullest first: groups side by side, groups as rows, columns left out."""
+    n_groups = len(table.groups)
+    if n_groups > 1:
+        if n_groups <= MOST_SIDE_BY_SIDE:
+            yield table
+            yield from _without_bars(table)
+        table = replace(table, groups=shortened(table.groups)).with_groups_as_rows()
+    yield table
+    for narrower in _without_bars(table):
+        yield narrower
+        table = narrower
+    for level in sorted({column.spare for column in table.columns} - {0}, reverse=True):
+        table = table.select([n for n, column in enumerate(table.columns) if column.spare < level])
+        yield table
+
+
+def _without_bars(table: Table) -> list[Table]:
+    """Return the table without its drawings, if they are the first that can be spared."""
+    kept = [n for n, column in enumerate(table.columns) if column.spare or not table.holds(n, Bar)]
+    return [table.select(kept)] if len(kept) < len(table.columns) else []
 
 
 def _lay_out(table: Table, digits: int | None) -> Layout:
@@ -169,7 +204,8 @@ def _block(table: Table, layout: Layout) -> Iterator[Text]:
     yield head
     if not table.is_grouped:
         yield Text(LINE * (left + len(BETWEEN_GROUPS) + layout.group_width), RULE)
-    are_blocks = not table.is_grouped and len(table.labels) > 1 and not all(labels[0] for labels in layout.labels)
+    has_blocks = table.has_blocks or not table.is_grouped
+    are_blocks = has_blocks and len(table.labels) > 1 and not all(labels[0] for labels in layout.labels)
     for n, labels in enumerate(layout.labels):
         if n and labels[0] and are_blocks:
             yield Text("")

@@ -40,7 +40,7 @@ GREEK = (r"\alpha", r"\beta", r"\gamma", r"\in")
 ASCII = (
     {SYMBOLS[name]: word for name, word in WORDS.items()}
     | {SYMBOLS[name]: name[1:] for name in GREEK}
-    | {"─": "-", "…": "~"}
+    | {"─": "-", "…": "~", "├": "|", "┤": "|", "●": "o", "┊": ":", "┼": "+"}
 )
 GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"  # braces, which may hold braces once more
 NAMED = re.compile(r"\\(?:text|mathrm|operatorname)" + GROUP)

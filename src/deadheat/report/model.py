@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-Cell: TypeAlias = "float | str | None"
+Cell: TypeAlias = "bool | float | str | Span | Bar | None"
 """A float is rounded where it is printed, an int (a count) is not; None and NaN stand for "no value"."""
 
 
@@ -21,11 +22,59 @@ class Marked(float):
 
 
 @dataclass(frozen=True)
+class Span:
+    """An interval: people read one text, [0.482, 0.591]; CSV and JSON hold its two ends.
+
+    Attributes
+    ----------
+    low, high : float
+    """
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An interval that a text table draws on a scale that it shares with other rows.
+
+    Attributes
+    ----------
+    low, middle, high : float
+    start, end : float
+        The numbers at both ends of the drawing.
+    """
+
+    low: float
+    middle: float
+    high: float
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
 class Column:
-    """A column: its name in CSV and JSON, and its heading where people read it."""
+    """A column of a table. One of `Bar` is drawn where a text table has room for it, and left out elsewhere.
+
+    Attributes
+    ----------
+    key : str
+        Its name in CSV and JSON.
+    heading : str
+        Its heading where people read it.
+    ends : tuple of two str
+        Of a column of `Span`: the names of its ends in CSV and JSON.
+    is_data : bool
+        Whether it stands in CSV and JSON only.
+    spare : int
+        Text tables that are too wide leave columns out, those that can be spared most first; 0 is never left out.
+    """
 
     key: str
     heading: str
+    ends: tuple[str, str] = ("low", "high")
+    is_data: bool = False
+    spare: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +114,10 @@ class Table:
         A line above it.
     main : int
         The column that matters most.
+    has_blocks : bool
+        Whether the rows that share their first label stand apart from others.
+    is_section : bool
+        Whether Markdown has the title as a heading.
     """
 
     key: str
@@ -75,6 +128,8 @@ class Table:
     group: Column = Column("run", "run")
     title: str = ""
     main: int = 0
+    has_blocks: bool = False
+    is_section: bool = False
 
     @property
     def is_grouped(self) -> bool:
@@ -94,11 +149,50 @@ class Table:
         )
         return replace(self, labels=(*self.labels, self.group), rows=rows, groups=("",))
 
+    def holds(self, place: int, kind: type[Span | Bar]) -> bool:
+        """Whether a column holds spans, or bars."""
+        return any(isinstance(group[place], kind) for row in self.rows for group in row.cells)
+
+    def select(self, places: Sequence[int]) -> Table:
+        """Return the table with some of its columns, in another order if the places are."""
+        if list(places) == list(range(len(self.columns))):
+            return self
+        rows = tuple(
+            replace(row, cells=tuple(tuple(cells[n] for n in places) for cells in row.cells)) for row in self.rows
+        )
+        main = list(places).index(self.main) if self.main in places else 0
+        return replace(self, columns=tuple(self.columns[n] for n in places), rows=rows, main=main)
+
+    def for_people(self, *, drawn: bool = False) -> Table:
+        """Return the table without what is data only, and without drawings unless they are wanted."""
+        shown = [n for n, column in enumerate(self.columns) if not column.is_data]
+        return self.select([n for n in shown if drawn or not self.holds(n, Bar)])
+
+    def for_data(self) -> Table:
+        """Return the table without drawings, each span as two numbers."""
+        table = self.select([n for n in range(len(self.columns)) if not self.holds(n, Bar)])
+        split = [table.holds(n, Span) for n in range(len(table.columns))]
+        columns = [
+            tuple(Column(end, end) for end in column.ends) if is_split else (column,)
+            for column, is_split in zip(table.columns, split, strict=True)
+        ]
+        rows = tuple(replace(row, cells=tuple(_split(cells, split) for cells in row.cells)) for row in table.rows)
+        return replace(table, columns=tuple(chain.from_iterable(columns)), rows=rows)
+
     def records(self) -> Iterator[tuple[str, Row, tuple[Cell, ...]]]:
         """Give (group, row, cells) of each group in turn."""
         for place, group in enumerate(self.groups):
             for row in self.rows:
                 yield group, row, row.cells[place]
+
+
+def _split(cells: Sequence[Cell], split: Sequence[bool]) -> tuple[Cell, ...]:
+    """Return cells with two in the place of each that is to be split."""
+    found: list[Cell] = []
+    for cell, is_split in zip(cells, split, strict=True):
+        ends = (cell.low, cell.high) if isinstance(cell, Span) else (None, None)
+        found += ends if is_split else (cell,)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

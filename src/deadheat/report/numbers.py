@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Marked, Share
+from deadheat.report.bars import draw
+from deadheat.report.model import Bar, Marked, Share, Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,8 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
 
     Parameters
     ----------
-    cell : float, int, str or None
-        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets a star.
+    cell : float, int, bool, str, Span, Bar or None
+        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets a star, a `Bar` is drawn.
     digits : int, optional
         Decimals of a float, 4 by default.
     empty : str, default "-"
@@ -31,18 +32,29 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
 
     Examples
     --------
+    >>> format_cell(Span(0.48149, 0.59151), 3)
+    '[0.481, 0.592]'
     >>> format_cell(0.71234), format_cell(1234), format_cell(None), format_cell(Share(0.845)), format_cell(0.00002)
     ('0.7123', '1,234', '-', '84%', '2e-05')
     """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return empty
-    if isinstance(cell, str):
-        return cell
+    if isinstance(cell, Bar):
+        return draw(cell)
+    if isinstance(cell, Span):
+        low, high = (format_cell(end, digits, empty="") for end in (cell.low, cell.high))
+        return f"[{low}, {high}]" if low or high else empty
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return cell if isinstance(cell, str) else _number(cell, DIGITS if digits is None else digits)
+
+
+def _number(cell: float, digits: int) -> str:
     if isinstance(cell, Share):
         return _percentage(cell)
     if isinstance(cell, int):
         return f"{cell:,}"
-    return _rounded(cell, DIGITS if digits is None else digits) + (MARK if isinstance(cell, Marked) else "")
+    return _rounded(cell, digits) + (MARK if isinstance(cell, Marked) else "")
 
 
 def _rounded(number: float, digits: int) -> str:
@@ -59,7 +71,13 @@ def _percentage(share: float) -> str:
 
 
 def plain(cell: Cell, digits: int | None = None) -> float | str | None:
-    """Return a cell as data: no value is None, a float is rounded only where it is asked for."""
+    """Return a cell as data: no value is None, a float is rounded only where it is asked for.
+
+    Of a span, :meth:`Table.for_data` makes two numbers first; a drawing is no data.
+    """
+    if isinstance(cell, Span | Bar):
+        msg = f"a table is turned into data first, which leaves no {type(cell).__name__}"
+        raise TypeError(msg)
     if isinstance(cell, float):
         if not math.isfinite(cell):
             return None if math.isnan(cell) else str(cell)
@@ -67,7 +85,7 @@ def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     return cell
 
 
-def three(ids: Sequence[str]) -> str:
+def three(ids: Sequence[str], between: str = ", ") -> str:
     """Return up to three ids, and that there are more.
 
     Examples
@@ -75,7 +93,7 @@ def three(ids: Sequence[str]) -> str:
     >>> three(["q1", "q2", "q3", "q4"])
     'q1, q2, q3, ...'
     """
-    return ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
+    return between.join([*ids[:3], *(["..."] if len(ids) > 3 else [])])
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

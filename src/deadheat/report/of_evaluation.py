@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Column, Fact, Marked, Report, Row, Table
+from deadheat.report.model import Fact, Report, Share
 from deadheat.report.numbers import MARK, NOISE, counted, format_cell, three
+from deadheat.report.of_strata import average, tell
+from deadheat.report.score_tables import inside, list_queries, parts_of, tabulate, unexplained, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from deadheat.confidence import IntervalOptions
     from deadheat.evaluation import Evaluation
-    from deadheat.measures import Measure
     from deadheat.precision import ScorePrecision
-    from deadheat.report.model import Cell
-    from deadheat.scores import Scores
+    from deadheat.report.of_strata import Grouping
+    from deadheat.report.score_tables import Part
 
-MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
-SPREAD = (Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
@@ -31,6 +31,7 @@ EXPLAINED = {
     "input": "input: in the order of the file",
     "random": "random: one order of every tie, drawn at random",
 }
+METHODS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap", "t": "Student's t"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Settings:
         Decimals of the numbers in sentences.
     unmatched : mapping of str to (str, str)
         A document of the run and one of the qrels, by the name of each run that retrieves no judged document.
+    intervals : dict, optional
+        All options of confidence intervals, if they are to be reported.
     """
 
     qrels: str
@@ -58,9 +61,12 @@ class Settings:
     seed: int | None = None
     digits: int | None = None
     unmatched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    intervals: IntervalOptions | None = None
 
 
-def report_evaluations(evaluations: Sequence[Evaluation], settings: Settings, *, per_query: bool = False) -> Report:
+def report_evaluations(
+    evaluations: Sequence[Evaluation], settings: Settings, *, per_query: bool = False, grouping: Grouping | None = None
+) -> Report:
     """Return the report of evaluations of the same measures.
 
     Parameters
@@ -70,72 +76,28 @@ def report_evaluations(evaluations: Sequence[Evaluation], settings: Settings, *,
     settings : Settings
     per_query : bool, default False
         Whether a table of all queries stands before the one of their means.
+    grouping : Grouping, optional
+        What is known of the queries; with strata, these are reported instead of the whole.
     """
-    tables = [_summarise(evaluations, settings)]
-    if per_query:
-        tables.insert(0, list_queries(evaluations))
-    return Report(tuple(tables), tuple(_facts(evaluations, settings)))
+    strata = grouping.strata if grouping else ()
+    parts = parts_of(strata, settings.intervals) if strata else whole(evaluations, settings.intervals)
+    summary = tabulate(
+        parts,
+        [evaluation.name for evaluation in evaluations],
+        evaluations[0].measures,
+        columns=grouping.columns if grouping else (),
+        smallest=strata[0].smallest if strata else 0,
+        level=None if settings.intervals is None else settings.intervals["confidence_level"],
+        no_relevant=settings.no_relevant,
+    )
+    averages = average(grouping) if grouping and strata else None
+    tables = [*([list_queries(evaluations, strata)] if per_query else []), summary, *([averages] if averages else [])]
+    return Report(tuple(tables), tuple(_facts(evaluations, parts, settings, grouping)))
 
 
-def _summarise(evaluations: Sequence[Evaluation], settings: Settings) -> Table:
-    """Return a table with a row a measure and a group of columns a run: mean (of a count: the total) and tie spread."""
-    rows = [
-        Row((str(measure),), tuple(_summary(evaluation, measure, settings) for evaluation in evaluations))
-        for measure in evaluations[0].measures
-    ]
-    columns = (Column("value", "mean"), *SPREAD)
-    return Table("scores", (MEASURE,), columns, tuple(rows), tuple(evaluation.name for evaluation in evaluations))
-
-
-def list_queries(evaluations: Sequence[Evaluation]) -> Table:
-    """Return a table with a row a query and measure; a query that a run leaves out is empty there."""
-    queries = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
-    columns = [_by_query(evaluation) for evaluation in evaluations]
-    rows = [
-        Row((query, str(measure)), tuple(column.get((query, str(measure)), (None,) * 4) for column in columns))
-        for query in queries
-        for measure in evaluations[0].measures
-    ]
-    names = tuple(evaluation.name for evaluation in evaluations)
-    return Table("per_query", (QUERY, MEASURE), (Column("value", "value"), *SPREAD), tuple(rows), names)
-
-
-def _summary(evaluation: Evaluation, measure: Measure, settings: Settings) -> tuple[Cell, ...]:
-    scores = evaluation[measure]
-    mean = (scores.mean, scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max)
-    if measure.total:
-        return tuple(_count(value * scores.n_queries) for value in mean)
-    return (Marked(scores.mean), *mean[1:]) if _unexplained(evaluation, scores, settings) else mean
-
-
-def _unexplained(evaluation: Evaluation, scores: Scores, settings: Settings) -> list[str]:
-    """Return the queries without a value that were not skipped on demand."""
-    ids: list[str] = scores.query_ids[~scores.kept].tolist()
-    skipped = set(evaluation.without_relevant(scores.measure)) if settings.no_relevant == "skip" else set()
-    return [query for query in ids if query not in skipped]
-
-
-def _count(value: float) -> Cell:
-    """Return a count as an int; over ties it may have a fraction."""
-    whole = round(value) if math.isfinite(value) else None
-    return whole if whole is not None and abs(value - whole) < 1e-9 * max(1.0, abs(value)) else value
-
-
-def _by_query(evaluation: Evaluation) -> dict[tuple[str, str], tuple[Cell, ...]]:
-    found: dict[tuple[str, str], tuple[Cell, ...]] = {}
-    for scores in evaluation:
-        columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
-        name, as_cell = str(scores.measure), _count if scores.measure.total else _number
-        for query, *cells in zip(scores.query_ids.tolist(), *(column.tolist() for column in columns), strict=True):
-            found[query, name] = tuple(map(as_cell, cells))
-    return found
-
-
-def _number(value: float) -> Cell:
-    return None if math.isnan(value) else value
-
-
-def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
+def _facts(
+    evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: Settings, grouping: Grouping | None
+) -> Iterator[Fact]:
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if settings.missing == "skip" else 0)
     yield from _unmatched(settings)
@@ -146,8 +108,10 @@ def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fa
     yield Fact("ties", first.ties, "ties", EXPLAINED[first.ties] + drawn)
     if first.ties == "random":
         yield Fact("rng", settings.seed)
-    value, heading, text = _effect(evaluations, settings.digits)
-    yield Fact("effect_of_ties", value, heading, "" if len(settings.unmatched) == len(evaluations) else text)
+    value, text = _effect(parts, settings.digits)
+    yield Fact("effect_of_ties", value, "", "" if len(settings.unmatched) == len(evaluations) else text)
+    if settings.intervals is not None:
+        yield from _intervals(parts, settings.intervals, settings.digits)
     yield Fact("score_precision", settings.score_precision, "scores", _precision(settings.score_precision))
     yield Fact("missing", settings.missing)
     yield Fact("no_relevant", settings.no_relevant)
@@ -161,6 +125,8 @@ def _facts(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fa
     )
     yield from _without_relevant(evaluations, settings)
     yield from _without_value(evaluations, settings)
+    if grouping is not None:
+        yield from tell(grouping)
 
 
 def _unmatched(settings: Settings) -> Iterator[Fact]:
@@ -188,24 +154,64 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
     return f": {', '.join(absent)}" if absent else ""
 
 
-def _effect(evaluations: Sequence[Evaluation], digits: int | None) -> tuple[dict[str, object] | None, str, str]:
-    """Return the value that tie orders move most: for JSON, and as heading and text."""
+def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object] | None, str]:
+    """Return the value that tie orders move most: for JSON, and as text."""
     spans = [
         (
             math.isfinite(scores.measure.range[1]),
             scores.mean_tie_max - scores.mean_tie_min,
             str(scores.measure),
             one.name,
+            part.labels,
         )
-        for one in evaluations
+        for part in parts
+        for one in part.evaluations
+        if one is not None
         for scores in one
     ]
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
-    _, span, measure, run = max((found for found in spans if found[1] > NOISE), default=(False, 0.0, "", ""))
+    _, span, measure, run, labels = max((one for one in spans if one[1] > NOISE), default=(False, 0.0, "", "", ()))
     if not span:
-        return None, "", "none: no order of equal scores changes any value"
-    text = f"tie order alone moves {measure} of {run} by up to {format_cell(span, digits)}"
-    return {"run": run, "measure": measure, "range": span}, "", text
+        return None, "none: no order of equal scores changes any value"
+    text = f"tie order alone moves {measure} of {run}{inside(labels)} by up to {format_cell(span, digits)}"
+    return {"run": run, **_stratum(labels), "measure": measure, "range": span}, text
+
+
+def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
+    """Say how the intervals were made, and where ties have the largest share in the error."""
+    method, cluster = options["method"], options["cluster"]
+    units = f"values of {cluster}" if cluster else "queries"
+    resampled = f", {options['n_resamples']:,} resamples (--rng {options['rng']})" if method != "t" else ""
+    value: dict[str, object] = {name: value for name, value in options.items() if name != "queries"}
+    yield Fact("intervals", value, "intervals", f"{METHODS[method]} over {units}{resampled}")
+    found = [interval for part in parts for of_run in part.intervals for interval in of_run.values()]
+    if any(math.isnan(interval.low) for interval in found):
+        yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
+    shares = [
+        (interval.tie_share, measure, one.name, part.labels, interval)
+        for part in parts
+        for one, intervals in zip(part.evaluations, part.intervals, strict=True)
+        if one is not None
+        for measure, interval in intervals.items()
+        if math.isfinite(interval.tie_share) and not one[measure].measure.total
+    ]
+    if not shares:
+        return
+    share, measure, run, labels, interval = max(shares, key=lambda found: found[:4])
+    of_queries, of_ties = (
+        format_cell(error, digits) for error in (interval.query_standard_error, interval.tie_standard_error)
+    )
+    text = (
+        f"{measure} of {run}{inside(labels)}: {of_queries} from the choice of queries; breaking its ties at random"
+        f" would add {of_ties}, {format_cell(Share(share))} of the squared error"
+        + (", the largest share here" if len(shares) > 1 else "")
+    )
+    value = {"run": run, **_stratum(labels), "measure": measure, "tie_share": share}
+    yield Fact("largest_tie_share", value, "errors", text if share else "none would grow if ties were broken at random")
+
+
+def _stratum(labels: tuple[str, ...]) -> dict[str, object]:
+    return {"stratum": list(labels)} if labels else {}
 
 
 def _precision(precision: ScorePrecision) -> str:
@@ -272,8 +278,8 @@ def _without_value(evaluations: Sequence[Evaluation], settings: Settings) -> Ite
             ids = scores.query_ids[~scores.kept].tolist()
             if ids:
                 found.setdefault(evaluation.name, {})[str(scores.measure)] = ids
-            if unexplained := _unexplained(evaluation, scores, settings):
-                marked.setdefault(tuple(unexplained), []).append(str(scores.measure))
+            if lacking := unexplained(evaluation, scores, settings.no_relevant):
+                marked.setdefault(tuple(lacking), []).append(str(scores.measure))
         for alike_ids, names in marked.items():
             are_lacking = set(evaluation.missing_queries).issuperset(alike_ids)
             alike.setdefault((tuple(names), alike_ids, are_lacking), []).append(evaluation.name)

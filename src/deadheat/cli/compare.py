@@ -1,0 +1,197 @@
+"""deadheat compare."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deadheat.cli.app import debug_option
+from deadheat.cli.files import check_inputs, input_path, label, shown_path
+from deadheat.cli.grouping import columns_of, queries_path, read_queries, stratum_options
+from deadheat.cli.intervals import interval_options, intervals_of
+from deadheat.cli.options import (
+    complete_from,
+    duplicates_option,
+    examples,
+    measure_option,
+    missing_option,
+    no_relevant_option,
+    parsed_measures,
+    precision_option,
+    unique_names,
+)
+from deadheat.cli.output import output_options, prepare, print_report
+from deadheat.cli.progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from deadheat.comparison import Comparison
+    from deadheat.queries import Queries
+    from deadheat.report.model import Report
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+DATA = ("json", "csv")
+EXAMPLES = examples(
+    "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
+    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
+    "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
+    "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
+    "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
+)
+
+
+@click.command(short_help="Say which runs differ by more than chance, and than ties.", **EXAMPLES)
+@click.argument("qrels", type=click.Path())
+@click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN RUN...")
+@click.option("--baseline", metavar="RUN", help="Compare all others with this run; by default every pair.")
+@measure_option
+@click.option(
+    "--test",
+    metavar="TEST",
+    default="randomization",
+    show_default=True,
+    shell_complete=complete_from("deadheat.pairing:TESTS"),
+    help="randomization, bootstrap, t, wilcoxon, sign or tukey.",
+)
+@click.option(
+    "--correction",
+    metavar="none|bonferroni|holm|bh",
+    default="holm",
+    show_default=True,
+    shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
+    help="Of p values, for the number of rows of a measure.",
+)
+@click.option(
+    "--alternative",
+    metavar="two-sided|greater|less",
+    default="two-sided",
+    show_default=True,
+    shell_complete=complete_from("deadheat.stats:ALTERNATIVES"),
+    help="Of the difference, system - baseline.",
+)
+@click.option("--margin", type=click.FloatRange(0, min_open=True), help="Also: is a system no worse by this margin?")
+@click.option(
+    "--detect", type=click.FloatRange(0, min_open=True), help="Also: how many queries it takes to detect this much."
+)
+@interval_options
+@click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
+@stratum_options
+@click.option(
+    "--ties",
+    metavar="POLICY",
+    default="expected",
+    show_default=True,
+    shell_complete=complete_from("deadheat.ties:POLICIES"),
+    help="As for evaluate.",
+)
+@output_options(*FORMATS)
+@missing_option
+@no_relevant_option
+@precision_option
+@duplicates_option
+@debug_option
+def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+    """Compare runs by pairs over the same queries.
+
+    For each measure: the means with their intervals, the differences with p values before and after the correction
+    (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
+    what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number.
+    """
+    # what is mistyped is said before large files are read
+    qrels, *given = map(input_path, (qrels, *runs))
+    table = queries_path(options)
+    inputs = [qrels, *given, *([table] if table else [])]
+    form = prepare(options["form"], options["output"], FORMATS, inputs)
+    measures = parsed_measures(notations)
+    named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
+    baseline = _baseline(options["baseline"], named)
+    design = _design(options, baseline, list(named))
+    check_inputs(inputs)
+    queries = read_queries(table, options["by"], options["cluster"])
+    comparison = _compare(qrels, named, measures, options, design, queries)
+    report = _report(comparison, qrels, queries, options, for_people=form not in DATA)
+    print_report(report, form=form, output=options["output"], digits=options["digits"])
+
+
+def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
+    """Return the name of the baseline, which may be given by its path."""
+    of_path = {path: name for name, path in named.items()}
+    return given if given is None else of_path.get(input_path(given), given)
+
+
+def _design(options: dict[str, Any], baseline: str | None, names: list[str]) -> dict[str, Any]:
+    """Return how to compare, each option with an allowed value."""
+    from deadheat.comparing import check_design
+    from deadheat.comparison import Design
+
+    intervals = intervals_of(options, options["seed"], for_what="")
+    design = {
+        "baseline": baseline,
+        **{name: options[name] for name in ("test", "correction", "alternative")},
+        **{name: intervals[name] for name in ("confidence_level", "n_resamples", "method", "rng")},
+    }
+    check_design(Design(**design), names)
+    return design
+
+
+def _compare(  # noqa: PLR0917 - what a comparison is made of
+    qrels: str,
+    named: Mapping[str, str],
+    measures: list[str] | None,
+    options: dict[str, Any],
+    design: dict[str, Any],
+    queries: Queries | None,
+) -> Comparison:
+    from deadheat.comparing import compare as compare_runs
+    from deadheat.data import Qrels, Run
+    from deadheat.precision import check_precision
+
+    same = ("ties", "missing", "no_relevant", "check_duplicates", "cluster")
+    with progress(list(named.values())) as begin:
+        judgments, runs = Qrels(qrels), {}
+        for name, path in named.items():
+            begin(path)
+            runs[name] = Run(path, name=name)
+        return compare_runs(
+            judgments,
+            runs,
+            measures,
+            **design,
+            **{name: options[name] for name in same},
+            queries=queries if options["cluster"] else None,
+            score_precision=check_precision(options["score_precision"]),
+        )
+
+
+def _report(
+    comparison: Comparison, qrels: str, queries: Queries | None, options: dict[str, Any], *, for_people: bool
+) -> Report:
+    from deadheat.errors import DeadheatWarning
+    from deadheat.report.of_comparison import report_comparison
+    from deadheat.report.of_planning import list_equivalence, list_sample_sizes
+
+    strata, columns = None, _columns(comparison, queries, options)
+    if queries is not None and columns:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeadheatWarning)  # the languages are kept apart, or pooled on demand
+            strata = comparison.by(columns, queries, pool_languages=True)
+    report = report_comparison(
+        comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=for_people
+    )
+    parts = {(): comparison} if strata is None else strata
+    added = []
+    if options["margin"]:
+        added.append(list_equivalence(parts, columns, options["margin"]))
+    if options["detect"]:
+        added.append(list_sample_sizes(parts, columns, options["detect"]))
+    return replace(report, tables=(*report.tables, *added))
+
+
+def _columns(comparison: Comparison, queries: Queries | None, options: dict[str, Any]) -> Sequence[str]:
+    if queries is None:
+        return ()
+    return columns_of(queries, comparison.query_ids.tolist(), options["by"], pool_languages=options["pool_languages"])

@@ -1,0 +1,96 @@
+"""Options of confidence intervals, and how they are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from deadheat.cli.options import complete_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deadheat.confidence import IntervalOptions
+    from deadheat.queries import Queries
+
+# the options that only intervals need, and what the library calls them
+OPTIONS = {
+    "level": "--confidence-level",
+    "ci_method": "--ci-method",
+    "n_resamples": "--n-resamples",
+    "cluster": "--cluster",
+}
+ARGUMENTS = {"level": "confidence_level", "ci_method": "method", "n_resamples": "n_resamples", "cluster": "cluster"}
+
+
+def parsed_level(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """Read a confidence level: 0.95, 95 or 95%."""
+    if text is None:
+        return None
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    level = number / 100 if number > 1 else number
+    if not 0 < level < 1 or (text.endswith("%") and number <= 1):
+        msg = f"expected a level such as 0.95 or 95%, between 0 and 1 (or 100%); got {text!r}"
+        raise click.BadParameter(msg, param=parameter)
+    return level
+
+
+def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of intervals to a command, but for the one that asks for them."""
+    level = click.option(
+        "--confidence-level", "level", callback=parsed_level, metavar="LEVEL", help="Of the intervals; default 0.95."
+    )
+    method = click.option(
+        "--ci-method",
+        metavar="bca|percentile|t",
+        shell_complete=complete_from("deadheat.stats:METHODS"),
+        help="Bootstrap, bias-corrected and accelerated (default) or by percentiles; or Student's t.",
+    )
+    n_resamples = click.option(
+        "--n-resamples", type=click.IntRange(1), metavar="N", help="Of the bootstrap; default 10000."
+    )
+    cluster = click.option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
+    )
+    return level(method(n_resamples(cluster(command))))
+
+
+def intervals_of(options: dict[str, Any], seed: int | None, *, for_what: str) -> IntervalOptions:
+    """Return all options of intervals, those that a command line gave with an allowed value each.
+
+    Parameters
+    ----------
+    options : dict
+    seed : int or None
+        None is 0.
+    for_what : str
+        The options that make intervals, for messages; empty if one of them was given.
+    """
+    from deadheat.confidence import intervals
+    from deadheat.errors import check_choice
+    from deadheat.stats import METHODS
+
+    given = {name: options[name] for name in OPTIONS if options[name] is not None}
+    if for_what and given:
+        msg = f"{OPTIONS[next(iter(given))]} is about intervals: give {for_what} too"
+        raise click.UsageError(msg)
+    method = given.get("ci_method")
+    if method is not None:
+        check_choice("--ci-method", method, METHODS)
+    if method == "t" and "n_resamples" in given:
+        raise click.UsageError("--n-resamples is of a bootstrap, got --ci-method t, which takes no resamples")
+    if "cluster" in given and not options["queries"]:
+        raise click.UsageError("--cluster is a column of a table of queries: give --queries FILE too")
+    chosen = {ARGUMENTS[name]: value for name, value in given.items()}
+    return cast("IntervalOptions", {**(intervals.__kwdefaults__ or {}), **chosen, "rng": seed or 0})
+
+
+def with_queries(options: IntervalOptions, queries: Queries | None) -> IntervalOptions:
+    """Return the options with the table that has the clusters, if there are any."""
+    return {**options, "queries": queries if options["cluster"] else None}

@@ -1,0 +1,29 @@
+"""Gates with a name, and where they come from."""
+
+from __future__ import annotations
+
+from deadheat.errors import check_choice
+
+PRESETS: dict[str, tuple[str, ...]] = {
+    # The targets of "Ranking Metrics", notes on retrieval for language models (source 5 of the project): what its
+    # authors aim at, not laws. Their nDCG has the gain 2^rel - 1, which is the same where relevance is 0 or 1.
+    "rag": (
+        "P@3 > 0.8",
+        "P@5 > 0.7",
+        "P@10 > 0.6",
+        "R@5 > 0.7",
+        "R@10 > 0.9",
+        "R@20 > 0.95",
+        "F@5 > 0.7",
+        "RR > 0.8",
+        "nDCG@5 > 0.85",
+        "nDCG@10 > 0.8",
+        "Hit@10 > 0.95",
+    ),
+}
+
+
+def preset_gates(name: str) -> tuple[str, ...]:
+    """Return the gates of a preset."""
+    check_choice("preset", name, PRESETS)
+    return PRESETS[name]

@@ -1,0 +1,146 @@
+"""Gates of a project: the table ``[tool.deadheat.gates]`` of a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deadheat.errors import GateError, ParameterError, did_you_mean
+from deadheat.gates._notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left
+from deadheat.gates._presets import preset_gates
+from deadheat.io.source import decoded, read_all, readable
+from deadheat.measures import parse_measure
+
+TABLE = "tool.deadheat.gates"
+NUMBERS = ("no_worse_than", "alpha", "confidence_level")
+KEYS = ("checks", "preset", "baseline", *NUMBERS)
+
+
+@dataclass(frozen=True)
+class GateSettings:
+    """What a file says about gates; None where it says nothing.
+
+    Attributes
+    ----------
+    path : Path
+        Of the file.
+    checks : tuple of str
+        Those of its preset, its own, and those with a key of their own.
+    baseline : Path or None
+        Relative to the file.
+    no_worse_than, alpha, confidence_level : float or None
+    """
+
+    path: Path
+    checks: tuple[str, ...] = ()
+    baseline: Path | None = None
+    no_worse_than: float | None = None
+    alpha: float | None = None
+    confidence_level: float | None = None
+
+
+def has_settings(path: str | Path) -> bool:
+    """Tell whether a file is there and has a table of gates."""
+    return Path(path).is_file() and _table(Path(path)) is not None
+
+
+def read_settings(path: str | Path) -> GateSettings:
+    """Read the gates of a TOML file.
+
+    Parameters
+    ----------
+    path : path
+        The table ``[tool.deadheat.gates]`` has checks (a list), preset, baseline (relative to the file), no_worse_than,
+        alpha, confidence_level, and gates with a key of their own: ``"nDCG@10" = ">= 0.8"``; a number alone is the
+        smallest that passes.
+
+    Returns
+    -------
+    GateSettings
+
+    Raises
+    ------
+    GateError
+        The table is missing, or something in it is wrong.
+    DataError
+        There is no such file.
+    """
+    path = readable(path)
+    table = _table(path)
+    if table is None:
+        msg = f"{path}: has no table [{TABLE}]; write one such as\n\n[{TABLE}]\nchecks = ['nDCG@10 >= 0.8']"
+        raise GateError(msg)
+    try:
+        checks = [*_preset(table), *_texts("checks", table.get("checks", []))]
+        checks += [_own_gate(key, value) for key, value in table.items() if key not in KEYS]
+        for check in checks:
+            parse_gate(check)
+        (baseline,) = _texts("baseline", table["baseline"]) if "baseline" in table else (None,)
+        numbers = {name: _number(name, table[name]) for name in NUMBERS if name in table}
+    except ParameterError as error:
+        msg = f"{path}: [{TABLE}]: {error}"
+        raise GateError(msg) from None
+    return GateSettings(path, tuple(checks), None if baseline is None else path.parent / baseline, **numbers)
+
+
+def _table(path: Path) -> dict[str, Any] | None:
+    try:
+        found: object = tomllib.loads(decoded(read_all(path), path))
+    except tomllib.TOMLDecodeError as error:
+        msg = f"{path}: is no TOML: {error}"
+        raise GateError(msg) from None
+    for key in TABLE.split("."):
+        found = found.get(key) if isinstance(found, dict) else None
+    if found is not None and not isinstance(found, dict):
+        msg = f"{path}: {TABLE} must be a table, got {found!r}"
+        raise GateError(msg)
+    return found
+
+
+def _preset(table: dict[str, Any]) -> tuple[str, ...]:
+    if "preset" not in table:
+        return ()
+    (name,) = _texts("preset", table["preset"])
+    return preset_gates(name)
+
+
+def _texts(key: str, value: object) -> list[str]:
+    """Return one text or, of checks, a list of them."""
+    given = value if isinstance(value, list) and key == "checks" else [value]
+    texts = [text for text in given if isinstance(text, str)]
+    if len(texts) < len(given):
+        expected = "a list of gates, such as ['nDCG@10 >= 0.8']" if key == "checks" else "a text"
+        msg = f"{key} must be {expected}, got {value!r}"
+        raise GateError(msg)
+    return texts
+
+
+def _number(key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        msg = f"{key} must be a number, got {value!r}"
+        raise GateError(msg)
+    return float(value)
+
+
+def _own_gate(key: str, value: object) -> str:
+    """Return the gate of a key such as ``"low(nDCG@10)"``."""
+    quantity, notation = parse_left(key)
+    try:
+        measure = parse_measure(notation)
+    except ParameterError as error:
+        if hint := did_you_mean(key, KEYS):
+            msg = f"unknown key {key!r}.{hint}"
+            raise GateError(msg) from None
+        msg = f"unknown key {key!r}: it is neither a measure ({error}) nor one of {', '.join(KEYS)}"
+        raise GateError(msg) from None
+    if isinstance(value, str) and value.strip().startswith(OPERATORS):
+        return f"{key} {value}"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        msg = f"{key!r} must be a comparison such as '>= 0.8', or a number, got {value!r}"
+        raise GateError(msg)
+    if quantity in LOWER_IS_BETTER or not measure.higher_is_better:
+        msg = f"{key!r} is better when lower: write '<= {value}', got {value!r}, which means '>= {value}'"
+        raise GateError(msg)
+    return f"{key} >= {value!r}"

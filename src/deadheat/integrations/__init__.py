@@ -1,0 +1,1 @@
+"""One module for each outside library; nothing in the package imports them."""

@@ -1,0 +1,103 @@
+"""A fixture for pytest that asserts on measures; pytest finds it by its entry point.
+
+.. code-block:: python
+
+    def test_retriever(assert_ranking):
+        assert_ranking("qrels.txt", search_all(), ["nDCG@10 >= 0.8", "low(RR) > 0.7"])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from deadheat.data import Source
+    from deadheat.evaluation import Evaluation
+    from deadheat.gates import GateResult
+
+    Checks = str | Iterable[str]
+
+OF_EVALUATE = ("ties", "missing", "no_relevant", "score_precision", "check_duplicates")
+WIDTH = 100
+
+
+class AssertRanking:
+    """What the fixture `assert_ranking` gives: a function of qrels, run and gates, or of an evaluation and gates."""
+
+    @overload
+    def __call__(self, evaluation: Evaluation, checks: Checks = (), /, **options: Any) -> GateResult: ...  # noqa: ANN401
+
+    @overload
+    def __call__(self, qrels: Source, run: Source, checks: Checks = (), /, **options: Any) -> GateResult: ...  # noqa: ANN401
+
+    def __call__(self, /, *given: Any, **options: Any) -> GateResult:
+        """Check a ranking as :func:`deadheat.gate` does; raise `AssertionError` with a table if a gate failed.
+
+        Parameters
+        ----------
+        *given
+            An `Evaluation` and gates; or qrels, a run and gates, of which the measures are evaluated, and those of the
+            baseline. Gates may be left out where there is a baseline.
+        **options
+            Of :func:`deadheat.gate`, such as baseline; with qrels and run also ties, missing, no_relevant,
+            score_precision and check_duplicates of :func:`deadheat.evaluate`.
+
+        Returns
+        -------
+        GateResult
+        """
+        __tracebackhide__ = True
+        from deadheat.evaluation import Evaluation
+        from deadheat.gates import gate
+
+        is_evaluated = bool(given) and isinstance(given[0], Evaluation)
+        n_data = 1 if is_evaluated else 2
+        if not n_data <= len(given) <= n_data + 1:
+            msg = (
+                "assert_ranking takes an Evaluation and gates, or qrels, a run and gates, such as"
+                f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
+            )
+            raise TypeError(msg)
+        checks = _listed(given[n_data]) if len(given) > n_data else []
+        evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options)
+        result = gate(evaluation, checks, **options)
+        if not result.passed:
+            raise AssertionError(_table(result, evaluation))
+        return result
+
+
+@pytest.fixture(scope="session")
+def assert_ranking() -> AssertRanking:
+    """Assert on measures: ``assert_ranking(qrels, run, "nDCG@10 >= 0.8")``, or of an Evaluation and gates."""
+    return AssertRanking()
+
+
+def _listed(checks: Checks) -> list[str]:
+    return [checks] if isinstance(checks, str) else list(checks)
+
+
+def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, Any]) -> Evaluation:
+    """Evaluate the measures that are wanted; take the options of that out of `options`."""
+    from deadheat.errors import GateError
+    from deadheat.evaluating import evaluate
+    from deadheat.gates import measures_of, opened, parse_all
+
+    if options.get("baseline") is not None:
+        options["baseline"] = opened(options["baseline"])
+    of_run = {name: options.pop(name) for name in OF_EVALUATE if name in options}
+    measures = measures_of(parse_all(checks), options.get("baseline"))
+    if not measures:
+        msg = "nothing to check: give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"
+        raise GateError(msg)
+    return evaluate(qrels, run, measures, **of_run)
+
+
+def _table(result: GateResult, evaluation: Evaluation) -> str:
+    from deadheat.report.as_text import as_text
+    from deadheat.report.of_gate import report_gate
+
+    return as_text(report_gate(result, evaluation), width=WIDTH).plain

@@ -1,0 +1,214 @@
+"""Tables of labels, such as queries with their language: every column is read, and no text is taken for a number."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, FileFormatError, MalformedRowError
+from deadheat.io.formats import chosen_format
+from deadheat.io.source import decoded, read_all, readable, refuse_binary
+from deadheat.io.values import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
+_ENDINGS = ".csv, .tsv, .jsonl, .json or .parquet"
+_EXPECTED = "expected a list of objects, or {query_id: {column: value}}"
+_KEY = "query_id"  # of what is keyed by its id
+
+
+class _Number(str):
+    """A JSON number, as it is written."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """A table of labels.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        Text, or what a Parquet file holds.
+    lines : list of int or None
+        The line on which each row begins, of shape (n_rows,); None for a format without lines.
+    """
+
+    frame: pl.DataFrame
+    lines: Sequence[int] | None = None
+
+
+def read_labels(path: Path, format: str | None = None) -> Labels:  # noqa: A002 - the word that users look for
+    """Read all columns of a CSV, TSV, Parquet, JSON Lines or JSON file.
+
+    Raises
+    ------
+    DataError
+        Of its subclasses the one that says what is wrong, with the line where there are lines.
+    """
+    path = readable(path)
+    chosen = chosen_format(path, format)
+    if chosen == "trec":
+        msg = f"cannot tell the format of this table from its name: name it {_ENDINGS}, or pass format='csv'"
+        raise FileFormatError(msg, path=path)
+    if chosen == "parquet":
+        return Labels(_read_parquet(path))
+    data = read_all(path)
+    refuse_binary(data, path)
+    text = decoded(data, path)
+    if not text.strip():
+        raise EmptyDataError("empty: expected column names and rows", path=path)
+    if chosen in _SEPARATORS:
+        return _read_table(text, path, _SEPARATORS[chosen])
+    return _read_lines(text, path) if chosen == "jsonl" else _read_json(text, path)
+
+
+def labels_of_mapping(mapping: Mapping[str, Mapping[str, Any]]) -> Labels:
+    """Return a checked dict of dicts, keyed by the id, as a table."""
+    return _of_objects([{**row, _KEY: key} for key, row in mapping.items()])
+
+
+def as_text(value: object) -> str | None:
+    """Return a value as text: null and NaN are none, true and false as JSON has them.
+
+    Examples
+    --------
+    >>> as_text("0880"), as_text(7), as_text(True), as_text(float("nan")), as_text(["a"])
+    ('0880', '7', 'true', None, '["a"]')
+    """
+    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
+        return None
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _read_parquet(path: Path) -> pl.DataFrame:
+    try:
+        return pl.scan_parquet(path, glob=False).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise FileFormatError(f"expected a Parquet file ({error})", path=path) from error
+
+
+def _read_table(text: str, path: Path, separator: str) -> Labels:
+    try:
+        return _parse_table(text, path, separator, quoting=csv.QUOTE_MINIMAL)
+    except MalformedRowError:
+        if separator != "\t":
+            raise
+    return _parse_table(text, path, separator, quoting=csv.QUOTE_NONE)  # a query may begin with a quote
+
+
+def _parse_table(text: str, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Labels:
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, quoting=quoting, strict=True)
+    header: list[str] = []
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    line = 1
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise MalformedRowError(f"cannot be read as a table: {error}", path=path, line=line) from error
+        if row is None:
+            break
+        if any(row) and header:
+            _check_width(row, header, separator, path, line)
+            rows.append(row)
+            lines.append(line)
+        elif any(row):
+            header = _checked_header([name.strip() for name in row], path)
+        line = reader.line_num + 1
+    columns = zip(*rows, strict=True) if rows else [()] * len(header)
+    schema = dict.fromkeys(header, pl.String)
+    return Labels(pl.DataFrame(dict(zip(header, map(list, columns), strict=True)), schema=schema), lines)
+
+
+def _check_width(row: list[str], header: list[str], separator: str, path: Path, line: int) -> None:
+    if len(row) != len(header):
+        expected = f"expected {len(header)} fields ({separator.join(header)})"
+        msg = f"{expected}, got {len(row)}: {shown(separator.join(row))}"
+        raise MalformedRowError(msg, path=path, line=line)
+
+
+def _checked_header(header: list[str], path: Path) -> list[str]:
+    for name in header:
+        if header.count(name) > 1:
+            msg = f"column {name!r} stands in the table {header.count(name)} times, expected once"
+            raise ColumnError(msg, path=path)
+    return header
+
+
+def _read_lines(text: str, path: Path) -> Labels:
+    objects: list[dict[str, Any]] = []
+    lines: list[int] = []
+    for line, raw in enumerate(text.split("\n"), 1):
+        if raw.strip():
+            objects.append(_object(_parsed(raw, path, line), "one JSON object a line", path, line))
+            lines.append(line)
+    return Labels(_of_objects(objects).frame, lines)
+
+
+def _read_json(text: str, path: Path) -> Labels:
+    given = _parsed(text, path)
+    if isinstance(given, dict) and isinstance(given.get("test_cases"), list):
+        about = given.get("metadata")
+        common = {"language": about["language"]} if isinstance(about, dict) and "language" in about else {}
+        return _of_objects([{**common, **_object(row, "objects", path)} for row in given["test_cases"]])
+    if isinstance(given, dict):
+        return _of_objects([{**_object(row, _EXPECTED, path), _KEY: key} for key, row in given.items()])
+    if isinstance(given, list):
+        return _of_objects([_object(row, _EXPECTED, path) for row in given])
+    raise FileFormatError(f"{_EXPECTED}, got {shown(text.strip())}", path=path)
+
+
+def _parsed(text: str, path: Path, line: int | None = None) -> Any:  # noqa: ANN401 - whatever JSON holds
+    try:
+        return json.loads(
+            text,
+            parse_float=_Number,
+            parse_int=_Number,
+            parse_constant=lambda _: None,
+            object_pairs_hook=lambda pairs: _without_repeats(pairs, path, line),
+        )
+    except json.JSONDecodeError as error:
+        hint = "; this looks like JSON lines: name it .jsonl" if line is None and "Extra" in error.msg else ""
+        given = f": {shown(text.strip())}" if line else ""
+        raise MalformedRowError(
+            f"invalid JSON, {error.msg}{given}{hint}", path=path, line=line or error.lineno
+        ) from error
+
+
+def _without_repeats(pairs: list[tuple[str, Any]], path: Path, line: int | None) -> dict[str, Any]:
+    """Build an object; JSON allows a key twice, and Python would keep the last."""
+    built = dict(pairs)
+    if len(built) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DuplicateError(f"key {twice!r} stands twice in one object, expected once", path=path, line=line)
+    return built
+
+
+def _object(given: object, expected: str, path: Path, line: int | None = None) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        expected = expected if expected.startswith("expected") else f"expected {expected}"
+        raise MalformedRowError(f"{expected}, got {shown(json.dumps(given))}", path=path, line=line)
+    return given
+
+
+def _of_objects(objects: Iterable[Mapping[str, Any]]) -> Labels:
+    objects = list(objects)
+    names = dict.fromkeys(name for row in objects for name in row)
+    columns = {name: [as_text(row.get(name)) for row in objects] for name in names}
+    return Labels(pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)))

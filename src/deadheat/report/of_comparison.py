@@ -1,0 +1,303 @@
+"""The report of a comparison: the systems with their intervals, their differences, and what ties could make of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from deadheat.comparison import Pair
+from deadheat.report.bars import bars
+from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table
+from deadheat.report.numbers import MARK, counted, three
+from deadheat.report.of_evaluation import EXPLAINED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from deadheat.comparison import Comparison, Design
+    from deadheat.measures import Measure
+    from deadheat.report.model import Bar, Cell
+
+MEASURE, SYSTEM, BASELINE = Column("measure", "measure"), Column("system", "system"), Column("baseline", "baseline")
+LIKELY = 0.05  # probability of a reversal that is worth saying
+WORTH_A_ROW = 0.001
+TESTS = {
+    "randomization": "paired randomisation test (sign flips)",
+    "bootstrap": "paired bootstrap test",
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "sign test",
+    "tukey": "Tukey's HSD by randomisation",
+}
+CORRECTIONS = {
+    "none": "not corrected",
+    "bonferroni": "corrected by Bonferroni",
+    "holm": "corrected by Holm",
+    "bh": "corrected by Benjamini and Hochberg (false discovery rate)",
+}
+METHODS = {"bca": "BCa bootstrap over queries", "percentile": "percentile bootstrap over queries", "t": "Student's t"}
+DATA = tuple(one.name for one in fields(Pair))[3:]  # behind measure, system and baseline
+
+
+@dataclass(frozen=True)
+class Part:
+    """A comparison of one stratum, or of all queries."""
+
+    stratum: tuple[str, ...]
+    comparison: Comparison
+
+
+def report_comparison(
+    comparison: Comparison,
+    *,
+    qrels: str,
+    columns: Sequence[str] = (),
+    strata: Mapping[str | tuple[str, ...], Comparison] | None = None,
+    for_people: bool = True,
+) -> Report:
+    """Return the report of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    qrels : str
+        The name of the qrels.
+    columns : sequence of str
+        What `strata` are of.
+    strata : mapping of stratum to Comparison, optional
+        Shown instead of the whole.
+    for_people : bool, default True
+        Tables measure by measure; else one of all pairs, which comes first, and one of all systems.
+    """
+    parts = [Part((), comparison)]
+    if strata is not None:
+        parts = [Part((key,) if isinstance(key, str) else key, part) for key, part in strata.items()]
+    leading = tuple(Column(name, name) for name in columns)
+    facts = tuple(_facts(comparison, parts, qrels))
+    if not for_people:
+        return Report((_pairs_as_data(parts, leading), _systems_as_data(parts, leading)), facts)
+    tables = []
+    for measure in comparison.measures:
+        tables += [_systems(parts, leading, measure), _differences(parts, leading, measure)]
+        tables += _reversals(parts, leading, measure)
+    return Report(tuple(tables), facts)
+
+
+def _pairs_as_data(parts: Sequence[Part], leading: tuple[Column, ...]) -> Table:
+    rows = [
+        Row((*part.stratum, pair.system, pair.baseline, pair.measure), (tuple(getattr(pair, name) for name in DATA),))
+        for part in parts
+        for pair in part.comparison.pairs
+    ]
+    labels = (*leading, SYSTEM, BASELINE, MEASURE)
+    return Table("pairs", labels, tuple(Column(name, name) for name in DATA), tuple(rows))
+
+
+def _systems_as_data(parts: Sequence[Part], leading: tuple[Column, ...]) -> Table:
+    rows = [
+        Row((*part.stratum, name, str(measure)), (cells,))
+        for part in parts
+        for measure in part.comparison.measures
+        for name, cells in _of_systems(part.comparison, measure).items()
+    ]
+    return Table("systems", (*leading, SYSTEM, MEASURE), _system_columns(parts), tuple(rows))
+
+
+def _systems(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> Table:
+    """Each system with the interval of its mean, the best one first."""
+    rows = [
+        Row((*part.stratum, name), (cells,))
+        for part in parts
+        for name, cells in _of_systems(part.comparison, measure).items()
+    ]
+    return Table("systems", (*leading, SYSTEM), _system_columns(parts), tuple(rows), title=f"{measure}: means")
+
+
+def _system_columns(parts: Sequence[Part]) -> tuple[Column, ...]:
+    return (
+        Column("mean", "mean"),
+        Column("ci", _level(parts)),
+        Column("bar", "", spare=1),
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
+        Column("standard_error", "std err", spare=3),
+        Column("tie_standard_error", "tie std err", is_data=True),
+    )
+
+
+def _level(parts: Sequence[Part]) -> str:
+    return f"{100 * parts[0].comparison.design.confidence_level:g}% CI"
+
+
+def _of_systems(comparison: Comparison, measure: Measure) -> dict[str, tuple[Cell, ...]]:
+    scores = {name: evaluation[measure] for name, evaluation in comparison.evaluations.items()}
+    found = {name: comparison.intervals[name, str(measure)] for name in scores}
+    spans, means = zip(*((Span(one.low, one.high), one.mean) for one in found.values()), strict=True)
+    drawn = dict(zip(found, bars(spans, means), strict=True))
+    sign = -1 if measure.higher_is_better else 1
+    return {
+        name: (
+            one.mean,
+            Span(one.low, one.high),
+            drawn[name],
+            Span(scores[name].mean_tie_min, scores[name].mean_tie_max),
+            one.standard_error,
+            one.tie_standard_error,
+        )
+        for name, one in sorted(found.items(), key=lambda item: sign * item[1].mean)
+    }
+
+
+def _title(comparison: Comparison, measure: Measure) -> str:
+    if comparison.design.baseline is None:
+        return f"{measure}: differences, system - baseline"
+    return f"{measure}: differences from {comparison.design.baseline}"
+
+
+def _differences(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> Table:
+    """Each pair with its difference and how sure it is."""
+    design = parts[0].comparison.design
+    is_tukey = design.test == "tukey"  # one p value, which accounts for all pairs
+    columns = (
+        Column("difference", "difference"),
+        Column("ci", _level(parts), spare=1),
+        Column("bar", "", spare=6),
+        *(() if is_tukey else (Column("p_value", "p", spare=2),)),
+        Column("p_adjusted", "p" if is_tukey else "p adj"),
+        Column("effect_size", "effect", spare=5),
+        Column("wins", "wins", spare=3),
+        Column("draws", "draws", spare=4),
+        Column("losses", "losses", spare=3),
+    )
+    named = [(part.stratum, pair) for part in parts for pair in part.comparison[measure]]
+    drawn = bars([Span(pair.low, pair.high) for _, pair in named], [pair.difference for _, pair in named])
+    rows = [
+        Row((*stratum, *_names(pair, design)), (_cells(pair, bar, is_tukey=is_tukey),))
+        for (stratum, pair), bar in zip(named, drawn, strict=True)
+    ]
+    labels = (*leading, *_label_columns(design))
+    return Table("pairs", labels, columns, tuple(rows), title=_title(parts[0].comparison, measure))
+
+
+def _cells(pair: Pair, bar: Bar, *, is_tukey: bool) -> tuple[Cell, ...]:
+    return (
+        pair.difference,
+        Span(pair.low, pair.high),
+        bar,
+        *(() if is_tukey else (pair.p_value,)),
+        Marked(pair.p_adjusted) if pair.significant else pair.p_adjusted,
+        pair.effect_size,
+        *(pair.wins, pair.draws, pair.losses),
+    )
+
+
+def _label_columns(design: Design) -> tuple[Column, ...]:
+    return (BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)
+
+
+def _names(pair: Pair, design: Design) -> tuple[str, ...]:
+    return (pair.baseline, pair.system) if design.baseline is None else (pair.system,)
+
+
+def _reversals(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> list[Table]:
+    """List the pairs whose order ties can well turn round, the likeliest first."""
+    design = parts[0].comparison.design
+    rows = [
+        Row(
+            (*part.stratum, *_names(pair, design)),
+            (
+                (
+                    Share(pair.flip_probability),
+                    pair.difference,
+                    pair.tie_standard_error,
+                    Marked(pair.doc_id_difference) if pair.doc_id_reverses else pair.doc_id_difference,
+                ),
+            ),
+        )
+        for part in parts
+        for pair in sorted(part.comparison[measure], key=lambda pair: -pair.flip_probability)
+        if pair.flip_probability >= WORTH_A_ROW or pair.doc_id_reverses
+    ]
+    if not rows:
+        return []
+    columns = (
+        Column("flip_probability", "reversed"),
+        Column("difference", "difference", spare=1),
+        Column("tie_standard_error", "tie std err", spare=2),
+        Column("doc_id_difference", "trec_eval"),
+    )
+    title = f"{measure}: what ties can turn round"
+    return [Table("ties", (*leading, *_label_columns(design)), columns, tuple(rows), title=title)]
+
+
+def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterator[Fact]:
+    design, pairs = comparison.design, [pair for part in parts for pair in part.comparison.pairs]
+    first = next(iter(comparison.evaluations.values()))
+    n_queries = sorted({pair.n_queries for pair in comparison.pairs})
+    yield Fact("deadheat", version("deadheat"))
+    yield Fact("qrels", qrels)
+    shown = f"{n_queries[-1]:,}" if len(n_queries) == 1 else f"{n_queries[0]:,} to {n_queries[-1]:,}, by pair"
+    clusters = comparison.cluster
+    n_clusters = None if clusters is None else len(set(clusters.tolist()))
+    grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
+    yield Fact("n_queries", n_queries[-1], "queries", f"{shown} in {qrels}{grouped}")
+    yield Fact("n_clusters", n_clusters)
+    yield Fact("ties", first.ties, "ties", EXPLAINED[first.ties])
+    for name in ("baseline", "test", "correction", "alternative", "method", "confidence_level", "n_resamples"):
+        yield Fact(name, getattr(design, name))
+    yield Fact("rng", design.rng if isinstance(design.rng, int) else None)
+    yield Fact("", None, "test", _test(design, pairs))
+    yield Fact("", None, "intervals", f"{METHODS[design.method]}, not corrected")
+    n_significant = sum(pair.significant for pair in pairs)
+    level = f"{1 - design.confidence_level:.3g}"
+    yield Fact("", None, MARK, f"p below {level}: {n_significant} of {counted(len(pairs), 'difference')}")
+    yield from _of_ties(pairs)
+    yield from _left_out(comparison)
+
+
+def _test(design: Design, pairs: Sequence[Pair]) -> str:
+    n_exact = sum(pair.exact_p_value for pair in pairs)
+    resampled = f"{design.n_resamples:,} resamples"
+    if n_exact:
+        resampled = "exact" if n_exact == len(pairs) else f"{resampled}, exact where they are few"
+    corrected = "which accounts for all pairs" if design.test == "tukey" else CORRECTIONS[design.correction]
+    over = "" if design.test == "tukey" or design.correction == "none" else " within a measure"
+    return f"{TESTS[design.test]}, {design.alternative}, {resampled}; {corrected}{over}"
+
+
+def _of_ties(pairs: Sequence[Pair]) -> Iterator[Fact]:
+    """Say how many differences ties can turn round."""
+    possible = sum(pair.can_flip for pair in pairs)
+    likely = [pair for pair in pairs if pair.flip_probability >= LIKELY]
+    total = counted(len(pairs), "difference")
+    if not possible:
+        yield Fact("", None, "reversed", f"none: no order of equal scores turns any of {total} round")
+        return
+    text = (
+        f"{possible} of {total} by some order of the ties; {len(likely)} of them with a probability of {LIKELY:.0%} or"
+        f" more if ties are broken at random"
+    )
+    methods = {pair.flip_method for pair in pairs if pair.can_flip} - {"none"}
+    how = {"normal": " (by the normal distribution with the exact variance)", "exact": " (exact)"}
+    yield Fact("", None, "reversed", text + (how[methods.pop()] if len(methods) == 1 else ""))
+    reversed_ = [f"{pair.system} / {pair.baseline}" for pair in pairs if pair.doc_id_reverses]
+    if reversed_:
+        said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {three(reversed_)}"
+        yield Fact("", None, "trec_eval", f"its rule, ties by document id, {said}")
+
+
+def _left_out(comparison: Comparison) -> Iterator[Fact]:
+    """Name what does not enter: queries that a run lacks or that are not judged."""
+    for name, evaluation in comparison.evaluations.items():
+        if evaluation.missing_queries:
+            ids = evaluation.missing_queries
+            made = "left out" if evaluation.conventions.missing == "skip" else "counted as empty rankings"
+            shown = f"{counted(len(ids), 'query', 'queries')} ({three(ids)}), {made}"
+            yield Fact("", None, f"missing in {name}", shown)
+    missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}
+    unjudged = {name: list(one.unjudged_queries) for name, one in comparison.evaluations.items()}
+    yield Fact("missing_queries", missing)
+    yield Fact("unjudged_queries", unjudged)
+    n_unjudged = sum(map(len, unjudged.values()))
+    if n_unjudged:
+        yield Fact("", None, "not judged", f"{counted(n_unjudged, 'query', 'queries')} of the runs, left out")

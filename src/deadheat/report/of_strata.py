@@ -1,0 +1,168 @@
+"""What the report of evaluations by strata adds: averages over strata, and what is small, missing or mixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deadheat.report.model import Column, Fact, Row, Table
+from deadheat.report.numbers import MARK, counted, three
+from deadheat.strata import NONE, label, order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deadheat.strata import Strata
+
+MEASURE = Column("measure", "measure")
+LOWEST = (Column("lowest", "lowest"), Column("highest", "highest"))
+VARIANCE = (Column("variance", "variance"), Column("std", "std", spare=1))
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How queries were grouped.
+
+    Attributes
+    ----------
+    source : str
+        Name of the queries table.
+    strata : tuple of Strata
+        Of each run; none if all queries are reported together.
+    asked : tuple of str
+        The stratum columns that were asked for.
+    languages : tuple of str
+        Of the evaluated queries.
+    without_language : tuple of str
+        Evaluated queries that have none, if others have one.
+    pool_languages : bool
+        Whether they may be averaged.
+    has_clusters : bool
+        Whether a column of the table names clusters.
+    """
+
+    source: str
+    strata: tuple[Strata, ...] = ()
+    asked: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    without_language: tuple[str, ...] = ()
+    pool_languages: bool = False
+    has_clusters: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The stratum columns."""
+        return self.strata[0].columns if self.strata else ()
+
+    @property
+    def language_column(self) -> str | None:
+        """The stratum column that holds the language."""
+        column = self.strata[0].queries.language_column if self.strata else None
+        return column if column in self.columns else None
+
+    @property
+    def is_by_language(self) -> bool:
+        """Whether every stratum is a language."""
+        return self.columns == (self.language_column,)
+
+
+def average(grouping: Grouping) -> Table | None:
+    """Return a table of averages over strata and of the variance between them; within each language, if there are more.
+
+    There is no mean over the queries of all languages unless they may be pooled. Of counts there are no averages.
+    """
+    first = grouping.strata[0]
+    within = None if grouping.is_by_language else grouping.language_column
+    measures = [str(measure) for measure in first.whole.measures if not measure.total]
+    if not measures:
+        return None
+    found = [
+        {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
+        for of_run in grouping.strata
+    ]
+    columns = _columns(grouping)
+    shared = {value for of_run in found for value, _ in of_run}
+    rows = [
+        Row(
+            (*([value] if value else []), measure),
+            tuple(tuple(of_run.get((value, measure), {}).get(column.key) for column in columns) for of_run in found),
+        )
+        for value in sorted(shared, key=lambda value: order(value or ""))
+        for measure in measures
+    ]
+    others = [column for column in grouping.columns if column != within]
+    title = f"Averages over {' and '.join(others)}" + (f", within each {within}" if within else "")
+    labels = (*([Column(within, within)] if within else []), MEASURE)
+    names = tuple(of_run.whole.name for of_run in grouping.strata)
+    return Table("averages", labels, columns, tuple(rows), names, title=title, has_blocks=bool(within))
+
+
+def _columns(grouping: Grouping) -> tuple[Column, ...]:
+    macro = Column("macro", "mean of languages" if grouping.is_by_language else "macro")
+    # the mean over all queries would be one over languages
+    has_micro = not grouping.is_by_language or grouping.pool_languages
+    micro = (Column("micro", "micro"),) if has_micro else ()
+    return (macro, *micro, Column("n_strata", "strata", is_data=True), *VARIANCE, *LOWEST)
+
+
+def tell(grouping: Grouping) -> Iterator[Fact]:
+    """Give the facts about strata and languages."""
+    yield Fact("queries_table", grouping.source)
+    yield Fact("by", list(grouping.columns), "strata", _by(grouping))
+    yield Fact("languages", list(grouping.languages), "languages", _languages(grouping))
+    if not grouping.strata:
+        return
+    if grouping.is_by_language:
+        averages = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
+    else:
+        averages = (
+            "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
+        )
+    yield Fact("", None, "averages", averages)
+    yield from _unassigned(grouping)
+    yield from _small(grouping)
+
+
+def _by(grouping: Grouping) -> str:
+    if grouping.strata:
+        return f"by {' and '.join(grouping.columns)}, from {grouping.source}"
+    if grouping.languages or grouping.has_clusters:
+        return ""
+    return f"none: --by names no column of {grouping.source}, which tells no language of these queries"
+
+
+def _languages(grouping: Grouping) -> str:
+    named, lacking = ", ".join(grouping.languages), grouping.without_language
+    if len(grouping.languages) == 1 and lacking and not grouping.strata:
+        return f"{named}; {counted(len(lacking), 'query', 'queries')} ({three(lacking)}) without one averaged with it"
+    if len(grouping.languages) < 2:
+        return ""
+    if grouping.language_column is None:
+        return f"{named}: averaged together (--pool-languages)"
+    if grouping.language_column in grouping.asked:
+        return ""
+    return f"{named}: kept apart; --pool-languages averages over them"
+
+
+def _unassigned(grouping: Grouping) -> Iterator[Fact]:
+    ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
+    yield Fact("unassigned_queries", ids)
+    if ids:
+        lacking = " or ".join(grouping.columns)
+        text = f"{counted(len(ids), 'query', 'queries')} ({three(ids)}) without {lacking}, not in macro and variance"
+        yield Fact("", None, NONE, text)
+
+
+def _small(grouping: Grouping) -> Iterator[Fact]:
+    """Name the strata in which a mean is of few queries."""
+    found: dict[str, int] = {}
+    for of_run in grouping.strata:
+        for stratum in sorted(of_run, key=order):
+            fewest = min(scores.n_queries for scores in of_run[stratum])
+            if fewest < of_run.smallest:
+                found[label(stratum)] = min(fewest, found.get(label(stratum), fewest))
+    yield Fact("small_strata", found)
+    if found:
+        smallest = grouping.strata[0].smallest
+        named = three([f"{name} ({n})" for name, n in found.items()], between="; ")
+        yield Fact("", None, MARK, f"fewer than {smallest} queries: {named}")

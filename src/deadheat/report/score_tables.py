@@ -1,0 +1,279 @@
+"""The tables of evaluations: means by measure and run, of all queries or of each stratum, and the scores of queries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from deadheat.report.bars import bars
+from deadheat.report.model import Column, Marked, Row, Span, Table
+from deadheat.strata import keys_of, label, order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from deadheat.confidence import Interval, IntervalOptions
+    from deadheat.evaluation import Evaluation
+    from deadheat.measures import Measure
+    from deadheat.report.model import Bar, Cell
+    from deadheat.scores import Scores
+    from deadheat.strata import Strata
+
+MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
+SPREAD = (Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))
+NOTHING = Span(math.nan, math.nan)
+
+Places: TypeAlias = "dict[tuple[int, int, str], Entry]"
+"""The entries of a table by part, run and measure."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """All queries, or those of a stratum.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The values of the stratum columns; none for all queries.
+    evaluations : tuple of Evaluation or None
+        Of each run; None if it has no query there.
+    intervals : tuple of dict
+        Of each run, by measure; empty if there are none.
+    """
+
+    labels: tuple[str, ...]
+    evaluations: tuple[Evaluation | None, ...]
+    intervals: tuple[Mapping[str, Interval], ...]
+
+
+def inside(labels: tuple[str, ...]) -> str:
+    """Return what follows the name of a run in sentences, if only a stratum is meant."""
+    return f" ({label(labels)})" if labels else ""
+
+
+def whole(evaluations: Sequence[Evaluation], options: IntervalOptions | None) -> list[Part]:
+    """Return all queries as one part.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+    options : IntervalOptions or None
+        None if no intervals are wanted.
+    """
+    intervals = [{} if options is None else one.intervals(**options) for one in evaluations]
+    return [Part((), tuple(evaluations), tuple(intervals))]
+
+
+def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[Part]:
+    """Return a part for each stratum that a run has.
+
+    Parameters
+    ----------
+    strata : sequence of Strata
+        Of each run, by the same columns.
+    options : IntervalOptions or None
+        None if no intervals are wanted.
+    """
+    found = [{} if options is None else of_run.intervals(**options) for of_run in strata]
+    return [
+        Part(
+            keys_of(stratum),
+            tuple(of_run.get(stratum) for of_run in strata),
+            tuple(of_run.get(stratum, {}) for of_run in found),
+        )
+        for stratum in sorted(set().union(*strata), key=order)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A measure of a run in a part: what a group of cells shows.
+
+    Attributes
+    ----------
+    scores : Scores
+    interval : Interval or None
+    is_small, is_lacking : bool
+        Whether there are too few queries, or some without a value that nobody asked to skip: the mean gets a star.
+    bar : Bar or None
+    """
+
+    scores: Scores
+    interval: Interval | None
+    is_small: bool
+    is_lacking: bool
+    bar: Bar | None = None
+
+    @property
+    def is_total(self) -> bool:
+        """Whether a total is shown, which has no interval."""
+        return self.scores.measure.total
+
+    @property
+    def span(self) -> Span:
+        """The ends of the interval."""
+        return NOTHING if self.interval is None or self.is_total else Span(self.interval.low, self.interval.high)
+
+    def mean(self) -> Cell:
+        """Return the mean, of a count the total."""
+        is_marked = (self.is_small or self.is_lacking) and not self.is_total
+        return Marked(self.scores.mean) if is_marked else self.shown(self.scores.mean)
+
+    def shown(self, mean: float) -> Cell:
+        """Return a number of the mean, or of the total."""
+        return count(mean * self.scores.n_queries) if self.is_total else mean
+
+    def of_interval(self, attribute: str) -> Cell:
+        """Return a number of the interval."""
+        return None if self.interval is None or self.is_total else float(getattr(self.interval, attribute))
+
+
+def tabulate(
+    parts: Sequence[Part],
+    names: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    columns: Sequence[str] = (),
+    smallest: int = 0,
+    level: float | None = None,
+    no_relevant: str = "zero",
+) -> Table:
+    """Return a table with a row a part and measure, and a group of columns a run.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    names : sequence of str
+        Of the runs.
+    measures : sequence of Measure
+    columns : sequence of str, default ()
+        The stratum columns, if the parts are strata.
+    smallest : int, default 0
+        Means of fewer queries get a star.
+    level : float, optional
+        Confidence level of the intervals, if there are any.
+    no_relevant : {"zero", "skip"}, default "zero"
+        How the evaluations were made.
+    """
+    entries = _with_bars(_entries(parts, measures, smallest, no_relevant))
+    has_bars = level is not None and len(entries) > len(measures)  # one alone has nothing to stand beside
+    shown = list(_columns(level, is_stratified=bool(columns), has_bars=has_bars))
+    rows = []
+    for place, part in enumerate(parts):
+        for measure in measures:
+            of_runs = [entries.get((place, run, str(measure))) for run in range(len(names))]
+            groups = tuple(tuple(None if one is None else cell(one) for _, cell in shown) for one in of_runs)
+            rows.append(Row((*part.labels, str(measure)), groups))
+    return Table(
+        "strata" if columns else "scores",
+        (*(Column(column, column) for column in columns), MEASURE),
+        tuple(column for column, _ in shown),
+        tuple(rows),
+        tuple(names),
+        main=1 if columns else 0,
+        has_blocks=bool(columns),
+    )
+
+
+def _columns(
+    level: float | None, *, is_stratified: bool, has_bars: bool
+) -> Iterator[tuple[Column, Callable[[Entry], Cell]]]:
+    """Give the columns of a group, and what stands in them."""
+    is_wide = is_stratified or level is not None  # a narrow screen leaves something out
+    if is_stratified:
+        yield Column("n_queries", "n"), lambda one: one.scores.n_queries
+    yield Column("value", "mean"), Entry.mean
+    if level is not None:
+        yield Column("interval", f"{100 * level:g}% CI"), lambda one: one.span
+        if has_bars:
+            yield Column("bar", ""), lambda one: one.bar
+        for name in ("standard_error", "query_standard_error", "tie_share"):
+            yield Column(name, name, is_data=True), lambda one, name=name: one.of_interval(name)  # type: ignore[misc]
+    yield Column("tie_std", "tie std", spare=is_wide), lambda one: one.shown(one.scores.mean_tie_std)
+    yield Column("tie_min", "tie min", spare=2 * is_wide), lambda one: one.shown(one.scores.mean_tie_min)
+    yield Column("tie_max", "tie max", spare=2 * is_wide), lambda one: one.shown(one.scores.mean_tie_max)
+    if is_stratified:
+        yield Column("is_small", "small", is_data=True), lambda one: one.is_small
+
+
+def _entries(parts: Sequence[Part], measures: Sequence[Measure], smallest: int, no_relevant: str) -> Places:
+    entries: Places = {}
+    for place, part in enumerate(parts):
+        for run, evaluation in enumerate(part.evaluations):
+            if evaluation is None:
+                continue
+            for measure in measures:
+                scores, name = evaluation[str(measure)], str(measure)
+                is_lacking = bool(unexplained(evaluation, scores, no_relevant))
+                interval = part.intervals[run].get(name)
+                entries[place, run, name] = Entry(scores, interval, scores.n_queries < smallest, is_lacking)
+    return entries
+
+
+def _with_bars(entries: Places) -> Places:
+    """Draw the intervals of each measure on one scale."""
+    found: Places = {}
+    for name in dict.fromkeys(name for *_, name in entries):
+        own = {key: entry for key, entry in entries.items() if key[2] == name}
+        means = [math.nan if entry.is_total else entry.scores.mean for entry in own.values()]
+        drawn = bars([entry.span for entry in own.values()], means)
+        found |= {key: replace(entry, bar=bar) for (key, entry), bar in zip(own.items(), drawn, strict=True)}
+    return found
+
+
+def list_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata] = ()) -> Table:
+    """Return a table with a row a query and measure; a query that a run leaves out is empty there.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+    strata : sequence of Strata, default ()
+        Of each run: they label and sort the queries.
+    """
+    labels: dict[str, tuple[str, ...]] = {}
+    for evaluation in evaluations:
+        labels |= dict.fromkeys(evaluation.query_ids.tolist(), ())
+    for of_run in strata:
+        for stratum, part in of_run.items():
+            labels |= dict.fromkeys(part.query_ids.tolist(), keys_of(stratum))
+    columns = [_by_query(evaluation) for evaluation in evaluations]
+    rows = [
+        Row(
+            (*labels[query], query, str(measure)),
+            tuple(column.get((query, str(measure)), (None,) * 4) for column in columns),
+        )
+        for query in sorted(labels, key=lambda query: (order(labels[query]), query))
+        for measure in evaluations[0].measures
+    ]
+    of_strata = [Column(name, name) for one in strata[:1] for name in one.columns]
+    names = tuple(evaluation.name for evaluation in evaluations)
+    return Table("per_query", (*of_strata, QUERY, MEASURE), (Column("value", "value"), *SPREAD), tuple(rows), names)
+
+
+def _by_query(evaluation: Evaluation) -> dict[tuple[str, str], tuple[Cell, ...]]:
+    found: dict[tuple[str, str], tuple[Cell, ...]] = {}
+    for scores in evaluation:
+        columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
+        name, as_cell = str(scores.measure), count if scores.measure.total else _number
+        for query, *cells in zip(scores.query_ids.tolist(), *(column.tolist() for column in columns), strict=True):
+            found[query, name] = tuple(map(as_cell, cells))
+    return found
+
+
+def unexplained(evaluation: Evaluation, scores: Scores, no_relevant: str) -> list[str]:
+    """Return the queries without a value that were not skipped on demand."""
+    ids: list[str] = scores.query_ids[~scores.kept].tolist()
+    skipped = set(evaluation.without_relevant(scores.measure)) if no_relevant == "skip" else set()
+    return [query for query in ids if query not in skipped]
+
+
+def count(value: float) -> Cell:
+    """Return a count as an int; over ties it may have a fraction."""
+    whole_number = round(value) if math.isfinite(value) else None
+    is_whole = whole_number is not None and abs(value - whole_number) < 1e-9 * max(1.0, abs(value))
+    return whole_number if is_whole else value
+
+
+def _number(value: float) -> Cell:
+    return None if math.isnan(value) else value

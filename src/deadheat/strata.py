@@ -1,0 +1,349 @@
+"""Strata: an evaluation by groups of queries, such as their languages, and the averages and variance between them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+
+import numpy as np
+
+from deadheat.confidence import cluster_codes
+from deadheat.errors import ColumnError, DeadheatWarning, NoCommonQueryError, ParameterError
+from deadheat.evaluation import SMALLEST
+from deadheat.queries import Queries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import polars as pl
+
+    from deadheat.arrays import BoolArray
+    from deadheat.confidence import Cluster, Interval, IntervalOptions
+    from deadheat.data import Source
+    from deadheat.evaluation import Evaluation
+    from deadheat.measures import Measure
+
+Stratum: TypeAlias = "str | tuple[str, ...]"
+"""The value of one column, or a tuple of the values of several."""
+
+NONE = "(none)"  # the value of queries that have none
+SUMMARY = ("measure", "n_queries", "mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max", "is_small")
+AVERAGES = dict.fromkeys(("micro", "macro"), "Float64") | {"n_strata": "Int64"}
+AVERAGES |= dict.fromkeys(("variance", "std"), "Float64") | dict.fromkeys(("lowest", "highest"), "String")
+RESERVED = {*SUMMARY, "run", "query_id", "value"}  # a stratum column of that name would stand twice in a table
+
+
+class Strata(Mapping[Stratum, "Evaluation"]):
+    """An evaluation of each stratum of queries. Made by :meth:`Evaluation.by`.
+
+    A mapping of stratum to `Evaluation`, sorted; queries without a value in a column are in the stratum "(none)", the
+    last one.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Columns of the queries table.
+    smallest : int
+    whole : Evaluation
+        Of all queries.
+    queries : Queries
+    small : tuple
+        The strata with fewer than `smallest` queries.
+    unassigned : tuple of str
+        Queries that have no value in a column.
+    """
+
+    def __init__(
+        self,
+        whole: Evaluation,
+        masks: Mapping[Stratum, BoolArray],
+        columns: Sequence[str],
+        queries: Queries,
+        smallest: int,
+    ) -> None:
+        self.columns = tuple(columns)
+        self.smallest = smallest
+        self.whole = whole
+        self.queries = queries
+        self._masks = dict(masks)
+        self._parts = {stratum: whole.select(keep) for stratum, keep in masks.items()}
+        self.small = tuple(stratum for stratum, part in self._parts.items() if len(part.query_ids) < smallest)
+        lacking = [part.query_ids.tolist() for stratum, part in self._parts.items() if not is_assigned(stratum)]
+        self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids))
+
+    def __repr__(self) -> str:
+        sizes = "; ".join(f"{label(stratum)}: {len(part.query_ids)}" for stratum, part in self.items())
+        return f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>"
+
+    def __getitem__(self, stratum: Stratum) -> Evaluation:
+        return self._parts[stratum]
+
+    def __iter__(self) -> Iterator[Stratum]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def summary(
+        self,
+        method: str = "bca",
+        *,
+        confidence_level: float = 0.95,
+        n_resamples: int = 10_000,
+        rng: np.random.Generator | int | None = 0,
+        cluster: Cluster = None,
+    ) -> pl.DataFrame:
+        """Return a row for each stratum and measure.
+
+        Parameters
+        ----------
+        method, confidence_level, n_resamples, rng
+            Of the intervals, as for :meth:`Scores.interval`.
+        cluster : str, dict or sequence, optional
+            As there; a column is one of the queries table.
+
+        Returns
+        -------
+        polars.DataFrame
+            The stratum columns, measure, n_queries (that have a value), mean, low, high, standard_error, tie_std,
+            tie_min, tie_max (of the mean over tie orders) and is_small. With one query or none, low, high and
+            standard_error are null.
+        """
+        import polars as pl
+
+        found = self.intervals(
+            method=method, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng, cluster=cluster
+        )
+        rows = [
+            (
+                *keys_of(stratum),
+                str(scores.measure),
+                scores.n_queries,
+                *(scores.mean, interval.low, interval.high, interval.standard_error),
+                *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
+                scores.n_queries < self.smallest,
+            )
+            for stratum, part in self.items()
+            for scores, interval in zip(part, found[stratum].values(), strict=True)
+        ]
+        numbers = dict.fromkeys(SUMMARY[2:-1], pl.Float64)
+        texts = dict.fromkeys([*self.columns, "measure"], pl.String)
+        schema: dict[str, Any] = {**texts, "n_queries": pl.Int64, **numbers, "is_small": pl.Boolean}
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def intervals(self, **options: Unpack[IntervalOptions]) -> dict[Stratum, dict[str, Interval]]:
+        """Return, for each stratum, a confidence interval of each measure's mean, by its notation.
+
+        Parameters
+        ----------
+        **options
+            As for :meth:`Scores.interval`; by default a column of clusters is one of the queries table.
+        """
+        codes = cluster_codes(options.get("cluster"), options.get("queries", self.queries), self.whole.query_ids)
+        found = {}
+        for stratum, part in self.items():
+            own: IntervalOptions = {**options, "queries": None}
+            own["cluster"] = None if codes is None else codes[self._masks[stratum]].tolist()
+            found[stratum] = part.intervals(**own)
+        return found
+
+    def averages(self, within: str | None = None) -> pl.DataFrame:
+        """Return the averages over strata of each measure, and how far the strata lie apart.
+
+        Parameters
+        ----------
+        within : str, optional
+            One of several stratum columns: averages over the strata that share a value of it, for each value.
+
+        Returns
+        -------
+        polars.DataFrame
+            The column `within` if it is given, measure, micro (mean over all queries), macro (mean over the strata's
+            means), n_strata (that have a mean), variance and std (of the strata's means; the divisor is n_strata, as
+            in ``np.var``; null for fewer than two), lowest and highest (the strata with these means). Queries in the
+            stratum "(none)" count in micro only.
+        """
+        import polars as pl
+
+        rows = [
+            (*shared, str(measure), *self._average(measure, masks, within))
+            for shared, masks in self._within(within)
+            for measure in self.whole.measures
+        ]
+        texts = dict.fromkeys([*([within] if within else []), "measure"], pl.String)
+        schema: dict[str, Any] = {**texts, **{name: getattr(pl, dtype) for name, dtype in AVERAGES.items()}}
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def _within(self, column: str | None) -> list[tuple[tuple[str, ...], dict[Stratum, BoolArray]]]:
+        """Return the masks of strata that share a value of a column, without it; all, if there is no column."""
+        if column is None:
+            return [((), self._masks)]
+        if column not in self.columns or len(self.columns) < 2:
+            allowed = ", ".join(map(repr, self.columns)) if len(self.columns) > 1 else "None for a single column"
+            msg = f"within must be one of several stratum columns, got {column!r}; allowed is {allowed}"
+            raise ParameterError(msg)
+        place = self.columns.index(column)
+        found: dict[str, dict[Stratum, BoolArray]] = {}
+        for stratum, mask in self._masks.items():
+            found.setdefault(stratum[place], {})[stratum] = mask
+        return [((value,), found[value]) for value in sorted(found, key=order)]
+
+    def _average(
+        self, measure: Measure, masks: Mapping[Stratum, BoolArray], within: str | None
+    ) -> tuple[float | str | None, ...]:
+        """Return the numbers that `AVERAGES` names, of one measure over some strata."""
+        micro = self.whole[measure].select(np.logical_or.reduce(list(masks.values()))).mean
+        found = {stratum: self[stratum][measure].mean for stratum in masks if is_assigned(stratum)}
+        means = {stratum: mean for stratum, mean in found.items() if not np.isnan(mean)}
+        if not means:
+            return micro, None, 0, None, None, None, None
+        values = np.array(list(means.values()))
+        variance = float(np.var(values)) if len(values) > 1 else float("nan")
+        ends = [
+            label(tuple(key for key, column in zip(keys_of(end), self.columns, strict=True) if column != within))
+            for end in (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
+        ]
+        return micro, float(values.mean()), len(values), variance, variance**0.5, *ends
+
+
+def stratify(
+    evaluation: Evaluation,
+    columns: str | Sequence[str],
+    queries: Source,
+    *,
+    smallest: int = SMALLEST,
+    pool_languages: bool = False,
+) -> Strata:
+    """Return an evaluation of each stratum of queries; see :meth:`Evaluation.by`.
+
+    Raises
+    ------
+    ColumnError
+        The table has no such column.
+    NoCommonQueryError
+        The table has none of the evaluated queries.
+    ParameterError
+        Another option is out of its range.
+    """
+    if type(smallest) is not int or smallest < 0:
+        msg = f"smallest must be a whole number of queries from 0 on, got {smallest!r}"
+        raise ParameterError(msg)
+    names, table = names_of(columns), Queries.of(queries)
+    check_columns(names, table)
+    masks = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages)
+    return Strata(evaluation, masks, names, table, int(smallest))
+
+
+def groups(
+    query_ids: Iterable[str], columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
+) -> dict[Stratum, BoolArray]:
+    """Tell which queries are in which stratum.
+
+    Parameters
+    ----------
+    query_ids : iterable of str, shape (n_queries,)
+    columns : str or sequence of str
+        Columns of the queries table; of several, every combination that occurs is a stratum.
+    queries : path, frame or Queries
+    pool_languages : bool, default False
+        Whether queries of different languages may fall into one stratum; without it that gives a warning.
+
+    Returns
+    -------
+    dict of str (of several columns: tuple) to ndarray of bool, shape (n_queries,)
+        Sorted, and the strata "(none)" of queries without a value behind the others.
+    """
+    ids, names, table = list(query_ids), names_of(columns), Queries.of(queries)
+    labels = [table.column(name, ids) for name in names]
+    _check_common(ids, table)
+    _warn_of_languages(ids, names, table, pool_languages=pool_languages)
+    _warn_of_unassigned(ids, names, labels, table)
+    rows = list(zip(*([value or NONE for value in column] for column in labels), strict=True))
+    found = sorted(set(rows), key=order)
+    codes = {values: code for code, values in enumerate(found)}
+    of_query = np.array([codes[values] for values in rows], np.int64)
+    return {values if len(names) > 1 else values[0]: of_query == code for values, code in codes.items()}
+
+
+def names_of(columns: str | Sequence[str]) -> list[str]:
+    """Return the names of stratum columns, each once; raise if there are none."""
+    names = [columns] if isinstance(columns, str) else list(columns)
+    if not names or len(set(names)) < len(names):
+        msg = f"columns must be a column of the queries table, or several different ones, got {columns!r}"
+        raise ParameterError(msg)
+    return names
+
+
+def check_columns(names: Sequence[str], table: Queries) -> None:
+    """Raise `ColumnError` if the table lacks a column, or the result has another one of that name."""
+    table.check_columns(names)
+    for name in names:
+        if name in RESERVED:
+            msg = f"the stratum column {name!r} has the name of a column of the result: give it another name"
+            raise ColumnError(msg, path=table.where)
+
+
+def keys_of(stratum: Stratum) -> tuple[str, ...]:
+    """Return the values of a stratum, also of a single column, as a tuple."""
+    return (stratum,) if isinstance(stratum, str) else stratum
+
+
+def label(stratum: Stratum) -> str:
+    """Return a stratum as text.
+
+    Examples
+    --------
+    >>> label("de"), label(("de", "hard"))
+    ('de', 'de, hard')
+    """
+    return ", ".join(keys_of(stratum))
+
+
+def is_assigned(stratum: Stratum) -> bool:
+    """Return whether the queries of a stratum have a value in every column."""
+    return NONE not in keys_of(stratum)
+
+
+def order(stratum: Stratum) -> list[tuple[bool, str]]:
+    """Return what strata are sorted by: "(none)" behind all others."""
+    return [(key == NONE, key) for key in keys_of(stratum)]
+
+
+def _check_common(ids: Sequence[str], table: Queries) -> None:
+    """Raise if the table has none of the queries: the ids are of another collection, or written in another way."""
+    if not set(ids).isdisjoint(table.query_ids):
+        return
+    shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in (ids, table.query_ids)]
+    msg = (
+        f"{table.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}."
+        " Are they of the same collection, and are the ids written alike?"
+    )
+    raise NoCommonQueryError(msg)
+
+
+def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries, *, pool_languages: bool) -> None:
+    languages = table.languages(ids)
+    if pool_languages or len(languages) < 2 or table.language_column in names:
+        return
+    crossed = [table.language_column, *names]
+    warnings.warn(
+        f"strata by {', '.join(names)} average over queries in {len(languages)} languages ({', '.join(languages)}):"
+        f" pass columns={crossed!r} to keep them apart, or pool_languages=True if that is meant",
+        DeadheatWarning,
+        stacklevel=5,
+    )
+
+
+def _warn_of_unassigned(
+    ids: Sequence[str], names: Sequence[str], labels: Sequence[Sequence[str | None]], table: Queries
+) -> None:
+    lacking = [query for query, *values in zip(ids, *labels, strict=True) if None in values]
+    if lacking:
+        shown = ", ".join(lacking[:3]) + (", ..." if len(lacking) > 3 else "")
+        warnings.warn(
+            f"{len(lacking)} of {len(ids)} queries ({shown}) have no {' or no '.join(names)} in {table.where}:"
+            f" they form the stratum {NONE!r}",
+            DeadheatWarning,
+            stacklevel=5,
+        )

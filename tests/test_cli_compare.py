@@ -1,0 +1,199 @@
+"""deadheat compare: what it prints, in which format, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import deadheat as dh
+from deadheat.cli import main
+from shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
+
+if TYPE_CHECKING:
+    from click.testing import Result
+
+DEMO = Path(dh.__file__).parent / "demo"
+QRELS = DEMO / "qrels.human.txt.gz"
+RUNS = sorted(DEMO.glob("*.run.gz"))
+NAMES = [path.name.removesuffix(".run.gz") for path in RUNS]
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def ok(*arguments: object) -> str:
+    result = call("compare", QRELS, *RUNS, *arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    """A table of queries in two languages and of two levels."""
+    ids = dh.evaluate(QRELS, RUNS[0], "RR").query_ids.tolist()
+    table = pl.DataFrame(
+        {
+            "query_id": ids,
+            "language": ["de", "en", "en"] * 8 + ["de"],
+            "level": ["easy", "hard"] * 12 + ["easy"],
+        }
+    )
+    table.write_csv(tmp_path / "queries.csv")
+    return tmp_path / "queries.csv"
+
+
+def test_csv_is_the_frame_of_the_api() -> None:
+    rows = list(csv.DictReader(io.StringIO(ok("-m", "nDCG@10 RR", "--format", "csv"))))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), ["nDCG@10", "RR"]).to_polars(details=True)
+    assert list(rows[0]) == found.columns
+    for row, expected in zip(rows, found.iter_rows(named=True), strict=True):
+        for name, value in expected.items():
+            shown = row[name]
+            if isinstance(value, bool):
+                assert shown == str(value).lower()
+            elif isinstance(value, float):
+                assert float(shown) == value
+            else:
+                assert shown == ("" if value is None else str(value))
+
+
+def test_json_holds_every_pair_and_system() -> None:
+    document = json.loads(ok("-m", "nDCG@10", "--baseline", RUNS[0], "--format", "json"))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10", baseline=NAMES[0])
+    assert document["baseline"] == NAMES[0]
+    for pair in found.pairs:
+        held = document["pairs"][pair.system][pair.baseline]["nDCG@10"]
+        assert held["p_adjusted"] == pair.p_adjusted
+        assert held["flip_probability"] == pair.flip_probability
+    for name in NAMES:
+        interval = found.evaluations[name]["nDCG@10"].interval()
+        held = document["systems"][name]["nDCG@10"]
+        assert held["mean"] == pytest.approx(interval.mean)
+        assert (held["low"], held["high"]) == pytest.approx((interval.low, interval.high))
+        assert held["tie_standard_error"] == pytest.approx(interval.tie_standard_error)
+
+
+def test_table_shows_rounded_what_the_api_says() -> None:
+    out = ok("-m", "RR", "--baseline", "Olz-gpt4o")
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "RR", baseline="Olz-gpt4o")
+    for pair in found.pairs:
+        (line,) = [
+            line
+            for line in out.split("differences from")[1].splitlines()
+            if line.startswith(pair.system) and "[" in line
+        ]
+        star = "*" if pair.significant else ""
+        assert f" {pair.difference:.4f}  " in line
+        assert f"[{pair.low:.4f}, {pair.high:.4f}]" in line
+        assert f"{pair.p_value:.4f}  {pair.p_adjusted:.4f}{star}" in line or pair.p_value < 0.00005
+    flipping = max(found.pairs, key=lambda pair: pair.flip_probability)
+    after = out.split("what ties can turn round")[1].splitlines()
+    assert after[3].split()[:2] == [flipping.system, f"{100 * flipping.flip_probability:.0f}%"]
+    assert f"p below 0.05: {sum(pair.significant for pair in found.pairs)} of 3 differences" in out
+
+
+@pytest.mark.parametrize("width", [80, 140])
+@needs_shared_data
+def test_twelve_runs_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    paths = [llm_run(name) for name in LLM_RUNS]
+    result = call("compare", llm_qrels(), *paths, "-m", "nDCG@10")
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines())) <= width
+    assert "├" in result.stdout
+    assert "of 66 differences" in result.stdout
+
+
+def test_markdown_and_latex() -> None:
+    markdown = ok("-m", "RR", "--format", "markdown")
+    assert "| system | mean | 95% CI |" in markdown
+    latex = ok("-m", "RR", "--format", "latex")
+    assert latex.count(r"\toprule") == latex.count(r"\bottomrule") >= 2
+
+
+def test_tukey_has_one_p_value() -> None:
+    out = ok("-m", "RR", "--test", "tukey")
+    assert "p adj" not in out
+    assert "Tukey's HSD by randomisation, two-sided, 10,000 resamples; which accounts for all pairs" in re.sub(
+        r"\s+", " ", out
+    )
+
+
+def test_languages_are_kept_apart(queries: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(ok("-m", "RR", "--queries", queries, "--format", "csv"))))
+    table = pl.read_csv(queries, schema_overrides={"query_id": pl.String})
+    values = {
+        name: dh.evaluate(QRELS, path, "RR").to_polars().join(table, on="query_id")
+        for name, path in zip(NAMES, RUNS, strict=True)
+    }
+    assert {row["language"] for row in rows} == {"de", "en"}
+    for row in rows:
+        means = [
+            values[row[which]].filter(language=row["language"])["value"].mean() for which in ("system", "baseline")
+        ]
+        assert float(row["difference"]) == pytest.approx(means[0] - means[1])  # type: ignore[operator]
+        assert row["doc_id_difference"]
+    pooled = ok("-m", "RR", "--queries", queries, "--pool-languages", "--format", "csv")
+    assert "language" not in pooled.splitlines()[0]
+
+
+def test_crossed_strata_in_a_table(queries: Path) -> None:
+    out = ok("-m", "RR", "--queries", queries, "--by", "level", "--baseline", "Olz-gpt4o")
+    assert re.search(r"^language +level +system +mean", out, flags=re.MULTILINE)
+
+
+def test_clusters(queries: Path) -> None:
+    out = ok("-m", "RR", "--queries", queries, "--pool-languages", "--cluster", "level")
+    assert "in 2 clusters" in out
+
+
+def test_margins_and_sample_sizes() -> None:
+    document = json.loads(ok("-m", "RR", "--margin", "0.05", "--detect", "0.02", "--format", "json"))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "RR")
+    for row in found.equivalence(0.05).iter_rows(named=True):
+        held = document["equivalence"]["RR"][row["baseline"]][row["system"]]
+        assert held["p_no_worse"] == row["p_no_worse"]
+    for row in found.sample_sizes(0.02).iter_rows(named=True):
+        held = document["sample_sizes"]["RR"][row["baseline"]][row["system"]]
+        assert held["n_needed"] == row["n_needed"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([QRELS, RUNS[0]], 2, "two runs or more, got 1"),
+        ([QRELS, RUNS[0], RUNS[1], "--baseline", "Olz-gpt4"], 2, "Did you mean 'Olz-gpt4o'?"),
+        ([QRELS, RUNS[0], RUNS[1], "--test", "welch"], 2, "'randomization'"),
+        ([QRELS, RUNS[0], RUNS[1], "--correction", "holmes"], 2, "Did you mean 'holm'?"),
+        ([QRELS, RUNS[0], "missing.run"], 3, "no such file"),
+        ([QRELS, RUNS[0], RUNS[1], "--by", "level"], 2, "--queries FILE"),
+        ([QRELS, RUNS[0], RUNS[1], "--cluster", "level"], 2, "--queries FILE"),
+        ([QRELS, RUNS[0], RUNS[1], "--margin", "0"], 2, "--margin"),
+        ([QRELS, RUNS[0], RUNS[1], "--format", "trec"], 2, "trec"),
+        ([QRELS, RUNS[0], RUNS[1], "-m", "nDGC"], 2, "Did you mean 'nDCG'?"),
+    ],
+)
+def test_refusals(arguments: list[object], code: int, message: str) -> None:
+    result = call("compare", *arguments)
+    assert result.exit_code == code, result.output
+    assert message in result.output.replace("\n", " ")
+
+
+def test_unknown_columns_are_named(queries: Path) -> None:
+    result = call("compare", QRELS, *RUNS, "--queries", queries, "--by", "levle")
+    assert result.exit_code == 3
+    assert "Did you mean 'level'?" in result.output

@@ -1,0 +1,339 @@
+"""deadheat gate: what it prints in each format, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import deadheat as dh
+from deadheat.gates import PRESETS
+from deadheat.report.as_junit import as_junit
+from deadheat.report.of_gate import report_gate
+from shared_data import llm_qrels, llm_run, needs_shared_data
+from test_cli import call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+QRELS = "".join(f"q{n} 0 a 1\n" for n in range(12))
+RUNS = {  # the relevant document first, tied with another, or second
+    "best": "".join(f"q{n} Q0 a 1 2 t\nq{n} Q0 b 2 1 t\n" for n in range(12)),
+    "tied": "".join(f"q{n} Q0 a 1 1 t\nq{n} Q0 b 2 1 t\n" for n in range(12)),
+    "some": "".join(f"q{n} Q0 a 1 {n} t\nq{n} Q0 b 2 1 t\n" for n in range(12)),
+}
+PYPROJECT = """[tool.deadheat.gates]
+checks = ["RR > 0.7"]
+"tie_min(RR)" = ">= 0.6"
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    for name, text in RUNS.items():
+        (tmp_path / f"{name}.run").write_text(text)
+        evaluation = dh.evaluate(tmp_path / "qrels.txt", tmp_path / f"{name}.run", ["RR", "P@1", "MR"])
+        evaluation.save(tmp_path / "results" / f"{name}.json")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+def failed(*arguments: object) -> str:
+    result = call("gate", *arguments)
+    assert result.exit_code == 1, result.output
+    assert not result.stderr
+    return result.stdout
+
+
+def refused(code: int, *arguments: object) -> str:
+    result: Result = call("gate", *arguments)
+    assert result.exit_code == code, result.output
+    assert not result.stdout
+    return result.stderr
+
+
+def test_a_table_of_gates() -> None:
+    out = failed("results/tied.json", "-c", "RR >= 0.75", "-c", "tie_min(RR) > 0.5", "-c", "low(RR) > .7")
+    assert out.splitlines()[:8] == [
+        "tied: 1 of 3 gates failed",
+        "",
+        "gate                 value  threshold  result",
+        "─────────────────────────────────────────────",
+        "RR >= 0.75          0.7500     0.7500  passed",
+        "tie_min(RR) > 0.5   0.5000     0.5000  failed",
+        "low(RR) > 0.7       0.7500     0.7000  passed",
+        "",
+    ]
+    told = " ".join(out.split())
+    assert "failed tie_min(RR) > 0.5 note tie_min(RR) > 0.5: 0.5 is not above 0.5" in told
+    assert "queries 12" in told
+    assert "ties expected: the exact mean over all orders of equal scores" in told
+    assert "intervals 95%, bca, 10,000 resamples" in told
+
+
+def test_all_passed() -> None:
+    out = ok("gate", "results/best.json", "-c", "RR >= 1")
+    assert out.startswith("best: 1 gate passed\n")
+    assert "failed" not in out
+    assert "intervals" not in out
+
+
+def test_qrels_and_run_are_evaluated_with_the_measures_of_the_gates() -> None:
+    out = failed("qrels.txt", "tied.run", "-c", "P@1 < 0.4", "-c", "low(nDCG@3) > 0", "-c", "mean(P@1) <= .5")
+    assert "P@1 < 0.4         0.5000     0.4000  failed" in out
+    out = ok("gate", "qrels.txt", "tied.run", "-c", "RR >= 1", "--ties", "best")
+    assert "best: the judged documents first" in out
+
+
+def test_missing_queries_are_told(folder: Path) -> None:
+    (folder / "part.run").write_text("q1 Q0 a 1 1 t\nq99 Q0 a 1 1 t\n")
+    out = " ".join(ok("gate", "qrels.txt", "part.run", "-c", "RR > 0").split())
+    assert "missing queries 11 (q0, q10, q11, ...), counted as empty rankings" in out
+    assert "unjudged queries 1 (q99), left out, not in the qrels" in out
+
+
+def test_documents_of_other_names_give_a_warning(folder: Path) -> None:
+    (folder / "other.run").write_text("q1 Q0 A 1 1 t\n")
+    result = call("gate", "qrels.txt", "other.run", "-c", "RR >= 0")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "Warning: no document that other retrieves is judged: are the document ids written alike?\n"
+    )
+
+
+def test_a_preset(folder: Path) -> None:
+    result = call("gate", "qrels.txt", "best.run", "--preset", "rag", "--format", "json", "-o", folder / "out.json")
+    assert result.exit_code == 1
+    assert result.stderr == "best: 4 of 11 gates failed\n"
+    document = json.loads((folder / "out.json").read_text())
+    assert tuple(document["checks"]) == PRESETS["rag"]
+    assert document["checks"]["P@3 > 0.8"]["result"] == "failed"
+
+
+def test_a_baseline_fails_a_drop_beyond_margin_and_chance() -> None:
+    out = failed("results/tied.json", "--baseline", "results/best.json", "--no-worse-than", "0.2")
+    assert out.splitlines()[:8] == [
+        "tied: 3 of 3 gates failed",
+        "",
+        "Against best",
+        "measure   baseline    mean  difference    bound  p value  result",
+        "────────────────────────────────────────────────────────────────",
+        "RR          1.0000  0.7500     -0.2500  -0.2500   0.0000  failed",
+        "P@1         1.0000  0.5000     -0.5000  -0.5000   0.0000  failed",
+        "MR          1.0000  1.5000      0.5000   0.5000   0.0000  failed",
+    ]
+    told = " ".join(out.split())
+    assert "failed RR >= baseline - 0.2; P@1 >= baseline - 0.2; MR <= baseline + 0.2" in told
+    assert "worse by more than 0.2: one-sided paired t test, alpha 0.05, each measure by itself" in told
+    ok("gate", "results/tied.json", "--baseline", "results/best.json", "--no-worse-than", "0.5")
+    ok("gate", "results/best.json", "--baseline", "results/tied.json")
+
+
+def test_a_drop_that_may_be_chance_passes_and_says_so() -> None:
+    out = " ".join(ok("gate", "results/some.json", "--baseline", "results/best.json").split())
+    assert "note RR >= baseline: worse by 0.0625, but not significantly (p = 0.096)" in out
+    failed("results/some.json", "--baseline", "results/best.json", "--alpha", "0.1")
+    out = " ".join(ok("gate", "results/some.json", "--baseline", "results/some.json").split())
+    assert "Against some (baseline)" in out
+    assert "note" not in out
+
+
+def test_a_run_is_evaluated_with_the_measures_of_its_baseline() -> None:
+    out = failed("qrels.txt", "tied.run", "--baseline", "results/best.json", "-c", "R@1 > 0")
+    assert re.findall(r"^(\S+) .*[0-9] +(passed|failed)$", out, re.MULTILINE) == [
+        ("R@1", "passed"),
+        ("RR", "failed"),
+        ("P@1", "failed"),
+        ("MR", "failed"),
+    ]
+    assert "not compared  R@1: in tied or in best, not in both" in out
+
+
+def test_json() -> None:
+    document = json.loads(
+        failed("results/tied.json", "-c", "low(RR) > 0.8", "--baseline", "results/best.json", "--format", "json")
+    )
+    assert (document["name"], document["passed"], document["baseline"]) == ("tied", False, "best")
+    assert document["checks"] == {
+        "low(RR) > 0.8": {
+            "value": 0.75,
+            "threshold": 0.8,
+            "result": "failed",
+            "measure": "RR",
+            "quantity": "low",
+            "operator": ">",
+            "n_queries": 12,
+            "reason": "0.75 is not above 0.8",
+        }
+    }
+    assert document["regressions"]["RR"]["difference"] == -0.25
+    assert document["regressions"]["RR"]["p_value"] == 0.0
+    assert document["options"]["alpha"] == 0.05
+
+
+def test_junit(folder: Path) -> None:
+    result = call("gate", "results/tied.json", "-c", "RR > 0.8", "-c", "P@1 <= 0.5", "-o", "gates.xml")
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "tied: 1 of 2 gates failed\n")
+    root = ET.parse(folder / "gates.xml").getroot()  # noqa: S314 - our own file
+    (suite,) = root
+    assert (root.tag, suite.tag, suite.get("name")) == ("testsuites", "testsuite", "deadheat gate tied")
+    for element in (root, suite):
+        assert {key: element.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+            "tests": "2",
+            "failures": "1",
+            "errors": "0",
+            "skipped": "0",
+        }
+    cases = suite.findall("testcase")
+    assert [case.get("name") for case in cases] == ["RR > 0.8", "P@1 <= 0.5"]
+    assert {case.get("classname") for case in cases} == {"deadheat.tied"}
+    failure = cases[0].find("failure")
+    assert failure is not None
+    assert failure.get("message") == "0.75 is not above 0.8"
+    assert cases[1].find("failure") is None
+    assert "tied: 1 of 2 gates failed" in (suite.findtext("system-out") or "")
+
+
+def test_junit_holds_no_character_that_xml_forbids() -> None:
+    evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [dh.Custom("be\x07ll <&>", lambda _: 1.0)])
+    result = dh.gate(evaluation, "be\x07ll <&> > 1")
+    root = ET.fromstring(as_junit(result, report_gate(result, evaluation)).encode())  # noqa: S314
+    case = root.find("testsuite/testcase")
+    assert case is not None
+    assert case.get("name") == "be\ufffdll <&> > 1"
+
+
+def test_github() -> None:
+    out = failed("results/tied.json", "-c", "RR > 0.8", "-c", "P@1 <= 0.5", "--format", "github")
+    assert out.splitlines()[:6] == [
+        "**❌ tied: 1 of 2 gates failed**",
+        "",
+        "| gate | value | threshold | result |",
+        "| :-- | --: | --: | :-- |",
+        "| RR > 0.8 | 0.7500 | 0.8000 | ❌ failed |",
+        "| P@1 \\<= 0.5 | 0.5000 | 0.5000 | ✅ passed |",
+    ]
+    assert ok("gate", "results/tied.json", "-c", "RR > 0.7", "--format", "github").startswith(
+        "**✅ tied: 1 gate passed"
+    )
+
+
+def test_the_name_of_the_output_says_the_format(folder: Path) -> None:
+    for name, start in (("a.md", "**✅"), ("a.json", "{"), ("a.xml", "<?xml"), ("a.txt", "best: 1 gate")):
+        assert call("gate", "results/best.json", "-c", "RR > 0", "-o", name).exit_code == 0
+        assert (folder / name).read_text(encoding="utf-8").startswith(start)
+    assert "says csv, which this command cannot print" in refused(2, "results/best.json", "-c", "RR > 0", "-o", "a.csv")
+    assert "is the input" in refused(2, "results/best.json", "-c", "RR > 0", "-o", "results/best.json")
+    assert "is the input" in refused(
+        2, "results/tied.json", "-o", "results/best.json", "--baseline", "results/best.json"
+    )
+
+
+def test_the_gates_of_the_project(folder: Path) -> None:
+    assert "no gate: give -c" in refused(2, "results/tied.json")
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    assert "  checks = ['nDCG@10 >= 0.8'" in refused(2, "results/tied.json")
+    (folder / "pyproject.toml").write_text(PYPROJECT)
+    out = failed("results/tied.json")
+    assert "tie_min(RR) >= 0.6   0.5000     0.6000  failed" in out
+    assert "gates    from pyproject.toml" in out
+    for arguments in (["-c", "RR > 0"], ["--preset", "rag"]):
+        assert "pyproject" not in call("gate", "qrels.txt", "best.run", *arguments).stdout
+    out = failed("results/tied.json", "-c", "P@1 > 0.3", "--config", "pyproject.toml")
+    assert re.findall(r"^(\S+) .*[0-9] +(passed|failed)$", out, re.MULTILINE) == [
+        ("RR", "passed"),
+        ("tie_min(RR)", "failed"),
+        ("P@1", "passed"),
+    ]
+
+
+def test_options_go_before_those_of_the_file(folder: Path) -> None:
+    (folder / "ci").mkdir()
+    (folder / "ci" / "gates.toml").write_text(
+        "[tool.deadheat.gates]\nbaseline = '../results/best.json'\n"
+        "no_worse_than = 0.6\nalpha = 0.1\nconfidence_level = 0.9\n"
+    )
+    out = json.loads(ok("gate", "results/tied.json", "--config", "ci/gates.toml", "--format", "json"))
+    assert (out["baseline"], out["sources"]) == ("best", "ci/gates.toml")
+    assert out["options"] == {
+        "no_worse_than": 0.6,
+        "alpha": 0.1,
+        "confidence_level": 0.9,
+        "method": "bca",
+        "n_resamples": 10_000,
+        "cluster": None,
+    }
+    failed("results/tied.json", "--config", "ci/gates.toml", "--no-worse-than", "0.1")
+    ok("gate", "results/tied.json", "--config", "ci/gates.toml", "--baseline", "results/tied.json")
+    (folder / "margin.toml").write_text("[tool.deadheat.gates]\nno_worse_than = 0.6\nRR = 0.5\n")
+    ok("gate", "results/tied.json", "--config", "margin.toml")  # a baseline may come with some calls only
+
+
+def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
+    (folder / "queries.csv").write_text("query_id,doc\n" + "".join(f"q{n},d{n // 4}\n" for n in range(12)))
+    arguments = ["results/some.json", "-c", "low(RR) > 0.9", "--cluster", "doc", "--queries", "queries.csv"]
+    out = " ".join(failed(*arguments, "--confidence-level", "90%", "--ci-method", "t").split())
+    assert "intervals 90%, t, by clusters: doc" in out
+    evaluation = dh.load_evaluation("results/some.json")
+    low = evaluation["RR"].interval("t", confidence_level=0.9, cluster="doc", queries="queries.csv").low
+    assert f"low(RR) > 0.9 {low:.4f} 0.9000 failed" in out
+    out = ok("gate", "results/some.json", "--baseline", "results/best.json", *arguments[3:], "--alpha", "0.1")
+    assert "each measure by itself, by clusters: doc" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments", "message"),
+    [
+        (2, [], "Missing argument"),
+        (2, ["a", "b", "c", "-c", "RR > 0"], "expected one saved evaluation, or QRELS and one RUN; got 3 files"),
+        (2, ["results/tied.json", "-c", "RR = 1"], "cannot read the gate 'RR = 1'"),
+        (2, ["results/tied.json", "-c", "AP > 0"], "tied was not evaluated with AP; it holds RR, P@1, MR."),
+        (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR'?"),
+        (2, ["qrels.txt", "tied.run", "-c", "RRR > 0"], "unknown measure 'RRR'"),
+        (2, ["results/tied.json", "--preset", "rga"], "preset must be one of 'rag', got 'rga'. Did you mean 'rag'?"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--alpha", "0.05"], "--alpha is about a baseline"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--no-worse-than", "0"], "give --baseline FILE too"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--ci-method", "t"], "--ci-method is about intervals: give a gate"),
+        (2, ["results/tied.json", "-c", "low(RR) > 0", "--cluster", "doc"], "give --queries FILE too"),
+        (2, ["results/tied.json", "-c", "low(RR) > 0", "--queries", "q.csv"], "give --cluster too"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--ties", "best"], "--ties is for QRELS RUN: results/tied.json was"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--no-check-duplicates"], "--check-duplicates is for QRELS RUN"),
+        (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--ties", "random"], "ties must be one of"),
+        (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--missing", "emtpy"], "Did you mean 'empty'"),
+        (3, ["results/tied.jsn", "-c", "RR > 0"], "no such file. Did you mean 'tied.json'?"),
+        (3, ["results/tied.json", "--baseline", "results/bst.json"], "no such file. Did you mean 'best.json'?"),
+        (3, ["results/tied.json", "--config", "no.toml"], "no.toml: no such file"),
+        (3, ["results/tied.parquet", "-c", "RR > 0"], "give the JSON file beside it, 'tied.json'"),
+        (3, ["tied.run", "-c", "RR > 0"], "holds no JSON, expected a saved evaluation"),
+        (3, ["qrels.txt", "none.run", "-c", "RR > 0"], "none.run: no such file"),
+        (3, ["tied.run", "qrels.txt", "-c", "RR > 0"], "were qrels and run given in the wrong order?"),
+        (
+            3,
+            ["qrels.txt", "tied.run", "--ties", "doc_id", "--baseline", "results/best.json"],
+            "tied and its baseline best were evaluated under different conventions (ties 'doc_id' and 'expected')",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(code: int, arguments: list[str], message: str) -> None:
+    assert message in " ".join(refused(code, *arguments).split())
+
+
+def test_other_qrels_are_refused(folder: Path) -> None:
+    (folder / "new.txt").write_text(QRELS + "q0 0 b 1\n")
+    message = refused(3, "new.txt", "tied.run", "--baseline", "results/best.json")
+    assert "tied and its baseline best were evaluated with different qrels (SHA-256 " in message
+
+
+@needs_shared_data
+def test_real_runs_fit_a_screen(folder: Path) -> None:
+    dh.evaluate(llm_qrels(), llm_run("willia-umbrela1"), ["nDCG@10", "RR", "P(rel=2)@5"]).save(folder / "base.json")
+    out = failed(llm_qrels(), llm_run("TREMA-CoT"), "--preset", "rag", "--baseline", "base.json")
+    assert max(map(len, out.splitlines())) <= 80
+    assert re.search(r"^nDCG@10 +0\.6701 +0\.5006 +-0\.1696 .* failed$", out, re.MULTILINE)

@@ -1,0 +1,226 @@
+"""Gates: thresholds pass and fail where arithmetic says so."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.errors import GateError, ParameterError, UnknownMeasureError
+from deadheat.gates import PRESETS, QUANTITIES, gate, parse_gate
+from deadheat.guide import READINGS
+from shared_data import llm_qrels, llm_run, needs_shared_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.evaluation import Evaluation
+    from deadheat.gates import Check
+
+N = 10
+QRELS = {f"q{n}": {"a": 1} for n in range(N)}
+TIED = {f"q{n}": {"a": 1.0, "b": 1.0} for n in range(N)}
+BEST = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(N)}
+
+
+EV = dh.evaluate(QRELS, TIED, ["RR", "P@1", "MR", dh.Custom("mine", lambda relevance: float(relevance[0]))])
+
+
+def only(text: str, evaluation: Evaluation = EV, **options: Any) -> Check:  # noqa: ANN401
+    (check,) = gate(evaluation, text, **options).checks
+    return check
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "passed"),
+    [
+        ("RR >= 0.75", 0.75, True),
+        ("RR > 0.75", 0.75, False),
+        ("RR <= .75", 0.75, True),
+        ("RR < 0.75", 0.75, False),
+        ("RR>7.4e-1", 0.75, True),
+        ("MRR < +1", 0.75, True),
+        ("recip_rank > 0.8", 0.75, False),
+        ("mean(RR) >= 0.75", 0.75, True),
+        ("tie_min(RR) >= 0.5", 0.5, True),
+        ("tie_max( RR ) < 1", 1.0, False),
+        ("tie_std(RR) <= 0.08", 0.25 / math.sqrt(N), True),
+        ("MR <= 1.5", 1.5, True),
+        ("mine > 0.4", 0.5, True),
+        ("low(mine) > 0.4", 0.5, True),
+        ("high(P@1) <= 0.5", 0.5, True),
+    ],
+)
+def test_thresholds(text: str, value: float, *, passed: bool) -> None:
+    check = only(text)
+    assert check.value == pytest.approx(value, abs=1e-15)
+    assert check.passed is passed
+    assert bool(check.reason) is not passed
+    assert check.n_queries == N
+
+
+def test_sums_that_are_equal_in_theory_are_equal() -> None:
+    threshold = parse_gate("RR >= 0.3")
+    assert 0.1 + 0.2 != 0.3
+    assert threshold.holds(0.1 + 0.2)
+    assert threshold.holds(0.3 - 1e-16)
+    assert not threshold.holds(0.3 - 1e-9)
+    assert not parse_gate("RR > 0.3").holds(0.1 + 0.2)
+    assert parse_gate("RR <= 0.3").holds(0.1 + 0.2)
+    assert not parse_gate("RR < 0.3").holds(0.3 - 1e-16)
+
+
+@needs_shared_data
+def test_every_quantity_is_that_of_the_evaluation() -> None:
+    evaluation = dh.evaluate(llm_qrels(), llm_run("Olz-gpt4o"), ["nDCG@10", "P(rel=2)@5"])
+    for name in ("nDCG@10", "P(rel=2)@5"):
+        scores, interval = evaluation[name], evaluation.intervals(confidence_level=0.9)[name]
+        expected = {
+            "mean": scores.mean,
+            "low": interval.low,
+            "high": interval.high,
+            "tie_min": scores.mean_tie_min,
+            "tie_max": scores.mean_tie_max,
+            "tie_std": scores.mean_tie_std,
+        }
+        assert set(expected) == set(QUANTITIES)
+        found = gate(evaluation, [f"{quantity}({name}) > 0" for quantity in QUANTITIES], confidence_level=0.9)
+        assert {check.quantity: check.value for check in found.checks} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("low(P(rel=2)@5)>.30", "low(P(rel=2)@5) >= 0.3"),
+        ("P(rel=2)@5  >  1", "P(rel=2)@5 > 1"),
+        ("mean(nDCG(gain='exp') @ 10) <= 1e-3", "nDCG(gain='exp')@10 <= 0.001"),
+        ("tie_min(nDCG(discount='log(2)')) > 0", "tie_min(nDCG) > 0"),
+        ("MRR > 0.80", "RR > 0.8"),
+        ("my own measure > 1", "my own measure > 1"),
+        ("low(a > b) > 1", "low(a > b) > 1"),
+    ],
+)
+def test_what_prints_can_be_parsed(text: str, written: str) -> None:
+    threshold = parse_gate(text.replace(")>.30", ")>=.30"))
+    assert str(threshold) == written
+    assert parse_gate(written) == threshold
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("RR", "needs one of >=, <=, >, < and a number, as in 'nDCG@10 >= 0.8'"),
+        ("RR = 0.8", "needs one of >=, <=, >, <"),
+        ("RR => 0.8", r"Did you mean 'RR >= 0\.8'\?"),
+        ("RR == 0.8", "needs one of"),
+        ("0.8 <= RR", r"the measure comes first. Did you mean 'RR >= 0\.8'\?"),
+        ("RR > 80%", r"measures are not percentages. Did you mean 'RR > 0\.8'\?"),
+        ("RR > 0,8", r"Did you mean 'RR > 0\.8'\?"),
+        ("RR > nan", "'nan' is not a number"),
+        ("RR > inf", "'inf' is not a number"),
+        ("RR >", "'' is not a number"),
+        ("> 3", "needs one of"),
+        ("low() > 3", "a gate needs a measure"),
+        ("lo(RR) > 2", r"unknown quantity 'lo' in 'lo\(RR\)'. Did you mean 'low'\? Quantities: mean, low"),
+        ("LOW(nDCG@10) > 2", "Did you mean 'low'"),
+        ("low(RR)@5 > 2", r"all of the measure stands within the parentheses, as in 'low\(nDCG@10\)'"),
+        ("low(RR > 2", "all of the measure stands within the parentheses"),
+        (3, "a gate is a text such as 'nDCG@10 >= 0.8'.*, got 3"),
+    ],
+)
+def test_gates_that_cannot_be_read(text: Any, message: str) -> None:  # noqa: ANN401
+    with pytest.raises(GateError, match=message):
+        parse_gate(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("min > 1", "run was not evaluated with min; it holds RR, P@1, MR, mine. Did you mean 'mine'"),
+        ("P@10 > 1", "run was not evaluated with P@10; it holds .* Evaluate it again with all measures of the gates"),
+        ("nope > 1", "unknown measure 'nope'"),
+    ],
+)
+def test_measures_that_are_lacking(text: str, message: str) -> None:
+    with pytest.raises(UnknownMeasureError, match=message):
+        gate(EV, [text, "RR > 0"])
+    with pytest.raises(UnknownMeasureError, match="not evaluated with R@5, P@3; it holds"):
+        gate(EV, ["R@5 > 1", "P@3 > 1", "RR > 0", "R@5 > 2"])
+
+
+def test_a_value_that_is_missing_never_passes() -> None:
+    evaluation = EV.select(np.zeros(N, np.bool_))
+    for text in ("MR > 0", "MR < 99", "tie_std(MR) < 99"):
+        assert not only(text, evaluation).passed
+        assert only(text, evaluation).reason == "no query has a value"
+    one = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["RR"])
+    assert only("RR > 0", one).passed
+    assert only("high(RR) < 9", one).reason == "no interval: it takes two queries with a value, or two clusters"
+    clusters = dict.fromkeys(QRELS, "same")
+    assert math.isnan(only("low(RR) > 0", cluster=clusters).value)
+
+
+def test_the_reason_tells_numbers_apart() -> None:
+    assert only("RR > 0.8").reason == "0.75 is not above 0.8"
+    assert only("RR >= 0.75001").reason == "0.75 is below 0.75001"
+    assert only("RR < 0.75").reason == "0.75 is not below 0.75"
+    assert only("RR <= 0.7499999").reason == "0.75 is above 0.7499999"
+    assert only("tie_std(RR) < 0.07905").reason == "0.07906 is not below 0.07905"
+
+
+def test_the_result() -> None:
+    result = dh.gate(EV, ["RR > 0.8", "RR > 0.8", "mine >= 0.5", "tie_max(RR) >= 1"])
+    assert not result
+    assert not result.passed
+    assert [check.gate for check in result.checks] == ["RR > 0.8", "mine >= 0.5", "tie_max(RR) >= 1"]
+    assert [check.gate for check in result.failures] == ["RR > 0.8"]
+    assert repr(result) == "<GateResult run: 1 of 3 gates failed: RR > 0.8 (0.75 is not above 0.8)>"
+    assert repr(dh.gate(EV, "RR > 0")) == "<GateResult run: 1 gate passed>"
+    assert dh.gate(EV, "RR > 0")
+    with pytest.raises(AttributeError):
+        result.name = "other"  # type: ignore[misc]
+    table = result.to_polars()
+    assert table["passed"].to_list() == [False, True, True]
+    assert table["value"].to_list() == [0.75, 0.5, 1.0]
+    assert table.schema == dh.gate(EV, "RR > 0").to_polars().schema
+
+
+def test_nothing_to_check_is_an_error() -> None:
+    with pytest.raises(GateError, match=r"nothing to check: give gates such as \['nDCG@10 >= 0\.8'"):
+        gate(EV, [])
+
+
+def test_a_saved_evaluation_gives_the_same(tmp_path: Path) -> None:
+    EV.save(tmp_path / "run.json")
+    checks = ["RR > 0.8", "low(RR) > 0.2", "mine > 0.1", "tie_min(MR) < 3"]
+    assert gate(tmp_path / "run.json", checks, baseline=EV) == gate(EV, checks, baseline=str(tmp_path / "run.json"))
+    assert gate(dh.load_evaluation(tmp_path / "run.json"), checks) == gate(EV, checks)
+    with pytest.raises(ParameterError, match="expected an Evaluation or the path of a saved one, got dict"):
+        gate({}, checks)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"no_worse_than": 0.1}, "no_worse_than=0.1 is about a baseline, and there is none"),
+        ({"baseline": EV, "no_worse_than": -1}, "no_worse_than must be a number from 0 on, such as 0.01, got -1"),
+        ({"baseline": EV, "alpha": 5}, r"alpha must be a number above 0 and below 0\.5.*got 5. Did you mean 0\.05\?"),
+        ({"baseline": EV, "alpha": 0}, "alpha must be a number above 0"),
+        ({"confidence_level": 95}, "confidence_level must be a number between 0 and 1"),
+        ({"method": "bcs"}, "Did you mean 'bca'"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        gate(EV, "low(RR) > 0", **options)
+
+
+def test_presets_are_the_targets_of_the_guide() -> None:
+    assert set(PRESETS) == {"rag"}
+    targets = {name: value for reading in READINGS.values() for name, value in reading.targets}
+    linear = {name.replace("(gain='exp')", ""): value for name, value in targets.items()}
+    assert set(PRESETS["rag"]) == {f"{name} > {value:g}" for name, value in linear.items()}
+    assert [str(parse_gate(text)) for text in PRESETS["rag"]] == list(PRESETS["rag"])

@@ -1,0 +1,82 @@
+"""The gates of a project, in its pyproject.toml."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from deadheat.errors import DataError, GateError
+from deadheat.gates import PRESETS, read_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOML = """
+[tool.deadheat.gates]
+checks = ["low(nDCG@10) >= 0.75"]
+preset = "rag"
+baseline = "results/main.json"
+no_worse_than = 0.01
+alpha = 0.1
+confidence_level = 0.9
+"nDCG@10" = ">= 0.8"
+RR = 0.7
+"tie_std(RR)" = "< 0.05"
+"tie_min(P(rel=2)@5)" = 1
+MR = "<= 3"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "pyproject.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_settings_of_a_project(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, TOML))
+    assert settings.checks == (
+        *PRESETS["rag"],
+        "low(nDCG@10) >= 0.75",
+        "nDCG@10 >= 0.8",
+        "RR >= 0.7",
+        "tie_std(RR) < 0.05",
+        "tie_min(P(rel=2)@5) >= 1",
+        "MR <= 3",
+    )
+    assert settings.baseline == tmp_path / "results" / "main.json"
+    assert (settings.no_worse_than, settings.alpha, settings.confidence_level) == (0.01, 0.1, 0.9)
+    assert read_settings(written(tmp_path, "[tool.deadheat.gates]\nchecks = 'RR > 1'")).checks == ("RR > 1",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[tool.deadheat]", r"has no table \[tool\.deadheat\.gates\]; write one such as"),
+        ("[tool]\ndeadheat = 3", "has no table"),
+        ("[tool.deadheat]\ngates = 3", "tool.deadheat.gates must be a table, got 3"),
+        ("[tool.deadheat.gates]\nRR = x", "is no TOML: .*line 2"),
+        ("[tool.deadheat.gates]\nno_worse_then = 0.1", "unknown key 'no_worse_then'. Did you mean 'no_worse_than'"),
+        ("[tool.deadheat.gates]\nbasline = 'x'", "unknown key 'basline'. Did you mean 'baseline'"),
+        ("[tool.deadheat.gates]\n'nDGC@10' = 0.1", r"unknown key 'nDGC@10': it is neither a measure \(unknown.*'nDCG'"),
+        ("[tool.deadheat.gates]\nRR = true", "'RR' must be a comparison such as '>= 0.8', or a number, got True"),
+        ("[tool.deadheat.gates]\nRR = '0.8'", "'RR' must be a comparison"),
+        ("[tool.deadheat.gates]\nRR = '> x'", "'x' is not a number"),
+        ("[tool.deadheat.gates]\nMR = 3", "'MR' is better when lower: write '<= 3', got 3, which means '>= 3'"),
+        ("[tool.deadheat.gates]\n'tie_std(RR)' = 0.1", "better when lower: write '<= 0.1'"),
+        ("[tool.deadheat.gates]\nchecks = [3]", "checks must be a list of gates"),
+        ("[tool.deadheat.gates]\nchecks = ['RR']", "needs one of"),
+        ("[tool.deadheat.gates]\nalpha = '5%'", "alpha must be a number, got '5%'"),
+        ("[tool.deadheat.gates]\npreset = 'rga'", "preset must be one of 'rag', got 'rga'. Did you mean 'rag'"),
+        ("[tool.deadheat.gates]\nbaseline = 3", "baseline must be a text, got 3"),
+    ],
+)
+def test_settings_that_are_wrong_name_the_file(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(GateError, match=rf"(?s)pyproject\.toml: .*{message}"):
+        read_settings(written(tmp_path, text))
+
+
+def test_settings_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        read_settings(tmp_path / "gates.toml")

@@ -1,0 +1,107 @@
+"""The fixture assert_ranking, in a pytest of its own that finds it by the entry point."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import GateError, UnknownMeasureError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.integrations.pytest_plugin import AssertRanking
+
+pytest_plugins = ["pytester"]
+
+QRELS = {f"q{n}": {"a": 1} for n in range(6)}
+TIED = {f"q{n}": {"a": 1.0, "b": 1.0} for n in range(6)}
+BEST = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(6)}
+TESTS = """
+import deadheat as dh
+
+QRELS = {f"q{n}": {"a": 1} for n in range(6)}
+RUN = {f"q{n}": {"a": 1.0, "b": 1.0} for n in range(6)}
+
+def test_good(assert_ranking):
+    result = assert_ranking(QRELS, RUN, ["RR >= 0.75", "low(P@1) > 0.1"])
+    assert [check.value for check in result.checks] == [0.75, 0.5]
+
+def test_bad(assert_ranking):
+    assert_ranking(QRELS, RUN, ["RR > 0.8", "P@1 > 0.1"])
+
+def test_worse(assert_ranking):
+    best = dh.evaluate(QRELS, {query: {"a": 1.0} for query in QRELS}, ["RR"])
+    assert_ranking(dh.evaluate(QRELS, RUN, ["RR"]), baseline=best, no_worse_than=0.1)
+"""
+
+
+def test_the_fixture_in_a_run_of_pytest(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(TESTS)
+    done = pytester.runpytest_subprocess("-W", "error", "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1, failed=2)
+    done.stdout.fnmatch_lines(
+        [
+            '>       assert_ranking(QRELS, RUN, [[]"RR > 0.8", "P@1 > 0.1"[]])',
+            "E       AssertionError: run: 1 of 2 gates failed",
+            "E       RR > 0.8    0.7500     0.8000  failed",
+            "E       P@1 > 0.1   0.5000     0.1000  passed",
+            "E       RR          1.0000  0.7500     -0.2500  -0.2500   0.0000  failed",
+        ]
+    )
+    done.stdout.no_fnmatch_line("*pytest_plugin.py:*")  # the traceback ends at the test
+
+
+def test_pytest_lists_the_fixture(pytester: pytest.Pytester) -> None:
+    done = pytester.runpytest_subprocess("--fixtures", "-p", "no:cacheprovider")
+    done.stdout.fnmatch_lines(["assert_ranking*deadheat/integrations/pytest_plugin.py:*", "*Assert on measures: *"])
+
+
+def test_the_plugin_waits_with_the_heavy_libraries() -> None:
+    (entry,) = [entry for entry in entry_points(group="pytest11") if entry.name == "deadheat"]
+    assert entry.value == "deadheat.integrations.pytest_plugin"
+    code = f"import sys, {entry.value}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert not set(done.stdout.split()) & {"numpy", "polars", "scipy", "rich", "narwhals", "click"}
+
+
+def test_of_an_evaluation(assert_ranking: AssertRanking) -> None:
+    custom = dh.Custom("first", lambda relevance: float(relevance[0]))
+    evaluation = dh.evaluate(QRELS, TIED, ["RR", custom])
+    assert assert_ranking(evaluation, "RR > 0.5") == dh.gate(evaluation, "RR > 0.5")
+    assert assert_ranking(evaluation, (text for text in ["first >= 0.5", "RR > 0"]))
+    with pytest.raises(AssertionError, match=r"run: 1 of 1 gate failed\n\n(.*\n)*first > 0\.5"):
+        assert_ranking(evaluation, ["first > 0.5"])
+    with pytest.raises(UnknownMeasureError, match="not evaluated with P@3"):
+        assert_ranking(evaluation, ["P@3 > 0.5"])
+
+
+def test_of_qrels_and_run(assert_ranking: AssertRanking, tmp_path: Path) -> None:
+    assert assert_ranking(QRELS, TIED, "RR >= 1", ties="best").checks[0].value == 1.0
+    with pytest.raises(AssertionError, match="missing queries"):
+        assert_ranking(QRELS, {"q1": {"a": 1.0}}, "RR >= 1")
+    assert assert_ranking(QRELS, {"q1": {"a": 1.0}}, "RR >= 1", missing="skip")
+    path = tmp_path / "best.json"
+    dh.evaluate(QRELS, BEST, ["RR", "MR"]).save(path)
+    result = assert_ranking(QRELS, BEST, baseline=path)
+    assert [check.gate for check in result.checks] == ["RR >= baseline", "MR <= baseline"]
+    with pytest.raises(AssertionError, match=r"P@1 > 0\.6 +0\.5000(.*\n)+RR +1\.0000 +0\.7500"):
+        assert_ranking(QRELS, TIED, "P@1 > 0.6", baseline=path, alpha=0.01)
+
+
+def test_wrong_calls(assert_ranking: AssertRanking) -> None:
+    evaluation = dh.evaluate(QRELS, TIED, ["RR"])
+    with pytest.raises(GateError, match="nothing to check"):
+        assert_ranking(QRELS, TIED)
+    with pytest.raises(GateError, match="nothing to check"):
+        assert_ranking(evaluation)
+    for given in ([], [QRELS], [evaluation, "RR > 0", "RR > 0"], [QRELS, TIED, "RR > 0", "RR > 0"]):
+        with pytest.raises(TypeError, match="takes an Evaluation and gates, or qrels, a run and gates"):
+            assert_ranking(*given)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'ties'"):
+        assert_ranking(evaluation, "RR > 0", ties="best")
