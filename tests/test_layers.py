@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 import deadheat
+from deadheat import _api
 
 PACKAGE = Path(deadheat.__file__).parent
 
@@ -157,3 +158,9 @@ def test_the_reader_of_imports_sees(source: str, where: str, imported: str, tmp_
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
     found = imports_of(tmp_path / "measures" / "probe.py", tmp_path)
     assert [(one.where, one.imported) for one in found] == [(where, imported)]
+
+
+def test_type_checkers_see_the_names_that_there_are() -> None:
+    names = set(_api.__all__)
+    assert names == set(dir(deadheat))
+    assert all(getattr(deadheat, name) is getattr(_api, name) for name in names - {"measures"})  # a package, called

@@ -16,23 +16,45 @@ if TYPE_CHECKING:
     from deadheat._api import *  # noqa: F403 - all of them, by its __all__
 
 
+# Where the public names are that are neither measures nor modules: each is imported when it is first used, so that
+# --help does not wait for NumPy and Polars, nor evaluate() for the statistics. `_api` says the same to type checkers.
+_HOMES = {
+    "comparing": ("compare", "compare_evaluations"),
+    "comparison": ("Comparison", "Pair"),
+    "confidence": ("Interval",),
+    "data": ("Qrels", "Run", "read_qrels", "read_run"),
+    "errors": ("DeadheatError", "DeadheatWarning"),
+    "evaluating": ("evaluate",),
+    "evaluation": ("Evaluation",),
+    "gates": ("GateResult", "gate"),
+    "orders": ("TieComplexity", "TieOrders", "tie_complexity", "tie_orders"),
+    "placement": ("Placements",),
+    "placing": ("place",),
+    "profile": ("TieProfile", "tie_profile"),
+    "saved": ("load_evaluation",),
+    "scores": ("Scores",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    # The command line's --help must not wait for NumPy and Polars, so names are imported when one is used.
     if name == "__version__":
         from importlib.metadata import version
 
         return version("deadheat")
+    if name in _HOME_OF:
+        return getattr(import_module(f"deadheat.{_HOME_OF[name]}"), name)
     try:
         return import_module(f"deadheat.{name}")
     except ModuleNotFoundError as error:
         if error.name != f"deadheat.{name}":
             raise
-    public = import_module("deadheat._api")
-    if not hasattr(public, name):
+    measures = import_module("deadheat.measures")
+    if not hasattr(measures, name):
         msg = f"module 'deadheat' has no attribute {name!r}"
         raise AttributeError(msg)
-    return getattr(public, name)
+    return getattr(measures, name)
 
 
 def __dir__() -> list[str]:
-    return sorted(import_module("deadheat._api").__all__)
+    return sorted({*_HOME_OF, *import_module("deadheat.measures").__all__})

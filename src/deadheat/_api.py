@@ -1,4 +1,4 @@
-"""The public names, imported when the first of them is used."""
+"""The public names for type checkers; when the program runs, each is imported from its module when it is used."""
 
 import deadheat.measures as _measures
 from deadheat.comparing import compare, compare_evaluations
