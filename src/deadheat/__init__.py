@@ -31,8 +31,10 @@ _HOMES = {
     "placement": ("Placements",),
     "placing": ("place",),
     "profile": ("TieProfile", "tie_profile"),
+    "queries": ("Queries",),
     "saved": ("load_evaluation",),
     "scores": ("Scores",),
+    "strata": ("Strata",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

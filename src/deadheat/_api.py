@@ -15,8 +15,10 @@ from deadheat.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.placement import Placements
 from deadheat.placing import place
 from deadheat.profile import TieProfile, tie_profile
+from deadheat.queries import Queries
 from deadheat.saved import load_evaluation
 from deadheat.scores import Scores
+from deadheat.strata import Strata
 
 __all__ = [
     "Comparison",
@@ -28,8 +30,10 @@ __all__ = [
     "Pair",
     "Placements",
     "Qrels",
+    "Queries",
     "Run",
     "Scores",
+    "Strata",
     "TieComplexity",
     "TieOrders",
     "TieProfile",

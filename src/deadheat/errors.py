@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -89,6 +89,20 @@ class RowOrderError(DataError):
 
 class BaselineMismatchError(DataError):
     """Two evaluations are of different qrels, queries, conventions or measures."""
+
+
+class CasesError(DataError):
+    """Labelled cases that cannot be used: each of them is named, with its place.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        What is wrong, one by one.
+    """
+
+    def __init__(self, message: str, *, path: str | Path | None = None, findings: Iterable[Any] = ()) -> None:
+        super().__init__(message, path=path)
+        self.findings = tuple(findings)
 
 
 class ParameterError(DeadheatError, ValueError):

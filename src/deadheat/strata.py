@@ -171,8 +171,8 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             for shared, masks in self._within(within)
             for measure in self.whole.measures
         ]
-        texts = dict.fromkeys([*([within] if within else []), "measure"], pl.String)
-        schema: dict[str, Any] = {**texts, **{name: getattr(pl, dtype) for name, dtype in AVERAGES.items()}}
+        schema: dict[str, Any] = {name: pl.String for name in (within, "measure") if name}
+        schema |= {name: getattr(pl, dtype) for name, dtype in AVERAGES.items()}
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def _within(self, column: str | None) -> list[tuple[tuple[str, ...], dict[Stratum, BoolArray]]]:

@@ -93,4 +93,4 @@ def intervals_of(options: dict[str, Any], seed: int | None, *, for_what: str) ->
 
 def with_queries(options: IntervalOptions, queries: Queries | None) -> IntervalOptions:
     """Return the options with the table that has the clusters, if there are any."""
-    return {**options, "queries": queries if options["cluster"] else None}
+    return {**options, "queries": queries if options.get("cluster") else None}

@@ -274,8 +274,8 @@ def _of_ties(pairs: Sequence[Pair]) -> Iterator[Fact]:
         yield Fact("", None, "reversed", f"none: no order of equal scores turns any of {total} round")
         return
     text = (
-        f"{possible} of {total} by some order of the ties; {len(likely)} of them with a probability of {LIKELY:.0%} or"
-        f" more if ties are broken at random"
+        f"{possible} of {total} by some order of the ties; {len(likely)} with a probability of {LIKELY:.0%} or more if"
+        " ties are broken at random"
     )
     methods = {pair.flip_method for pair in pairs if pair.can_flip} - {"none"}
     how = {"normal": " (by the normal distribution with the exact variance)", "exact": " (exact)"}

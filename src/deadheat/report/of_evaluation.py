@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deadheat.report.model import Fact, Report, Share
 from deadheat.report.numbers import MARK, NOISE, counted, format_cell, three
-from deadheat.report.of_strata import average, tell
 from deadheat.report.score_tables import inside, list_queries, parts_of, tabulate, unexplained, whole
 
 if TYPE_CHECKING:
@@ -87,17 +86,20 @@ def report_evaluations(
         evaluations[0].measures,
         columns=grouping.columns if grouping else (),
         smallest=strata[0].smallest if strata else 0,
-        level=None if settings.intervals is None else settings.intervals["confidence_level"],
+        level=None if settings.intervals is None else settings.intervals.get("confidence_level"),
         no_relevant=settings.no_relevant,
     )
-    averages = average(grouping) if grouping and strata else None
-    tables = [*([list_queries(evaluations, strata)] if per_query else []), summary, *([averages] if averages else [])]
-    return Report(tuple(tables), tuple(_facts(evaluations, parts, settings, grouping)))
+    tables = [*([list_queries(evaluations, strata)] if per_query else []), summary]
+    facts = list(_facts(evaluations, parts, settings))
+    if grouping is not None:
+        from deadheat.report.of_strata import average, tell  # which imports the statistics
+
+        tables += average(grouping)
+        facts += tell(grouping)
+    return Report(tuple(tables), tuple(facts))
 
 
-def _facts(
-    evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: Settings, grouping: Grouping | None
-) -> Iterator[Fact]:
+def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: Settings) -> Iterator[Fact]:
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if settings.missing == "skip" else 0)
     yield from _unmatched(settings)
@@ -125,8 +127,6 @@ def _facts(
     )
     yield from _without_relevant(evaluations, settings)
     yield from _without_value(evaluations, settings)
-    if grouping is not None:
-        yield from tell(grouping)
 
 
 def _unmatched(settings: Settings) -> Iterator[Fact]:
@@ -179,14 +179,18 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
 
 def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
     """Say how the intervals were made, and where ties have the largest share in the error."""
-    method, cluster = options["method"], options["cluster"]
+    used: dict[str, Any] = {name: value for name, value in options.items() if name != "queries"}
+    method, cluster = used["method"], used["cluster"]
     units = f"values of {cluster}" if cluster else "queries"
-    resampled = f", {options['n_resamples']:,} resamples (--rng {options['rng']})" if method != "t" else ""
-    value: dict[str, object] = {name: value for name, value in options.items() if name != "queries"}
-    yield Fact("intervals", value, "intervals", f"{METHODS[method]} over {units}{resampled}")
+    resampled = f", {used['n_resamples']:,} resamples (--rng {used['rng']})" if method != "t" else ""
+    yield Fact("intervals", used, "intervals", f"{METHODS[method]} over {units}{resampled}")
     found = [interval for part in parts for of_run in part.intervals for interval in of_run.values()]
     if any(math.isnan(interval.low) for interval in found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
+    yield from _errors(parts, digits)
+
+
+def _errors(parts: Sequence[Part], digits: int | None) -> Iterator[Fact]:
     shares = [
         (interval.tie_share, measure, one.name, part.labels, interval)
         for part in parts
@@ -198,15 +202,14 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     if not shares:
         return
     share, measure, run, labels, interval = max(shares, key=lambda found: found[:4])
-    of_queries, of_ties = (
-        format_cell(error, digits) for error in (interval.query_standard_error, interval.tie_standard_error)
-    )
+    value = {"run": run, **_stratum(labels), "measure": measure, "tie_share": share}
+    errors = interval.query_standard_error, interval.tie_standard_error
+    of_queries, of_ties = (format_cell(error, digits) for error in errors)
     text = (
         f"{measure} of {run}{inside(labels)}: {of_queries} from the choice of queries; breaking its ties at random"
         f" would add {of_ties}, {format_cell(Share(share))} of the squared error"
         + (", the largest share here" if len(shares) > 1 else "")
     )
-    value = {"run": run, **_stratum(labels), "measure": measure, "tie_share": share}
     yield Fact("largest_tie_share", value, "errors", text if share else "none would grow if ties were broken at random")
 
 

@@ -66,16 +66,16 @@ class Grouping:
         return self.columns == (self.language_column,)
 
 
-def average(grouping: Grouping) -> Table | None:
-    """Return a table of averages over strata and of the variance between them; within each language, if there are more.
+def average(grouping: Grouping) -> list[Table]:
+    """Return a table of averages over strata and of the variance between them, if there are any.
 
-    There is no mean over the queries of all languages unless they may be pooled. Of counts there are no averages.
+    With the language crossed with other columns they are within each language. There is no mean over the queries of
+    all languages unless they may be pooled. Of counts there are no averages.
     """
-    first = grouping.strata[0]
     within = None if grouping.is_by_language else grouping.language_column
-    measures = [str(measure) for measure in first.whole.measures if not measure.total]
+    measures = [str(one) for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
     if not measures:
-        return None
+        return []
     found = [
         {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
         for of_run in grouping.strata
@@ -94,7 +94,7 @@ def average(grouping: Grouping) -> Table | None:
     title = f"Averages over {' and '.join(others)}" + (f", within each {within}" if within else "")
     labels = (*([Column(within, within)] if within else []), MEASURE)
     names = tuple(of_run.whole.name for of_run in grouping.strata)
-    return Table("averages", labels, columns, tuple(rows), names, title=title, has_blocks=bool(within))
+    return [Table("averages", labels, columns, tuple(rows), names, title=title, has_blocks=bool(within))]
 
 
 def _columns(grouping: Grouping) -> tuple[Column, ...]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Marked, Row, Span, Table
-from deadheat.strata import keys_of, label, order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +48,7 @@ class Part:
 
 def inside(labels: tuple[str, ...]) -> str:
     """Return what follows the name of a run in sentences, if only a stratum is meant."""
-    return f" ({label(labels)})" if labels else ""
+    return f" ({', '.join(labels)})" if labels else ""
 
 
 def whole(evaluations: Sequence[Evaluation], options: IntervalOptions | None) -> list[Part]:
@@ -75,6 +74,8 @@ def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[
     options : IntervalOptions or None
         None if no intervals are wanted.
     """
+    from deadheat.strata import keys_of, order
+
     found = [{} if options is None else of_run.intervals(**options) for of_run in strata]
     return [
         Part(
@@ -231,24 +232,35 @@ def list_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata] = (
     strata : sequence of Strata, default ()
         Of each run: they label and sort the queries.
     """
-    labels: dict[str, tuple[str, ...]] = {}
-    for evaluation in evaluations:
-        labels |= dict.fromkeys(evaluation.query_ids.tolist(), ())
-    for of_run in strata:
-        for stratum, part in of_run.items():
-            labels |= dict.fromkeys(part.query_ids.tolist(), keys_of(stratum))
+    labels = _labels_of_queries(evaluations, strata)
     columns = [_by_query(evaluation) for evaluation in evaluations]
     rows = [
         Row(
             (*labels[query], query, str(measure)),
             tuple(column.get((query, str(measure)), (None,) * 4) for column in columns),
         )
-        for query in sorted(labels, key=lambda query: (order(labels[query]), query))
+        for query in labels
         for measure in evaluations[0].measures
     ]
     of_strata = [Column(name, name) for one in strata[:1] for name in one.columns]
     names = tuple(evaluation.name for evaluation in evaluations)
     return Table("per_query", (*of_strata, QUERY, MEASURE), (Column("value", "value"), *SPREAD), tuple(rows), names)
+
+
+def _labels_of_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata]) -> dict[str, tuple[str, ...]]:
+    """Return the stratum of each query, sorted by stratum and query; without strata there are no labels."""
+    ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
+    if not strata:
+        return dict.fromkeys(ids, ())
+    from deadheat.strata import keys_of, order
+
+    found = {
+        query: keys_of(stratum)
+        for of_run in strata
+        for stratum, part in of_run.items()
+        for query in part.query_ids.tolist()
+    }
+    return {query: found[query] for query in sorted(ids, key=lambda query: (order(found[query]), query))}
 
 
 def _by_query(evaluation: Evaluation) -> dict[tuple[str, str], tuple[Cell, ...]]:
