@@ -32,3 +32,14 @@ def run_starts(*keys: NDArray[Any]) -> IntArray:
     for key in keys:
         changes[1:] |= key[1:] != key[:-1]
     return np.flatnonzero(changes)
+
+
+def members(texts: TextArray, some: TextArray) -> BoolArray:
+    """Tell which of `texts` are among `some`, of shape (n_texts,); `np.isin` takes quadratic time for texts.
+
+    Parameters
+    ----------
+    texts, some : ndarray of str
+    """
+    wanted = set(some.tolist())
+    return np.fromiter((text in wanted for text in texts.tolist()), np.bool_, len(texts))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadheat.arrays import members
 from deadheat.confidence import intervals
 from deadheat.errors import UnknownMeasureError, did_you_mean
 from deadheat.measures import parse_measure
@@ -187,7 +188,7 @@ class Comparison:
             alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
         found: dict[tuple[str, str], Interval] = {}
         for query_ids, named in alike.items():
-            own = np.isin(self.query_ids, query_ids)
+            own = members(self.query_ids, np.array(query_ids, dtype=object))
             of_scores = intervals(
                 [scores for _, scores in named],
                 method=self.design.method,
@@ -239,7 +240,7 @@ class Comparison:
         found = {}
         for stratum, keep in groups(self.query_ids, columns, queries, pool_languages=pool_languages).items():
             wanted = self.query_ids[keep]
-            own = {name: np.isin(one.query_ids, wanted) for name, one in self.evaluations.items()}
+            own = {name: members(one.query_ids, wanted) for name, one in self.evaluations.items()}
             found[stratum] = assemble(
                 {name: one.select(own[name]) for name, one in self.evaluations.items()},
                 self.design,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadheat.arrays import members
 from deadheat.comparison import Pair
 from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats import adjust, interval_bounds, p_values, standard_errors, tukey_p_values
@@ -35,6 +36,8 @@ class Side:
 
     Attributes
     ----------
+    own : ndarray of bool, shape (n_queries,)
+        The queries that the evaluation has.
     values, mean, variance, low, high, by_doc_id : ndarray of shape (n_queries,)
         Under the tie policy; then over all tie orders: mean, variance, extremes; and under trec_eval's rule.
     """
@@ -84,8 +87,9 @@ def compare_pairs(
     names = list(evaluations)
     places = _places(names, design.baseline)
     n_measures = len(evaluations[names[0]].measures)
+    own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
     measures = [
-        [_side(one, n, query_ids, by_doc_id.get(name)) for name, one in evaluations.items()] for n in range(n_measures)
+        [_side(one, n, own[name], by_doc_id.get(name)) for name, one in evaluations.items()] for n in range(n_measures)
     ]
     differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
     exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
@@ -132,12 +136,11 @@ def _places(names: list[str], baseline: str | None) -> Places:
     return [(n, place) for n in range(len(names)) if n != place]
 
 
-def _side(evaluation: Evaluation, number: int, query_ids: TextArray, by_doc_id: Sequence[FloatArray] | None) -> Side:
+def _side(evaluation: Evaluation, number: int, own: BoolArray, by_doc_id: Sequence[FloatArray] | None) -> Side:
     scores = evaluation[evaluation.measures[number]]
-    own = np.isin(query_ids, evaluation.query_ids)
 
     def spread(values: FloatArray) -> FloatArray:
-        everywhere = np.full(len(query_ids), np.nan)
+        everywhere = np.full(len(own), np.nan)
         everywhere[own] = values
         return everywhere
 
@@ -200,16 +203,16 @@ def _flips(sides: Sequence[Side], places: Places) -> list[Flip]:
         keep = ~np.isnan(one.values - other.values)
         n = max(int(keep.sum()), 1)
         lowest, highest = (one.low - other.high)[keep].sum() / n, (one.high - other.low)[keep].sum() / n
-        exact = distribution(a, keep), distribution(b, keep)
-        flips.append(
-            flip(
-                float((one.mean - other.mean)[keep].sum() / n),
-                float((one.variance + other.variance)[keep].sum() / n**2),
-                float(lowest),
-                float(highest),
-                (exact[0], exact[1]) if exact[0] and exact[1] else None,
-            )
+        known_of_pair = (
+            float((one.mean - other.mean)[keep].sum() / n),
+            float((one.variance + other.variance)[keep].sum() / n**2),
+            float(lowest),
+            float(highest),
         )
+        found = flip(*known_of_pair)
+        if found.method == "normal" and (own := distribution(a, keep)) and (others := distribution(b, keep)):
+            found = flip(*known_of_pair, (own, others))
+        flips.append(found)
     return flips
 
 
