@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +13,19 @@ from deadheat import ties as tie_policies
 from deadheat.comparison import Comparison, Design
 from deadheat.confidence import cluster_codes
 from deadheat.data import Qrels, Run
-from deadheat.errors import BaselineMismatchError, ParameterError, check_choice, did_you_mean
+from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError, check_choice, did_you_mean
 from deadheat.evaluating import evaluate
 from deadheat.pairing import TESTS, TUKEY, compare_pairs
 from deadheat.placing import rounded
-from deadheat.stats import ALTERNATIVES, CORRECTIONS, METHODS
+from deadheat.saved import opened
+from deadheat.stats import ALTERNATIVES, CORRECTIONS, METHODS, adjust
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from deadheat.arrays import FloatArray
+    from deadheat.comparison import Pair
     from deadheat.confidence import Cluster
     from deadheat.data import Source
     from deadheat.evaluation import Evaluation
@@ -129,7 +134,7 @@ def compare(
 
 
 def compare_evaluations(
-    evaluations: Mapping[str, Evaluation] | Sequence[Evaluation],
+    evaluations: Mapping[str, Evaluation | str | Path] | Sequence[Evaluation | str | Path],
     *,
     baseline: str | None = None,
     test: str = "randomization",
@@ -147,7 +152,7 @@ def compare_evaluations(
     Parameters
     ----------
     evaluations : dict of str to Evaluation, or sequence of Evaluation
-        Of the same qrels, under the same conventions, with the same measures.
+        Or paths of saved ones; of the same qrels, under the same conventions, with the same measures.
     baseline, test, correction, alternative, confidence_level, n_resamples, method, cluster, queries, rng
         As for :func:`compare`. What trec_eval's rule would say is not known without the runs.
 
@@ -160,14 +165,17 @@ def compare_evaluations(
     BaselineMismatchError
         They are of different qrels, conventions or measures.
     """
-    if not isinstance(evaluations, Mapping):
-        evaluations = _unique([(one.name, one) for one in evaluations])
+    named: dict[str, Evaluation]
+    if isinstance(evaluations, Mapping):
+        named = {str(name): opened(one) for name, one in evaluations.items()}
+    else:
+        named = _unique([(one.name, one) for one in map(opened, evaluations)])
     design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
-    check_design(design, list(evaluations))
-    first, *others = evaluations.items()
+    check_design(design, list(named))
+    first, *others = named.items()
     for other in others:
         check_comparable(first, other)
-    return assemble(evaluations, design, cluster, queries, {})
+    return assemble(named, design, cluster, queries, {})
 
 
 def check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]) -> None:
@@ -231,7 +239,34 @@ def assemble(
     by_doc_id: Mapping[str, list[FloatArray]],
 ) -> Comparison:
     """Compare evaluations that are known to be comparable; `by_doc_id` are their scores under trec_eval's rule."""
+    _check_shared(evaluations)
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
     codes = cluster_codes(cluster, queries, ids)
     pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)
     return Comparison(pairs, dict(evaluations), design, ids, differences, codes, by_doc_id)
+
+
+def _check_shared(evaluations: Mapping[str, Evaluation]) -> None:
+    """Raise an error if two evaluations have no query in common, as those of disjoint runs with missing="skip"."""
+    ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
+    for one, other in combinations(ids, 2):
+        if ids[one].isdisjoint(ids[other]):
+            msg = f"{one} and {other} have no query in common: {len(ids[one])} and {len(ids[other])} queries"
+            raise NoCommonQueryError(msg)
+
+
+def corrected_together(found: dict[str | tuple[str, ...], Comparison]) -> dict[str | tuple[str, ...], Comparison]:
+    """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families."""
+    parts = list(found.values())
+    if not parts or parts[0].design.test == TUKEY:
+        return found
+    design = parts[0].design
+    rows = [(stratum, pair) for stratum, part in found.items() for pair in part.pairs]
+    adjusted = np.empty(len(rows))
+    for measure in dict.fromkeys(pair.measure for _, pair in rows):
+        own = [n for n, (_, pair) in enumerate(rows) if pair.measure == measure]
+        adjusted[own] = adjust([rows[n][1].p_value for n in own], design.correction)
+    pairs: dict[str | tuple[str, ...], list[Pair]] = {stratum: [] for stratum in found}
+    for (stratum, pair), p in zip(rows, adjusted.tolist(), strict=True):
+        pairs[stratum].append(replace(pair, p_adjusted=p, significant=p < 1 - design.confidence_level))
+    return {stratum: replace(part, pairs=tuple(pairs[stratum])) for stratum, part in found.items()}

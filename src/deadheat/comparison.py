@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.arrays import members
 from deadheat.confidence import intervals
-from deadheat.errors import UnknownMeasureError, did_you_mean
+from deadheat.errors import ParameterError, UnknownMeasureError, did_you_mean
 from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
@@ -88,6 +88,9 @@ class Pair:
         Standard deviation of the differences over queries.
     exact_p_value : bool
         Whether the p value has no resampling error.
+    expected_difference : float
+        The exact mean difference over all tie orders, whose sign may be reversed; under ``ties="expected"`` it is
+        `difference`.
     doc_id_difference : float
         The difference that trec_eval's rule (ties by document id) reports; NaN where the runs are not at hand.
     doc_id_reverses : bool
@@ -118,6 +121,7 @@ class Pair:
     tie_standard_error: float
     std: float
     exact_p_value: bool
+    expected_difference: float
     doc_id_difference: float
     doc_id_reverses: bool
 
@@ -220,7 +224,7 @@ class Comparison:
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
     ) -> dict[str | tuple[str, ...], Comparison]:
-        """Compare within each stratum of queries; p values are corrected within a stratum.
+        """Compare within each stratum of queries; p values are corrected over all rows of a measure, in all strata.
 
         Parameters
         ----------
@@ -234,7 +238,7 @@ class Comparison:
         -------
         dict of str (of several columns: tuple) to Comparison
         """
-        from deadheat.comparing import assemble
+        from deadheat.comparing import assemble, corrected_together
         from deadheat.strata import groups
 
         found = {}
@@ -248,7 +252,7 @@ class Comparison:
                 None,
                 {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
             )
-        return found
+        return corrected_together(found)
 
     def equivalence(self, margin: float) -> pl.DataFrame:
         """Test whether a system is no worse than its baseline by a margin, and whether both are equivalent.
@@ -256,19 +260,18 @@ class Comparison:
         Parameters
         ----------
         margin : float
-            Differences up to it do not matter; above 0.
+            Above 0.
 
         Returns
         -------
         polars.DataFrame
             measure, system, baseline, difference, margin, p_no_worse, no_worse, p_equivalent, equivalent: one-sided
-            paired t tests, two of them for equivalence (TOST), at ``1 - confidence_level``, not corrected. The
-            direction is the measure's: of a rank, more is worse.
+            paired t tests, two of them for equivalence (TOST), at ``1 - confidence_level``, not corrected. Of a rank,
+            more is worse.
 
         References
         ----------
-        D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", Journal of
-        Pharmacokinetics and Biopharmaceutics 15 (1987). doi:10.1007/BF01068419
+        D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
         import polars as pl
 
@@ -276,7 +279,8 @@ class Comparison:
 
         better = self.differences * self._directions()
         alpha = 1 - self.design.confidence_level
-        one, both = no_worse(better, margin).p_values, equivalent(better, margin).p_values
+        one = no_worse(better, margin, cluster=self.cluster).p_values
+        both = equivalent(better, margin, cluster=self.cluster).p_values
         return self._table(
             difference=[pair.difference for pair in self.pairs],
             margin=[float(margin)] * len(self.pairs),
@@ -292,16 +296,17 @@ class Comparison:
         Parameters
         ----------
         difference : float, optional
-            By default the one that was found.
+            Above 0; by default the one that was found.
         power : float, default 0.8
             Probability of a significant result if the difference is there.
 
         Returns
         -------
         polars.DataFrame
-            measure, system, baseline, difference, std, n_queries, power (of these queries), n_needed,
-            detectable_difference: by a paired t test at ``1 - confidence_level``, not corrected. A power that is worked
-            out from the difference that was found says nothing that its p value does not.
+            measure, system, baseline, target (the difference to detect), std, n_queries, power (of these queries),
+            n_needed, detectable_difference: by a paired t test at ``1 - confidence_level``, not corrected. With
+            clusters, `std` is that of independent queries with as large a standard error. A power worked out from
+            the difference that was found repeats its p value.
 
         References
         ----------
@@ -311,22 +316,26 @@ class Comparison:
 
         from deadheat import stats
 
+        if difference is not None and not 0 < difference < np.inf:
+            msg = f"difference must be a number above 0, got {difference!r}"
+            raise ParameterError(msg)
         is_two_sided = self.design.alternative == "two-sided"
         level: dict[str, Any] = {
             "confidence_level": self.design.confidence_level,
             "alternative": "two-sided" if is_two_sided else "greater",  # of the size of the difference
         }
         wanted = [abs(pair.difference if difference is None else difference) for pair in self.pairs]
-        known = [pair.std > 0 for pair in self.pairs]
-        rows = list(zip(self.pairs, wanted, known, strict=True))
+        n_queries = [pair.n_queries for pair in self.pairs]
+        spread = stats.standard_errors(self.differences, cluster=self.cluster) * np.sqrt(n_queries)
+        rows = list(zip(wanted, spread.tolist(), n_queries, strict=True))
         return self._table(
-            difference=wanted,
-            std=[pair.std for pair in self.pairs],
-            n_queries=[pair.n_queries for pair in self.pairs],
-            power=[stats.power(d, p.std, p.n_queries, **level) if k and d else None for p, d, k in rows],
-            n_needed=[stats.sample_size(d, p.std, power=power, **level) if k and d else None for p, d, k in rows],
+            target=wanted,
+            std=spread,
+            n_queries=n_queries,
+            power=[stats.power(d, std, n, **level) if std > 0 and d else None for d, std, n in rows],
+            n_needed=[stats.sample_size(d, std, power=power, **level) if std > 0 and d else None for d, std, _ in rows],
             detectable_difference=[
-                stats.detectable_difference(p.std, p.n_queries, power=power, **level) if k else None for p, _, k in rows
+                stats.detectable_difference(std, n, power=power, **level) if std > 0 else None for _, std, n in rows
             ],
         ).with_columns(pl.col(pl.Float64).fill_nan(None))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import numpy as np
 
-from deadheat.errors import ParameterError
+from deadheat.errors import DataError, ParameterError
 from deadheat.stats import interval_bounds, standard_errors
 
 if TYPE_CHECKING:
@@ -146,6 +146,8 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
     lacking = [query for query, label in zip(query_ids.tolist(), labels, strict=True) if label is None]
     if lacking:
         msg = f"cluster must name the cluster of every query; {len(lacking)} have none, such as {lacking[0]!r}"
+        if isinstance(cluster, str):
+            raise DataError(msg, path=getattr(queries, "where", None))
         raise ParameterError(msg)
     return np.unique([str(label) for label in labels], return_inverse=True)[1]
 

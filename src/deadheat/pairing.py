@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 TUKEY = "tukey"
 TESTS = (*SINGLE_TESTS, TUKEY)
+NEED_SPREAD = ("t", "bootstrap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,9 +183,13 @@ def _tested(
         cluster=cluster,
         rng=design.rng,
     )
-    of_measures = found.p_values.reshape(len(measures), -1)
+    raw = found.p_values
+    if design.test in NEED_SPREAD:
+        alike = (standard_errors(differences, cluster=cluster) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
+        raw = np.where(alike, np.nan, raw)  # the same difference for every query: nothing says how large chance is
+    of_measures = raw.reshape(len(measures), -1)
     adjusted = np.concatenate([adjust(of_measure, design.correction) for of_measure in of_measures])
-    return found.p_values, adjusted, found.is_exact
+    return raw, adjusted, found.is_exact
 
 
 def _flips(sides: Sequence[Side], places: Places) -> list[Flip]:
@@ -239,6 +244,7 @@ def _described(one: Side, other: Side) -> dict[str, Any]:
         "n_queries": n,
         "std": std,
         "tie_standard_error": float(np.sqrt((one.variance + other.variance)[keep].sum()) / n) if n else np.nan,
+        "expected_difference": expected,
         "doc_id_difference": of_rule,
         "doc_id_reverses": bool(of_rule * expected < 0 and abs(of_rule) > NEGLIGIBLE and abs(expected) > NEGLIGIBLE),
     }

@@ -163,6 +163,16 @@ def load_evaluation(path: str | Path) -> Evaluation:
         raise FileFormatError(msg, path=path) from error
 
 
+def opened(evaluation: object) -> Evaluation:
+    """Return an evaluation that was given as such or by the path of a saved one."""
+    if isinstance(evaluation, Evaluation):
+        return evaluation
+    if not isinstance(evaluation, str | Path):
+        msg = f"expected an Evaluation or the path of a saved one, got {type(evaluation).__name__}"
+        raise ParameterError(msg)
+    return load_evaluation(evaluation)
+
+
 def _by_query(evaluation: Evaluation) -> pl.DataFrame:
     """Return a row for each measure and query, the queries in their order within each measure; null for no value."""
     frames = [

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from deadheat.comparison import Comparison
     from deadheat.queries import Queries
-    from deadheat.report.model import Report
+    from deadheat.report.model import Fact, Report
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 DATA = ("json", "csv")
@@ -106,6 +106,8 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     table = queries_path(options)
     inputs = [qrels, *given, *([table] if table else [])]
     form = prepare(options["form"], options["output"], FORMATS, inputs)
+    if form == "csv" and (options["margin"] or options["detect"]):
+        raise click.UsageError("--format csv holds one table, that of the pairs: --margin and --detect need another")
     measures = parsed_measures(notations)
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
     baseline = _baseline(options["baseline"], named)
@@ -171,6 +173,7 @@ def _report(
     comparison: Comparison, qrels: str, queries: Queries | None, options: dict[str, Any], *, for_people: bool
 ) -> Report:
     from deadheat.errors import DeadheatWarning
+    from deadheat.report.model import Fact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import list_equivalence, list_sample_sizes
 
@@ -188,7 +191,25 @@ def _report(
         added.append(list_equivalence(parts, columns, options["margin"]))
     if options["detect"]:
         added.append(list_sample_sizes(parts, columns, options["detect"]))
-    return replace(report, tables=(*report.tables, *added))
+    asked = [Fact(name, options[name]) for name in ("margin", "detect")]
+    return replace(report, tables=(*report.tables, *added), facts=(*report.facts, *asked, *_of_strata(queries, parts)))
+
+
+def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:
+    """Say where the strata are from, and which are small."""
+    from deadheat.evaluation import SMALLEST
+    from deadheat.report.model import Fact
+    from deadheat.strata import label
+
+    if queries is None or () in parts:
+        return []
+    small = [label(stratum) for stratum, part in parts.items() if len(part.query_ids) < SMALLEST]
+    facts = [
+        Fact("strata", len(parts), "strata", f"{len(parts)} from {shown_path(queries.where, 'the table of queries')}")
+    ]
+    if small:
+        facts.append(Fact("small", small, "small", f"fewer than {SMALLEST} queries: {', '.join(small)}"))
+    return facts
 
 
 def _columns(comparison: Comparison, queries: Queries | None, options: dict[str, Any]) -> Sequence[str]:

@@ -104,7 +104,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     options = _checked(options, form)
     measures = parsed_measures(notations)
     names = unique_names(given, lambda path: label(path, "run"))
-    targets = save_paths(options["save"], names, inputs)
+    targets = save_paths(options["save"], names, inputs, options["output"])
     check_inputs(inputs)
     queries = read_queries(table, options["by"], options["cluster"])
     unmatched: dict[str, tuple[str, str]] = {}

@@ -87,7 +87,7 @@ def _is_same_file(target: Path, given: Path) -> bool:
     return target.is_file() and given.is_file() and target.samefile(given)
 
 
-def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str]) -> list[str]:
+def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], output: str | None = None) -> list[str]:
     """Return the JSON file that each run is saved in: the target itself, or one in that folder; none without a target.
 
     Examples
@@ -105,6 +105,9 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str]) 
         raise click.UsageError(f"--save {target}: name a file that ends in .json, or a folder that is there")
     paths = [target] if is_file else [str(Path(target) / f"{re.sub(r'[/:]', '_', name)}.json") for name in names]
     for path in paths:
+        own = {os.path.realpath(path), os.path.realpath(Path(path).with_suffix(".parquet"))}
+        if output is not None and os.path.realpath(output) in own:
+            raise click.UsageError(f"--save and --output both write {output!r}: choose another name for one of them")
         if paths.count(path) > 1:
             raise click.UsageError(f"--save {target}: two runs would be saved as {path}; give their files other names")
         for given in inputs:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deadheat.confidence import cluster_codes, intervals
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError, did_you_mean
-from deadheat.evaluation import Evaluation
 from deadheat.gates._notation import QUANTITIES, Threshold, parse_all, parse_gate
 from deadheat.gates._presets import PRESETS, preset_gates
 from deadheat.gates._regression import regressions
 from deadheat.gates._result import Check, GateOptions, GateResult
 from deadheat.gates._settings import GateSettings, has_settings, read_settings
 from deadheat.measures import parse_measure
-from deadheat.saved import StoredMeasure, load_evaluation
+from deadheat.saved import StoredMeasure, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     import numpy as np
 
     from deadheat.confidence import Cluster, Interval, IntervalOptions
     from deadheat.data import Source
+    from deadheat.evaluation import Evaluation
     from deadheat.measures import Measure
     from deadheat.scores import Scores
 
@@ -142,16 +142,6 @@ def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None)
     wanted = [parse_measure(check.measure) for check in checks]
     known = [] if baseline is None else [one for one in baseline.measures if not isinstance(one, StoredMeasure)]
     return list(dict.fromkeys((*wanted, *known)))
-
-
-def opened(evaluation: object) -> Evaluation:
-    """Return an evaluation that was given as such or by the path of a saved one."""
-    if isinstance(evaluation, Evaluation):
-        return evaluation
-    if not isinstance(evaluation, str | Path):
-        msg = f"expected an Evaluation or the path of a saved one, got {type(evaluation).__name__}"
-        raise ParameterError(msg)
-    return load_evaluation(evaluation)
 
 
 def _scores(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> list[Scores]:

@@ -36,6 +36,10 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
     aligned = "".join("l" if table.holds_words(place) else "r" for place in range(n_columns))
     yield r"\begin{tabular}{" + "l" * n_labels + aligned * len(table.groups) + "}"
     yield r"\toprule"
+    if table.title:
+        width = n_labels + n_columns * len(table.groups)
+        yield rf"\multicolumn{{{width}}}{{l}}{{{escaped(table.title)}}} \\"
+        yield r"\midrule"
     if table.is_grouped:
         spans = [rf"\multicolumn{{{n_columns}}}{{c}}{{{escaped(name)}}}" for name in table.groups]
         yield " & ".join([*[""] * n_labels, *spans]) + r" \\"

@@ -6,10 +6,12 @@ from dataclasses import dataclass, fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from deadheat.comparison import Pair
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table
-from deadheat.report.numbers import MARK, counted, three
+from deadheat.report.numbers import MARK, counted, few_units, three
 from deadheat.report.of_evaluation import EXPLAINED
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 MEASURE, SYSTEM, BASELINE = Column("measure", "measure"), Column("system", "system"), Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying
-WORTH_A_ROW = 0.001
+RESAMPLED = ("randomization", "bootstrap", "tukey")
 TESTS = {
     "randomization": "paired randomisation test (sign flips)",
     "bootstrap": "paired bootstrap test",
@@ -36,7 +38,7 @@ CORRECTIONS = {
     "holm": "corrected by Holm",
     "bh": "corrected by Benjamini and Hochberg (false discovery rate)",
 }
-METHODS = {"bca": "BCa bootstrap over queries", "percentile": "percentile bootstrap over queries", "t": "Student's t"}
+METHODS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap", "t": "Student's t"}
 DATA = tuple(one.name for one in fields(Pair))[3:]  # behind measure, system and baseline
 
 
@@ -111,11 +113,12 @@ def _systems(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measur
         for part in parts
         for name, cells in _of_systems(part.comparison, measure).items()
     ]
-    return Table("systems", (*leading, SYSTEM), _system_columns(parts), tuple(rows), title=f"{measure}: means")
+    return Table("systems", (*leading, SYSTEM), _system_columns(parts), tuple(rows), title=f"{measure}: means", main=1)
 
 
 def _system_columns(parts: Sequence[Part]) -> tuple[Column, ...]:
     return (
+        Column("n_queries", "queries", is_data=not _vary(parts)),
         Column("mean", "mean"),
         Column("ci", _level(parts)),
         Column("bar", "", spare=1),
@@ -123,6 +126,11 @@ def _system_columns(parts: Sequence[Part]) -> tuple[Column, ...]:
         Column("standard_error", "std err", spare=3),
         Column("tie_standard_error", "tie std err", is_data=True),
     )
+
+
+def _vary(parts: Sequence[Part]) -> bool:
+    """Whether the numbers of queries differ: between strata, or as some have no value."""
+    return len({one.n_queries for part in parts for one in part.comparison.intervals.values()}) > 1
 
 
 def _level(parts: Sequence[Part]) -> str:
@@ -137,6 +145,7 @@ def _of_systems(comparison: Comparison, measure: Measure) -> dict[str, tuple[Cel
     sign = -1 if measure.higher_is_better else 1
     return {
         name: (
+            one.n_queries,
             one.mean,
             Span(one.low, one.high),
             drawn[name],
@@ -159,6 +168,7 @@ def _differences(parts: Sequence[Part], leading: tuple[Column, ...], measure: Me
     design = parts[0].comparison.design
     is_tukey = design.test == "tukey"  # one p value, which accounts for all pairs
     columns = (
+        *((Column("n_queries", "queries", spare=1),) if _vary(parts) else ()),
         Column("difference", "difference"),
         Column("ci", _level(parts), spare=1),
         Column("bar", "", spare=6),
@@ -170,9 +180,14 @@ def _differences(parts: Sequence[Part], leading: tuple[Column, ...], measure: Me
         Column("losses", "losses", spare=3),
     )
     named = [(part.stratum, pair) for part in parts for pair in part.comparison[measure]]
+    has_counts = _vary(parts)
+
+    def counts(pair: Pair) -> tuple[int, ...]:
+        return (pair.n_queries,) if has_counts else ()
+
     drawn = bars([Span(pair.low, pair.high) for _, pair in named], [pair.difference for _, pair in named])
     rows = [
-        Row((*stratum, *_names(pair, design)), (_cells(pair, bar, is_tukey=is_tukey),))
+        Row((*stratum, *_names(pair, design)), ((*counts(pair), *_cells(pair, bar, is_tukey=is_tukey)),))
         for (stratum, pair), bar in zip(named, drawn, strict=True)
     ]
     labels = (*leading, *_label_columns(design))
@@ -204,30 +219,31 @@ def _reversals(parts: Sequence[Part], leading: tuple[Column, ...], measure: Meas
     design = parts[0].comparison.design
     rows = [
         Row(
-            (*part.stratum, *_names(pair, design)),
+            (*part.stratum, " / ".join(reversed(_names(pair, design)))),
             (
                 (
                     Share(pair.flip_probability),
-                    pair.difference,
+                    pair.expected_difference,
                     pair.tie_standard_error,
                     Marked(pair.doc_id_difference) if pair.doc_id_reverses else pair.doc_id_difference,
                 ),
             ),
         )
         for part in parts
-        for pair in sorted(part.comparison[measure], key=lambda pair: -pair.flip_probability)
-        if pair.flip_probability >= WORTH_A_ROW or pair.doc_id_reverses
+        for pair in sorted(part.comparison[measure], key=lambda pair: -np.nan_to_num(pair.flip_probability))
+        if pair.flip_probability >= LIKELY or pair.doc_id_reverses
     ]
     if not rows:
         return []
     columns = (
         Column("flip_probability", "reversed"),
-        Column("difference", "difference", spare=1),
+        Column("expected_difference", "exact", spare=1),
         Column("tie_standard_error", "tie std err", spare=2),
         Column("doc_id_difference", "trec_eval"),
     )
     title = f"{measure}: what ties can turn round"
-    return [Table("ties", (*leading, *_label_columns(design)), columns, tuple(rows), title=title)]
+    label = SYSTEM if design.baseline is not None else Column("pair", "system / baseline")
+    return [Table("ties", (*leading, label), columns, tuple(rows), title=title)]
 
 
 def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterator[Fact]:
@@ -247,7 +263,10 @@ def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterato
         yield Fact(name, getattr(design, name))
     yield Fact("rng", design.rng if isinstance(design.rng, int) else None)
     yield Fact("", None, "test", _test(design, pairs))
-    yield Fact("", None, "intervals", f"{METHODS[design.method]}, not corrected")
+    units = "queries" if comparison.cluster is None else "clusters"
+    sides = ", two-sided" if design.alternative != "two-sided" else ""
+    yield Fact("", None, "intervals", f"{METHODS[design.method]} over {units}{sides}, not corrected")
+    yield from _few(parts)
     n_significant = sum(pair.significant for pair in pairs)
     level = f"{1 - design.confidence_level:.3g}"
     yield Fact("", None, MARK, f"p below {level}: {n_significant} of {counted(len(pairs), 'difference')}")
@@ -255,14 +274,23 @@ def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterato
     yield from _left_out(comparison)
 
 
+def _few(parts: Sequence[Part]) -> Iterator[Fact]:
+    """Warn of bootstrap intervals of few queries, which are too narrow."""
+    found = [one for part in parts for one in part.comparison.intervals.values()]
+    if too_few := few_units(found, parts[0].comparison.design.method):
+        yield Fact("", None, "intervals", too_few)
+
+
 def _test(design: Design, pairs: Sequence[Pair]) -> str:
     n_exact = sum(pair.exact_p_value for pair in pairs)
-    resampled = f"{design.n_resamples:,} resamples"
-    if n_exact:
-        resampled = "exact" if n_exact == len(pairs) else f"{resampled}, exact where they are few"
+    resampled = f", {design.n_resamples:,} resamples"
+    if design.test not in RESAMPLED:
+        resampled = ""
+    elif n_exact:
+        resampled = ", exact" if n_exact == len(pairs) else f"{resampled}, exact where few queries differ"
     corrected = "which accounts for all pairs" if design.test == "tukey" else CORRECTIONS[design.correction]
     over = "" if design.test == "tukey" or design.correction == "none" else " within a measure"
-    return f"{TESTS[design.test]}, {design.alternative}, {resampled}; {corrected}{over}"
+    return f"{TESTS[design.test]}, {design.alternative}{resampled}; {corrected}{over}"
 
 
 def _of_ties(pairs: Sequence[Pair]) -> Iterator[Fact]:
@@ -277,10 +305,11 @@ def _of_ties(pairs: Sequence[Pair]) -> Iterator[Fact]:
         f"{possible} of {total} by some order of the ties; {len(likely)} with a probability of {LIKELY:.0%} or more if"
         " ties are broken at random"
     )
-    methods = {pair.flip_method for pair in pairs if pair.can_flip} - {"none"}
-    how = {"normal": " (by the normal distribution with the exact variance)", "exact": " (exact)"}
-    yield Fact("", None, "reversed", text + (how[methods.pop()] if len(methods) == 1 else ""))
-    reversed_ = [f"{pair.system} / {pair.baseline}" for pair in pairs if pair.doc_id_reverses]
+    n_exact = sum(pair.flip_method == "exact" for pair in pairs if pair.can_flip)
+    normal = "by the normal distribution with the exact variance"
+    how = "exact" if n_exact == possible else f"{n_exact} exact, {normal} else" if n_exact else normal
+    yield Fact("", None, "reversed", f"{text} ({how})")
+    reversed_ = [f"{pair.system} / {pair.baseline} ({pair.measure})" for pair in pairs if pair.doc_id_reverses]
     if reversed_:
         said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {three(reversed_)}"
         yield Fact("", None, "trec_eval", f"its rule, ties by document id, {said}")
@@ -292,12 +321,14 @@ def _left_out(comparison: Comparison) -> Iterator[Fact]:
         if evaluation.missing_queries:
             ids = evaluation.missing_queries
             made = "left out" if evaluation.conventions.missing == "skip" else "counted as empty rankings"
+            lacking = [str(one.measure) for one in evaluation if one.n_queries < len(evaluation.query_ids)]
+            made += f"; left out of {', '.join(lacking)}" if lacking else ""
             shown = f"{counted(len(ids), 'query', 'queries')} ({three(ids)}), {made}"
             yield Fact("", None, f"missing in {name}", shown)
     missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}
     unjudged = {name: list(one.unjudged_queries) for name, one in comparison.evaluations.items()}
     yield Fact("missing_queries", missing)
     yield Fact("unjudged_queries", unjudged)
-    n_unjudged = sum(map(len, unjudged.values()))
-    if n_unjudged:
-        yield Fact("", None, "not judged", f"{counted(n_unjudged, 'query', 'queries')} of the runs, left out")
+    left_out = set().union(*unjudged.values())
+    if left_out:
+        yield Fact("", None, "not judged", f"{counted(len(left_out), 'query', 'queries')} of the runs, left out")

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deadheat.report.model import Fact, Report, Share
-from deadheat.report.numbers import MARK, NOISE, counted, format_cell, three
+from deadheat.report.numbers import MARK, NOISE, counted, few_units, format_cell, three
 from deadheat.report.score_tables import inside, list_queries, parts_of, tabulate, unexplained, whole
 
 if TYPE_CHECKING:
@@ -187,6 +187,8 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     found = [interval for part in parts for of_run in part.intervals for interval in of_run.values()]
     if any(math.isnan(interval.low) for interval in found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
+    if too_few := few_units(found, method):
+        yield Fact("", None, "intervals", too_few)
     yield from _errors(parts, digits)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Parts = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
-LABELS = tuple(Column(name, name) for name in ("measure", "baseline", "system"))
+LABELS = tuple(Column(name, name) for name in ("system", "baseline", "measure"))
 
 
 def list_equivalence(parts: Parts, columns: Sequence[str], margin: float) -> Table:
@@ -26,7 +26,7 @@ def list_equivalence(parts: Parts, columns: Sequence[str], margin: float) -> Tab
                 Marked(found["p_no_worse"]) if found["no_worse"] else found["p_no_worse"],
                 Marked(found["p_equivalent"]) if found["equivalent"] else found["p_equivalent"],
             )
-            rows.append(Row((*_key(stratum), found["measure"], found["baseline"], found["system"]), (cells,)))
+            rows.append(Row((*_key(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
     shown = (
         Column("difference", "difference", spare=1),
         Column("p_no_worse", "p no worse"),
@@ -42,7 +42,7 @@ def list_sample_sizes(parts: Parts, columns: Sequence[str], difference: float) -
     for stratum, part in parts.items():
         for found in part.sample_sizes(difference).iter_rows(named=True):
             cells = tuple(found[name] for name in ("std", "n_queries", "power", "n_needed", "detectable_difference"))
-            rows.append(Row((*_key(stratum), found["measure"], found["baseline"], found["system"]), (cells,)))
+            rows.append(Row((*_key(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
     shown = (
         Column("std", "std", spare=2),
         Column("n_queries", "queries", spare=1),

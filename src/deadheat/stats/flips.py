@@ -122,7 +122,7 @@ def flip(
     """
     equal = ROUNDING * max(1.0, abs(lowest), abs(highest))
     if not abs(difference) >= equal:  # equal, or NaN
-        return Flip(math.nan, lowest < -equal and highest > equal, "none")
+        return Flip(math.nan, can_flip=False, method="none")
     if highest - lowest < equal:
         return Flip(0.0, can_flip=False, method="none")
     if (lowest if difference > 0 else -highest) > -equal:
