@@ -30,6 +30,7 @@ from reference_graded import (
     discounted_gain,
     expected_reciprocal_rank,
     graded_average_precision,
+    largest_relevance,
     normalised_gain,
     normalised_reciprocal_rank,
     q_measure,
@@ -66,5 +67,6 @@ REFERENCE: dict[str, Reference] = {
     "NumRelRet": n_relevant_retrieved,
     "MTRR": reciprocal_rank,
     "TMHits": hit,
+    "MaxRel": largest_relevance,
 }
 """By name in the notation. MTRR and TMHits here are the definition by permutations; the other needs scores."""

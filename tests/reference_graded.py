@@ -189,3 +189,8 @@ def q_measure(
         for rank in ranks_of(ranking[:cutoff], rel)
     )
     return ratio(total, count_relevant(judged, rel))
+
+
+def largest_relevance(ranking: Ranking, _judged: Judged, _scale: float, *, cutoff: int | None = None) -> float:
+    """Highest relevance among the first k; unjudged documents and negative relevance are worth 0: MaxRel."""
+    return max([0.0, *(relevance for _, relevance in ranking[:cutoff] if relevance is not None)])

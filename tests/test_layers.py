@@ -22,9 +22,12 @@ LAYERS = (
     ("measures",),
     ("spread", "scores", "evaluation", "evaluating"),
     ("orders", "profile", "guide"),
+    ("ontology",),
     ("stats",),
-    ("queries", "confidence", "strata", "saved", "gates", "comparison", "pairing", "comparing"),
+    ("cases", "collection", "queries", "confidence", "strata", "saved", "gates", "comparison", "pairing", "comparing"),
+    ("retrievers",),
     ("report",),
+    ("benchmark",),
     ("cli",),
     ("__main__",),
 )

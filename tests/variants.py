@@ -84,6 +84,7 @@ GRID: list[tuple[str, list[Parameters], tuple[int | None, ...]]] = [
     ("NumRelRet", RELS, CUTOFFS),
     ("MTRR", RELS[:2], NO_CUTOFF),
     ("TMHits", RELS[:2], ONLY_CUTOFFS),
+    ("MaxRel", [{}], CUTOFFS),
 ]
 
 VARIANTS = [Variant(name, parameters, cutoffs) for name, options, cutoffs in GRID for parameters in options]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # Where the public names are that are neither measures nor modules: each is imported when it is first used, so that
 # --help does not wait for NumPy and Polars, nor evaluate() for the statistics. `_api` says the same to type checkers.
 _HOMES = {
+    "benchmark": ("BenchResult", "bench"),
+    "cases": ("Cases", "read_cases"),
+    "collection": ("Collection", "read_collection"),
     "comparing": ("compare", "compare_evaluations"),
     "comparison": ("Comparison", "Pair"),
     "confidence": ("Interval",),
@@ -27,11 +30,13 @@ _HOMES = {
     "evaluating": ("evaluate",),
     "evaluation": ("Evaluation",),
     "gates": ("GateResult", "gate"),
+    "ontology": ("Ontology", "read_ontology"),
     "orders": ("TieComplexity", "TieOrders", "tie_complexity", "tie_orders"),
     "placement": ("Placements",),
     "placing": ("place",),
     "profile": ("TieProfile", "tie_profile"),
     "queries": ("Queries",),
+    "retrievers": ("BM25", "Embedding", "Hits", "Retriever", "RunFile"),
     "saved": ("load_evaluation",),
     "scores": ("Scores",),
     "strata": ("Strata",),

@@ -12,6 +12,7 @@ from deadheat.measures.custom import Custom
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import FRP, MTRR, RR, Hit, TMHits
 from deadheat.measures.graded import GAP, Q
+from deadheat.measures.maximum import MaxRel
 from deadheat.measures.preference import bpref
 from deadheat.measures.rank import MR
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
@@ -51,6 +52,7 @@ __all__ = [
     "F",
     "Hit",
     "Judged",
+    "MaxRel",
     "Measure",
     "NumQ",
     "NumRel",

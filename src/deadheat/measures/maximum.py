@@ -1,0 +1,98 @@
+"""The measure of the best document in the top k: MaxRel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.kernels.segments import scan_before
+from deadheat.measures._base import CutMeasure, register
+
+if TYPE_CHECKING:
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
+    from deadheat.placement import Placements
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MaxRel(CutMeasure):
+    r"""Largest relevance in the top k.
+
+    .. math:: \text{MaxRel}@k = \max(0, r_1, ..., r_k) = \sum_l (t_l - t_{l-1}) [C_{k,l} > 0]
+
+    with the positive relevance values :math:`t_l` of the judgments in ascending order, :math:`t_0 = 0`, and
+    :math:`C_{k,l}` documents of relevance :math:`t_l` or more in the top k: a sum of `Hit` over all thresholds.
+    Unjudged documents and negative relevance count 0, and so does an empty ranking. Without a cutoff it is the
+    largest relevance retrieved, which no tie changes. On judgments from ``Ontology.judge`` it is MaxOntSim@k, the
+    highest similarity of a retrieved term to an expected one.
+
+    References
+    ----------
+    MaxOntSim: phentrieve's benchmark, https://github.com/berntpopp/phentrieve. Probabilities over ties: Raghavan,
+    Bollmann and Jung 1989, https://doi.org/10.1145/65943.65945.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 0.4}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.5}}, ["MaxRel@1", "MaxRel"]).means()
+    {'MaxRel@1': 0.4666666666666667, 'MaxRel': 1.0}
+    """
+
+    title = "largest relevance"
+    range = (0.0, np.inf)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a judgment of positive relevance."""
+        return placements.n_relevant(np.nextafter(0.0, 1.0)) > 0
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return self._moments(placements)[0]
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return self._moments(placements)[1]
+
+    def _certain(self, placements: Placements) -> FloatArray:
+        """Return the largest relevance in the ties that stand in the top k as a whole, of shape (n_queries,)."""
+        whole = self.inside(placements.above, placements.tied) == placements.tied
+        largest = np.zeros(placements.n_queries)
+        np.maximum.at(largest, placements.query[whole], placements.relevance[whole])
+        return largest
+
+    def _candidates(self, placements: Placements, certain: FloatArray) -> IntArray:
+        """Return the rows of the ties that are cut, of those the ones that would raise the value."""
+        inside = self.inside(placements.above, placements.tied)
+        cut = (inside > 0) & (inside < placements.tied)
+        return np.flatnonzero(cut & (placements.relevance > certain[placements.query]))
+
+    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        r"""Return mean and variance over all tie orders, each of shape (n_queries,).
+
+        Only the tie that the cutoff cuts is random. If m of its n documents fall inside, its j-th best is the best
+        of these with probability
+
+        .. math:: \frac{m}{n - j + 1} \prod_{l < j} \frac{n - m - l + 1}{n - l + 1}
+
+        so that no difference of large numbers is taken.
+        """
+
+        def find() -> tuple[FloatArray, FloatArray]:
+            certain = self._certain(placements)
+            rows = self._candidates(placements, certain)  # by query, the most relevant foremost
+            query, rise = placements.query[rows], placements.relevance[rows] - certain[placements.query[rows]]
+            first = np.searchsorted(query, query)
+            left = placements.tied[rows] - (np.arange(len(rows)) - first)  # documents from this one on
+            inside = self.inside(placements.above[rows], placements.tied[rows])
+            outside = np.maximum(left - inside, 0) / left
+            better_outside = scan_before(outside, query, np.multiply)
+            is_best = better_outside * np.minimum(inside / left, 1.0)
+            last = np.flatnonzero(np.diff(query, append=-1))
+            none_inside = placements.by_query((better_outside * outside)[last], query[last])
+            raised = placements.by_query(is_best * rise, query)
+            squares = placements.by_query(is_best * (rise - raised[query]) ** 2, query)
+            return certain + raised, squares + none_inside * raised**2
+
+        return placements.cached(("MaxRel", self.cutoff), find)

@@ -1,0 +1,102 @@
+"""What an ontology is made of, and the checks of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from deadheat.errors import DataError, EmptyDataError, ParameterError, SourceTypeError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+SCOPES = ("EXACT", "NARROW", "BROAD", "RELATED")
+
+
+class Synonym(NamedTuple):
+    """Another name of a term.
+
+    Attributes
+    ----------
+    text : str
+    scope : {"EXACT", "NARROW", "BROAD", "RELATED"}
+    kind : str
+        The type that the ontology gives it, such as ``layperson``, ``abbreviation``, ``plural_form`` or
+        ``uk_spelling``; empty if it gives none.
+    """
+
+    text: str
+    scope: str = "EXACT"
+    kind: str = ""
+
+
+def in_order(synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
+    """Return synonyms sorted by scope, text and kind; files have them in no order that means anything."""
+    checked = [Synonym(*synonym) for synonym in synonyms]
+    wrong = next((synonym for synonym in checked if synonym.scope not in SCOPES), None)
+    if wrong is not None:
+        msg = f"the scope of a synonym must be one of {', '.join(map(repr, SCOPES))}, got {wrong!r}"
+        raise DataError(msg)
+    return tuple(sorted(checked, key=lambda synonym: (SCOPES.index(synonym.scope), synonym.text, synonym.kind)))
+
+
+def ids_of(parents: Mapping[Any, Iterable[str]], path: Path | None) -> tuple[str, ...]:
+    """Return the ids sorted, or raise if there is none or one is not text."""
+    if not parents:
+        msg = "an ontology needs at least one term that is not obsolete, got none"
+        raise EmptyDataError(msg, path=path)
+    wrong = next((term for term in parents if not isinstance(term, str)), None)
+    if wrong is not None:
+        msg = f"the id of a term must be text, got {wrong!r} ({type(wrong).__name__})"
+        raise SourceTypeError(msg)
+    return tuple(sorted(parents))
+
+
+def indices(
+    ids: tuple[str, ...], parents: Mapping[str, Iterable[str]], path: Path | None
+) -> tuple[tuple[int, ...], ...]:
+    """Return the parents of each term as indices, or raise for one that is no term."""
+    place = {term: number for number, term in enumerate(ids)}
+    found: list[tuple[int, ...]] = []
+    for term in ids:
+        own = parents[term]
+        if isinstance(own, str):
+            msg = f"the parents of {term!r} must be a list of ids, got the text {own!r}: write [{own!r}]"
+            raise SourceTypeError(msg)
+        own = dict.fromkeys(own)
+        unknown = next((parent for parent in own if parent not in place), None)
+        if unknown is not None:
+            msg = f"term {term!r} has the parent {unknown!r}, which is no term.{near_id(str(unknown), ids)}"
+            raise DataError(msg, path=path)
+        found.append(tuple(sorted(place[parent] for parent in own)))
+    return tuple(found)
+
+
+def near_id(given: str, ids: Sequence[str], labels: Sequence[str] = ()) -> str:
+    """Return ``" Did you mean 'x'?"`` for the id that is written alike or has this label, or an empty string.
+
+    Numbers close to each other mean nothing: they are never proposed.
+    """
+    folded = given.strip().casefold()
+    for place, term in enumerate(ids):
+        if term.casefold().replace("_", ":") == folded.replace("_", ":"):
+            return f" Did you mean {term!r}?"
+        if labels and labels[place].casefold() == folded:
+            return f" Did you mean {term!r} ({labels[place]})?"
+    return "" if re.search(r"\d{3}", given) else did_you_mean(given, ids)
+
+
+def check_count(name: str, value: object, hint: str = "") -> None:
+    """Raise `ParameterError` for what is no whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        msg = f"{name} must be a whole number from 1 on, got {value!r}{hint}"
+        raise ParameterError(msg)
+
+
+def shown(ids: Sequence[str], most: int = 5) -> str:
+    """Return the first few of some ids in words."""
+    rest = len(ids) - most
+    return ", ".join(map(repr, ids[:most])) + (f" and {rest:,} more" if rest > 0 else "")

@@ -1,0 +1,69 @@
+"""MaxRel: the sum of Hit over all thresholds, exact for long ties, fast for many judgments."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+
+
+def exact_moments(relevance: list[Fraction], n_tied: int, inside: int) -> tuple[Fraction, Fraction]:
+    """Mean and variance of the largest relevance among `inside` of `n_tied` documents, by counting subsets."""
+    all_subsets = math.comb(n_tied, inside)
+    descending = sorted(relevance, reverse=True)
+    chances = [Fraction(math.comb(n_tied - place - 1, inside - 1), all_subsets) for place in range(len(descending))]
+    mean = sum((chance * value for chance, value in zip(chances, descending, strict=True)), Fraction(0))
+    squares = sum((chance * value**2 for chance, value in zip(chances, descending, strict=True)), Fraction(0))
+    return mean, squares - mean**2
+
+
+@pytest.mark.parametrize(("n_tied", "n_judged", "cutoff"), [(60, 50, 10), (1_000, 50, 1), (1_000, 400, 999), (7, 7, 7)])
+def test_one_long_tie(n_tied: int, n_judged: int, cutoff: int) -> None:
+    rng = random.Random(n_tied + cutoff)
+    values = [Fraction(rng.randrange(1, 4_096), 4_096) for _ in range(n_judged)]
+    qrels = {"q": {f"d{number}": float(value) for number, value in enumerate(values)}}
+    run = {"q": dict.fromkeys((f"d{number}" for number in range(n_tied)), 0.5)}
+    scores = dh.evaluate(qrels, run, [dh.MaxRel @ cutoff])[f"MaxRel@{cutoff}"]
+    mean, variance = exact_moments(values, n_tied, cutoff)
+    assert scores.values[0] == pytest.approx(float(mean), rel=1e-13)
+    assert scores.tie_std[0] ** 2 == pytest.approx(float(variance), rel=1e-9, abs=1e-15)
+
+
+def test_sum_of_hits_over_thresholds() -> None:
+    rng = random.Random(3)
+    qrels = {f"q{query}": {f"d{doc}": rng.choice([-1, 0, 0.25, 0.5, 2]) for doc in range(9)} for query in range(40)}
+    run = {f"q{query}": {f"d{doc}": float(rng.randrange(3)) for doc in range(12)} for query in range(40)}
+    thresholds = [0.25, 0.5, 2]
+    evaluation = dh.evaluate(qrels, run, ["MaxRel@4", *(f"Hit(rel={level})@4" for level in thresholds)])
+    steps = np.diff(thresholds, prepend=0)
+    hits = sum(step * evaluation[f"Hit(rel={level})@4"].values for step, level in zip(steps, thresholds, strict=True))
+    np.testing.assert_allclose(evaluation["MaxRel@4"].values, hits, atol=1e-14)
+
+
+def test_binary_relevance_makes_it_a_hit() -> None:
+    run = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
+    means = dh.evaluate({"q": {"a": 1, "b": 0}}, run, ["MaxRel@2", "Hit@2", "MaxRel", "Hit"]).means()
+    assert means["MaxRel@2"] == pytest.approx(means["Hit@2"])
+    assert means["MaxRel"] == means["Hit"] == 1
+
+
+def test_queries_without_positive_relevance_are_reported_as_such() -> None:
+    evaluation = dh.evaluate({"q": {"a": -1, "b": 0}, "p": {"a": 0.1}}, {"q": {"a": 1.0}, "p": {"a": 1.0}}, ["MaxRel"])
+    assert evaluation["MaxRel"].values.tolist() == [0.1, 0.0]
+    assert evaluation["MaxRel"].spread.has_relevant.tolist() == [True, False]
+
+
+def test_many_real_valued_judgments_are_fast() -> None:
+    rng = np.random.default_rng(0)
+    qrels = {f"q{query}": {f"d{doc}": value for doc, value in enumerate(rng.random(50))} for query in range(1_000)}
+    run = {f"q{query}": dict.fromkeys((f"d{doc}" for doc in range(60)), 1.0) for query in range(1_000)}
+    placements = dh.place(qrels, run)
+    start = perf_counter()
+    (dh.MaxRel @ 10).mean(placements)
+    assert perf_counter() - start < 0.5
