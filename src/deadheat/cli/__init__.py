@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from deadheat.cli.app import App, debug_option
+from deadheat.cli.bench import bench
+from deadheat.cli.cases import cases
 from deadheat.cli.compare import compare
 from deadheat.cli.convert import convert
 from deadheat.cli.demo import demo
@@ -12,6 +14,7 @@ from deadheat.cli.evaluate import evaluate
 from deadheat.cli.gate import gate
 from deadheat.cli.measures import measures
 from deadheat.cli.ties import ties
+from deadheat.cli.validate import validate
 
 HELP = """Evaluate rankings, exactly where scores tie.
 
@@ -37,5 +40,5 @@ def main() -> None:
     """Run a command."""
 
 
-for command in (evaluate, compare, gate, ties, measures, convert, demo):
+for command in (evaluate, compare, gate, ties, measures, convert, bench, cases, validate, demo):
     main.add_command(command)

@@ -40,6 +40,16 @@ def parsed_level(_: click.Context, parameter: click.Parameter, text: str | None)
 
 
 def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `resampling_options` and --cluster to a command."""
+    cluster = click.option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
+    )
+    return resampling_options(cluster(command))
+
+
+def resampling_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of intervals to a command, but for the one that asks for them."""
     level = click.option(
         "--confidence-level", "level", callback=parsed_level, metavar="LEVEL", help="Of the intervals; default 0.95."
@@ -53,12 +63,7 @@ def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
     n_resamples = click.option(
         "--n-resamples", type=click.IntRange(1), metavar="N", help="Of the bootstrap; default 10000."
     )
-    cluster = click.option(
-        "--cluster",
-        metavar="COLUMN",
-        help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
-    )
-    return level(method(n_resamples(cluster(command))))
+    return level(method(n_resamples(command)))
 
 
 def intervals_of(options: dict[str, Any], seed: int | None, *, for_what: str) -> IntervalOptions:

@@ -14,7 +14,7 @@ from deadheat.io.values import shown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 _BETWEEN = re.compile(r"[\s,:]*")
@@ -23,7 +23,7 @@ _DECODER = json.JSONDecoder()
 
 
 class JsonText:
-    """A JSON text and what it says.
+    r"""A JSON text and what it says.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class JsonText:
 
     Examples
     --------
-    >>> text = JsonText('{"cases": [\\n1,\\n[2,\\n3]]}', "cases.json")
+    >>> text = JsonText('{"cases": [\n1,\n[2,\n3]]}', "cases.json")
     >>> text.lines_of_items(["cases"]), text.line_of(["cases", 1, 1])
     ([2, 3], 4)
     """
@@ -50,6 +50,7 @@ class JsonText:
     def __init__(self, text: str, path: Path) -> None:
         self.text = text
         self.value: Any = parsed(text, path)
+        self._found: dict[int, dict[str | int, int]] = {}
 
     def line_of(self, keys: Sequence[str | int]) -> int:
         """Return the line on which a part begins: the value under keys of objects and places in lists."""
@@ -57,7 +58,7 @@ class JsonText:
 
     def lines_of_items(self, keys: Sequence[str | int]) -> list[int]:
         """Return the line on which each item of a list begins."""
-        return [self._line(offset) for _, offset in self._members(self._offset(keys))]
+        return [self._line(offset) for offset in self._members(self._offset(keys)).values()]
 
     @cached_property
     def _newlines(self) -> list[int]:
@@ -69,20 +70,23 @@ class JsonText:
     def _offset(self, keys: Sequence[str | int]) -> int:
         offset = self._next(0)
         for key in keys:
-            offset = next(place for name, place in self._members(offset) if name == key)
+            offset = self._members(offset)[key]
         return offset
 
-    def _members(self, offset: int) -> Iterator[tuple[str | int, int]]:
-        """Give the key and the offset of each member of the object or list that begins at an offset."""
-        is_object = self.text[offset] == "{"
-        at, n = self._next(offset + 1), 0
-        while self.text[at] not in "]}":
-            key: str | int = n
-            if is_object:
-                key, end = _DECODER.raw_decode(self.text, at)
-                at = self._next(end)
-            yield key, at
-            at, n = self._next(_DECODER.raw_decode(self.text, at)[1]), n + 1
+    def _members(self, offset: int) -> dict[str | int, int]:
+        """Return the offset of each member of the object or list that begins at an offset, by its key or place."""
+        if offset not in self._found:
+            members = self._found[offset] = {}
+            is_object = self.text[offset] == "{"
+            at = self._next(offset + 1)
+            while self.text[at] not in "]}":
+                key: str | int = len(members)
+                if is_object:
+                    key, end = _DECODER.raw_decode(self.text, at)
+                    at = self._next(end)
+                members[key] = at
+                at = self._next(_DECODER.raw_decode(self.text, at)[1])
+        return self._found[offset]
 
     def _next(self, offset: int) -> int:
         """Return the offset of the next character that is no blank and stands not between two parts."""
@@ -111,8 +115,10 @@ def parsed(text: str, path: Path, line: int | None = None) -> Any:  # noqa: ANN4
         given = f"{shown(text.strip())}: {error.msg}" if line else f"{error.msg} at column {error.colno}"
         message = f"invalid JSON, {given}{hint}"
         raise MalformedRowError(message, path=path, line=line or error.lineno) from error
-    except RecursionError as error:
-        message = "invalid JSON, nested too deeply to be read; expected a list of objects"
+    except DuplicateError:
+        raise
+    except (RecursionError, ValueError) as error:  # thousands of brackets, or of digits
+        message = f"JSON that cannot be read: {error}"
         raise MalformedRowError(message, path=path, line=line) from error
 
 

@@ -1,0 +1,223 @@
+"""bench(): every retriever on every set of cases."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deadheat.benchmark._evaluating import evaluate_part
+from deadheat.benchmark._measures import check_depth, cutoff_of, measures_of
+from deadheat.benchmark._parts import check_cluster, check_expected, parts_of
+from deadheat.benchmark._result import BenchResult, Key, Settings
+from deadheat.benchmark._searching import Search
+from deadheat.benchmark._store import Store
+from deadheat.benchmark._summary import summarise
+from deadheat.collection import Collection, read_collection
+from deadheat.comparing import check_design, compare_evaluations
+from deadheat.comparison import Design
+from deadheat.errors import DeadheatWarning, ParameterError
+from deadheat.measures import MaxRel
+from deadheat.retrievers import make_retrievers
+from deadheat.stats import interval_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+
+    from deadheat.benchmark._parts import Part
+    from deadheat.comparison import Comparison
+    from deadheat.evaluation import Evaluation
+    from deadheat.measures import Measure
+    from deadheat.ontology import Ontology
+
+
+def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
+    cases: object,
+    collection: Collection | str | Path,
+    retrievers: object = ("bm25",),
+    measures: object = None,
+    k: int = 50,
+    output: str | Path | None = None,
+    rng: np.random.Generator | int | None = 0,
+    *,
+    at: Sequence[int] | None = None,
+    ontology: Ontology | str | Path | None = None,
+    kind: str = "lin",
+    baseline: str | None = None,
+    limit: int | None = None,
+    cluster: str | Mapping[str, object] | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    method: str = "bca",
+    progress: Callable[[str], None] | None = None,
+) -> BenchResult:
+    """Run retrievers on labelled cases, and compare them; each set and each language by itself.
+
+    Parameters
+    ----------
+    cases : Cases, path, sequence of them, or mapping of name to one
+    collection : Collection or path
+        The documents that are searched.
+    retrievers : mapping of str to retriever, sequence of retrievers, or one, default "bm25"
+        "bm25" (also with options), a path of a run file, a model's name or folder, a function ``f(texts, k)`` that
+        returns ``{doc_id: score}`` for each text, or an object with name, index and search.
+    measures : measure or sequence of measures, optional
+        By default RR, and Hit, nDCG, R, P, AP(norm='min') and, with an ontology, MaxRel at the cutoffs `at`.
+    k : int, default 50
+        Documents for each text; those that tie with the k-th one stay, so that ties are evaluated exactly.
+    output : path, optional
+        A folder for runs, evaluations and a report. Runs that are finished there, of the same retriever, texts,
+        documents and `k`, are not made again.
+    rng : numpy.random.Generator or int, default 0
+        Of intervals and tests.
+    at : sequence of int, optional
+        Cutoffs of the default measures: 1, 3, 5 and 10.
+    ontology : Ontology or path, optional
+        MaxRel is then on its judgments: the highest similarity of a retrieved document to an expected one.
+    kind : str, default "lin"
+        Of similarity.
+    baseline : str, optional
+        Name of the retriever that all others are compared with; by default every pair is compared.
+    limit : int, optional
+        A quick look at the first cases of each set and language; kept apart from full results.
+    cluster : {"expected_ids", "text", "difficulty", "category", "domain"} or mapping of case id to cluster, optional
+        What cases share that are not independent: it is resampled whole. "expected_ids": cases that share one.
+    test, correction, alternative, confidence_level, n_resamples, method
+        As for :func:`compare`.
+    progress : callable, optional
+        Called with a line of text about each step.
+
+    Returns
+    -------
+    BenchResult
+
+    Raises
+    ------
+    ParameterError
+        An option is not known.
+    DataError
+        Cases or collection cannot be used, or are not of the same ids.
+    """
+    check_k(k)
+    chosen = measures_of(measures, at, has_ontology=ontology is not None)
+    check_depth(chosen, k)
+    check_cluster(cluster)
+    systems = make_retrievers(retrievers)
+    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
+    _check_design(design, list(systems))
+    parts = parts_of(cases, limit)
+    for part in parts:
+        part.clusters(cluster)  # a column without labels is refused before anything is searched
+    terms = _read_ontology(ontology)
+    is_same = (
+        isinstance(collection, str | Path) and isinstance(ontology, str | Path) and str(collection) == str(ontology)
+    )
+    documents = _read_documents(terms if is_same else collection)
+    notes = list(check_expected(parts, documents))
+    store = None if output is None else Store(output, limit)
+    evaluations: dict[Key, Evaluation] = {}
+    reused: list[Key] = []
+    for name, system in systems.items():
+        search = Search(name, system, documents, k, store, progress or (lambda _: None))
+        for part in parts:
+            key = Key(part.name, part.language, name)
+            found, is_old = search.run(part)
+            reused += [key] * is_old
+            evaluations[key], said = evaluate_part(part, found, chosen, name=name, ontology=terms, kind=kind)
+            notes += said
+    result = BenchResult(
+        evaluations=evaluations,
+        comparisons=_compare(evaluations, parts, design, cluster),
+        parts={(part.name, part.language): part for part in parts},
+        retrievers=tuple(systems),
+        settings=Settings(
+            collection=documents.name,
+            n_documents=len(documents.ids),
+            k=k,
+            measures=chosen,
+            design=design,
+            cluster=cluster,
+            limit=limit,
+            ontology=None if terms is None else repr(terms).strip("<>"),
+            kind=kind,
+        ),
+        chance={} if terms is None else _chance(parts, terms, chosen, kind),
+        reused=tuple(reused),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+    for note in result.notes:
+        warnings.warn(note, DeadheatWarning, stacklevel=2)
+    if store is not None:
+        for key, evaluation in evaluations.items():
+            part = result.parts[key[:2]]
+            store.save(part, evaluation, result.interval_options(part))
+        store.finish(result.report(), summarise(result, documents, systems))
+    return result
+
+
+def check_k(k: object) -> None:
+    """Raise `ParameterError` unless so many documents can be asked for."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        msg = f"k must be a whole number of documents from 1 on, got {k!r}"
+        raise ParameterError(msg)
+
+
+def _check_design(design: Design, names: list[str]) -> None:
+    """Refuse options of intervals and tests before anything is searched."""
+    import numpy as np
+
+    check_design(design, names if len(names) > 1 else [*names, ""])  # a single one is compared with none
+    interval_bounds(
+        np.zeros((2, 1)),
+        method=design.method,
+        confidence_level=design.confidence_level,
+        n_resamples=design.n_resamples,
+        cluster=None,
+        rng=0,
+    )
+
+
+def _compare(
+    evaluations: Mapping[Key, Evaluation],
+    parts: Sequence[Part],
+    design: Design,
+    cluster: str | Mapping[str, object] | None,
+) -> dict[tuple[str, str], Comparison]:
+    """Compare the retrievers within each part; nothing, if there is only one."""
+    found = {}
+    for part in parts:
+        own = {key.retriever: one for key, one in evaluations.items() if key[:2] == (part.name, part.language)}
+        if len(own) > 1:
+            found[part.name, part.language] = compare_evaluations(own, **vars(design), cluster=part.clusters(cluster))
+    return found
+
+
+def _read_ontology(given: Ontology | str | Path | None) -> Ontology | None:
+    from deadheat.ontology import Ontology, read_ontology
+
+    return given if given is None or isinstance(given, Ontology) else read_ontology(given)
+
+
+def _read_documents(given: object) -> Collection:
+    return given if isinstance(given, Collection) else read_collection(given)  # type: ignore[arg-type]
+
+
+def _chance(
+    parts: Sequence[Part], ontology: Ontology, measures: Sequence[Measure], kind: str
+) -> dict[tuple[str, str], dict[str, float]]:
+    """Return what random rankings of all terms have, by MaxRel measure."""
+    cut = [one for one in measures if isinstance(one, MaxRel) and cutoff_of(one)]
+    if not cut:
+        return {}
+    found = {}
+    for part in parts:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeadheatWarning)  # said when the documents were judged
+            of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=[cutoff_of(one) for one in cut])
+        found[part.name, part.language] = {str(one): of_part.max_rel[cutoff_of(one)] for one in cut}
+    return found

@@ -1,0 +1,151 @@
+"""What a report of a benchmark says beside its tables."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from deadheat.benchmark._result import Key
+from deadheat.measures import AP, MaxRel
+from deadheat.report.model import Fact
+from deadheat.report.numbers import MARK, counted, format_cell, three
+from deadheat.report.of_comparison import CORRECTIONS, METHODS, TESTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deadheat.benchmark._parts import Part
+    from deadheat.benchmark._result import BenchResult
+
+FEW = 50  # cases: fewer are for a quick look
+
+
+def tell(result: BenchResult, *, left_out: int = 0) -> Iterator[Fact]:
+    """Give the facts.
+
+    Parameters
+    ----------
+    result : BenchResult
+    left_out : int, default 0
+        Measures that the report does not show.
+    """
+    settings = result.settings
+    if settings.limit is not None:
+        text = f"only the first {counted(settings.limit, 'case')} of each set and language: a quick look, no result"
+        yield Fact("", None, "WARNING", text, is_warning=True)
+    yield Fact("limit", settings.limit)
+    yield Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} of {settings.collection}")
+    yield Fact(
+        "k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"
+    )
+    yield Fact("languages", list(result.languages), "languages", _languages(result))
+    yield Fact("ties", "expected", "ties", "expected: the exact mean over all orders of equal scores")
+    yield from _of_measures(result, left_out)
+    yield from _of_intervals(result)
+    yield from _of_tests(result)
+    yield from _of_cases(result)
+    yield Fact("notes", list(result.notes))
+    for note in result.notes:
+        yield Fact("", None, "note", note)
+
+
+def _languages(result: BenchResult) -> str:
+    if len(result.languages) < 2:
+        return ""
+    return f"{', '.join(result.languages)}: kept apart; across them each counts the same, variance: divisor n"
+
+
+def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
+    if left_out:
+        yield Fact("", None, "measures", f"{left_out} more in the report, in csv and in json")
+    if any(isinstance(one, AP) and one.norm == "min" for one in result.measures):
+        yield Fact("", None, "AP", "divided by the expected ids or the cutoff, whichever is less")
+    if result.settings.ontology is None:
+        return
+    yield Fact("ontology", result.settings.ontology)
+    yield Fact("similarity", result.settings.kind)
+    kind = result.settings.kind
+    if any(isinstance(one, MaxRel) for one in result.measures):
+        yield Fact("", None, "MaxRel", f"highest similarity ({kind}) of a document found to an expected one")
+    for key, means in result.chance.items():
+        shown = ", ".join(f"{measure} {format_cell(mean)}" for measure, mean in means.items())
+        yield Fact("", None, "chance", f"random terms, {result.parts[key]}: {shown}")
+
+
+def _of_intervals(result: BenchResult) -> Iterator[Fact]:
+    """Say how the intervals were made, and what clusters make of them."""
+    design, cluster = result.settings.design, result.settings.cluster
+    column = cluster if cluster is None or isinstance(cluster, str) else "given"
+    yield Fact("cluster", column)
+    over = "cases" if column is None else f"clusters ({column})"
+    how = f"{METHODS[design.method].removesuffix(' over queries')} over {over}, not corrected"
+    yield Fact("confidence_level", design.confidence_level, "intervals", how)
+    widths: dict[str, float | None] = {}
+    for key, part in result.parts.items():
+        if column is None:
+            yield from _of_repeats(part)
+            continue
+        ratio = _widened(result, key)
+        widths[str(part)] = None if math.isnan(ratio) else ratio
+        n_clusters = len(set((part.clusters(cluster) or {}).values()))
+        wider = (
+            "" if math.isnan(ratio) else f"; intervals of {result.measures[0]} are {_times(ratio)} as wide as without"
+        )
+        text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}{wider}"
+        yield Fact("", None, "clusters", text)
+    if column is not None:
+        yield Fact("width_by_clusters", widths)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f} times"
+
+
+def _widened(result: BenchResult, key: tuple[str, str]) -> float:
+    """Return how many times as wide clusters make the intervals of the first measure, the mean over retrievers."""
+    ratios = []
+    for of_run, evaluation in result.evaluations.items():
+        if of_run[:2] == key:
+            measure = result.measures[0]
+            options = {**result.interval_options(result.parts[key]), "cluster": None}
+            alone, own = evaluation[measure].interval(**options), result.intervals[of_run][str(measure)]  # type: ignore[arg-type]
+            if alone.high > alone.low:
+                ratios.append((own.high - own.low) / (alone.high - alone.low))
+    return sum(ratios) / len(ratios) if ratios else float("nan")
+
+
+def _of_repeats(part: Part) -> Iterator[Fact]:
+    """Say that cases share expected ids."""
+    n_cases, n_independent = len(part.cases), part.n_independent
+    if n_independent < n_cases:
+        text = (
+            f"the {n_cases:,} cases of {part} are no {n_cases:,} independent ones: by shared expected ids they are"
+            f" {n_independent:,} groups, and intervals are too narrow; cluster by expected_ids"
+        )
+        yield Fact("", None, "clusters", text)
+
+
+def _of_tests(result: BenchResult) -> Iterator[Fact]:
+    if not result.comparisons:
+        return
+    design = result.settings.design
+    corrected = "" if design.test == "tukey" else f"; {CORRECTIONS[design.correction]} within a measure"
+    yield Fact("test", design.test, "test", f"{TESTS[design.test]}, {design.alternative}{corrected}")
+    yield Fact("baseline", design.baseline)
+    yield Fact("", None, MARK, f"p below {1 - design.confidence_level:.3g}")
+
+
+def _of_cases(result: BenchResult) -> Iterator[Fact]:
+    """Name what found nothing, and sets that are too small for a statement."""
+    for key, part in result.parts.items():
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name in result.retrievers:
+            alike.setdefault(result.evaluations[Key(*key, name)].missing_queries, []).append(name)
+        alike.pop((), None)
+        for ids, names in alike.items():
+            of = f"{len(ids):,} of {len(part.cases):,} cases of {part} ({three(ids)})"
+            yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0")
+    yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
+    small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < FEW]
+    if small and result.settings.limit is None:
+        yield Fact("", None, "few cases", f"{', '.join(small)}: good for a first look, not for a statement")

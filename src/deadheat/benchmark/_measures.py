@@ -1,0 +1,64 @@
+"""Which measures a benchmark takes, and which of them stand on the judgments of an ontology."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deadheat.errors import ParameterError
+from deadheat.measures import AP, RR, Hit, MaxRel, P, R, nDCG, parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from deadheat.measures import Measure
+
+CUTOFFS = (1, 3, 5, 10)
+
+
+def measures_of(given: object, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
+    """Return the measures: those that were given, or the defaults at some cutoffs."""
+    if given is not None:
+        if at is not None:
+            msg = f"at is about the default measures, got at={tuple(at)!r} beside measures: write nDCG@20"
+            raise ParameterError(msg)
+        several: Iterable[object] = given if isinstance(given, list | tuple) else [given]
+        found = tuple(dict.fromkeys(parse_measure(one) for one in several))  # type: ignore[arg-type]
+        if not found:
+            msg = "measures is empty; name at least one, such as 'nDCG@10'"
+            raise ParameterError(msg)
+        return found
+    cutoffs = CUTOFFS if at is None else tuple(sorted(set(at)))
+    if not cutoffs:
+        msg = "at is empty; give at least one cutoff, such as at=(1, 3, 5, 10)"
+        raise ParameterError(msg)
+    kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
+    return (RR(), *(kind @ cutoff for kind in kinds for cutoff in cutoffs))
+
+
+def check_depth(measures: Iterable[Measure], k: int) -> None:
+    """Raise `ParameterError` if a measure looks deeper than retrievers are asked for."""
+    deepest = max(measures, key=cutoff_of)
+    if cutoff_of(deepest) > k:
+        msg = f"{deepest} looks at {cutoff_of(deepest)} documents, but k={k} are retrieved: set k={cutoff_of(deepest)}"
+        raise ParameterError(msg + " or more")
+
+
+def cutoff_of(measure: Measure) -> int:
+    """Return the cutoff of a measure; 0 if it has none."""
+    return getattr(measure, "cutoff", None) or 0
+
+
+def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Return the measures that a short report shows: those without a cutoff, and of each kind the deepest."""
+    if len(measures) <= 8:
+        return tuple(measures)
+    deepest: dict[Measure, int] = {}
+    for measure in measures:
+        kind = uncut(measure)
+        deepest[kind] = max(deepest.get(kind, 0), cutoff_of(measure))
+    return tuple(measure for measure in measures if deepest[uncut(measure)] == cutoff_of(measure))
+
+
+def uncut(measure: Measure) -> Measure:
+    """Return a measure without its cutoff."""
+    return measure(cutoff=None) if hasattr(measure, "cutoff") else measure

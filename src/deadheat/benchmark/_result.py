@@ -1,0 +1,224 @@
+"""BenchResult, what bench() returns."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from deadheat.errors import DeadheatWarning, ParameterError, did_you_mean
+from deadheat.strata import NONE, stratify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from deadheat.benchmark._parts import Part
+    from deadheat.comparison import Comparison, Design
+    from deadheat.confidence import Interval, IntervalOptions
+    from deadheat.evaluation import Evaluation
+    from deadheat.measures import Measure
+    from deadheat.strata import Strata
+
+NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
+
+
+class Key(NamedTuple):
+    """What an evaluation is of: a set of cases, its language ("(none)" without one) and a retriever."""
+
+    cases: str
+    language: str
+    retriever: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a benchmark was made.
+
+    Attributes
+    ----------
+    collection : str
+    n_documents : int
+    k : int
+    measures : tuple of Measure
+    design : Design
+    cluster : str, mapping or None
+    limit : int or None
+    ontology : str or None
+    kind : str
+        Of similarity.
+    """
+
+    collection: str
+    n_documents: int
+    k: int
+    measures: tuple[Measure, ...]
+    design: Design
+    cluster: str | Mapping[str, object] | None = None
+    limit: int | None = None
+    ontology: str | None = None
+    kind: str = "lin"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BenchResult:
+    """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
+
+    Attributes
+    ----------
+    evaluations : dict of Key to Evaluation
+        By (cases, language, retriever).
+    comparisons : dict of (cases, language) to Comparison
+        Empty with a single retriever.
+    parts : dict of (cases, language) to Part
+        The cases.
+    retrievers : tuple of str
+    settings : Settings
+    chance : dict of (cases, language) to dict of str to float
+        With an ontology: the mean that random terms have, by MaxRel measure.
+    reused : tuple of Key
+        Finished runs that were found in the output folder.
+    notes : tuple of str
+        What is wrong with ids.
+    """
+
+    evaluations: Mapping[Key, Evaluation]
+    comparisons: Mapping[tuple[str, str], Comparison]
+    parts: Mapping[tuple[str, str], Part]
+    retrievers: tuple[str, ...]
+    settings: Settings
+    chance: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
+    reused: tuple[Key, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        measure = str(self.measures[0])
+        means = "; ".join(
+            f"{part}: "
+            + ", ".join(f"{name} {self.evaluations[Key(*key, name)][measure].mean:.4f}" for name in self.retrievers)
+            for key, part in self.parts.items()
+        )
+        return f"<BenchResult by {measure}: {means}>"
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures."""
+        return self.settings.measures
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages, sorted; cases without one add none."""
+        return tuple(sorted({language for _, language in self.parts if language != NONE}))
+
+    @cached_property
+    def intervals(self) -> dict[Key, dict[str, Interval]]:
+        """The confidence intervals of each evaluation, by measure."""
+        return {
+            key: one.intervals(**self.interval_options(self.parts[key[:2]])) for key, one in self.evaluations.items()
+        }
+
+    def interval_options(self, part: Part) -> IntervalOptions:
+        """Return the options of the intervals of a part."""
+        names = ("method", "confidence_level", "n_resamples", "rng")
+        own: Any = {name: getattr(self.settings.design, name) for name in names}
+        own["cluster"] = part.clusters(self.settings.cluster)
+        options: IntervalOptions = own
+        return options
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each set, language, retriever and measure.
+
+        Returns
+        -------
+        polars.DataFrame
+            cases, language, retriever, measure, n_cases, mean, low, high, standard_error, tie_std, tie_min, tie_max,
+            and chance (what random terms have; null but for MaxRel with an ontology).
+        """
+        import polars as pl
+
+        rows = [
+            (*key, str(scores.measure), scores.n_queries, *self._numbers(key, str(scores.measure)))
+            for key, one in self.evaluations.items()
+            for scores in one
+        ]
+        texts = dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String)
+        schema: dict[str, Any] = {**texts, "n_cases": pl.Int64, **dict.fromkeys([*NUMBERS, "chance"], pl.Float64)}
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def averages(self) -> pl.DataFrame:
+        """Return the mean and the variance across languages; each language counts the same.
+
+        Returns
+        -------
+        polars.DataFrame
+            retriever, measure, mean, variance and std (the divisor is n_languages, as in ``np.var``), n_languages,
+            lowest and highest (the languages with these means). The mean of a language is over all its cases. No row
+            with fewer than two languages.
+        """
+        import polars as pl
+
+        texts: dict[str, Any] = dict.fromkeys(["retriever", "measure"], pl.String)
+        numbers = dict.fromkeys(["mean", "variance", "std"], pl.Float64)
+        schema = {**texts, **numbers, "n_languages": pl.Int64, **dict.fromkeys(["lowest", "highest"], pl.String)}
+        rows = []
+        for name in self.retrievers if len(self.languages) > 1 else ():
+            for measure in self.measures:
+                means = {language: self._mean_of(language, name, measure) for language in self.languages}
+                values = np.array(list(means.values()))
+                ends = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+                row = float(values.mean()), float(values.var()), float(values.std()), len(values)
+                rows.append((name, str(measure), *row, *ends))
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def by(self, column: str) -> dict[Key, Strata]:
+        """Return the strata of each evaluation by difficulty, category or domain.
+
+        Parameters
+        ----------
+        column : str
+            Sets without a label there are left out.
+
+        Returns
+        -------
+        dict of Key to Strata
+        """
+        held = sorted({name for part in self.parts.values() for name in part.strata})
+        if column not in held:
+            has = f"those that have labels are {', '.join(map(repr, held))}" if held else "no case has labels"
+            msg = f"no case has a {column!r}: {has}.{did_you_mean(str(column), held)}"
+            raise ParameterError(msg)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeadheatWarning)  # cases without a label are a stratum that is named so
+            return self._by(column)
+
+    def _by(self, column: str) -> dict[Key, Strata]:
+        return {
+            key: stratify(one, column, self.parts[key[:2]].cases.queries(), pool_languages=True)
+            for key, one in self.evaluations.items()
+            if column in self.parts[key[:2]].strata
+        }
+
+    def report(self) -> str:
+        """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
+        from deadheat.benchmark._report import report_bench
+        from deadheat.report.as_markdown import as_markdown
+
+        return as_markdown(report_bench(self, full=True))
+
+    def _numbers(self, key: Key, measure: str) -> tuple[float | None, ...]:
+        scores, interval = self.evaluations[key][measure], self.intervals[key][measure]
+        return (
+            *(scores.mean, interval.low, interval.high, interval.standard_error),
+            *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
+            self.chance.get(key[:2], {}).get(measure),
+        )
+
+    def _mean_of(self, language: str, retriever: str, measure: Measure) -> float:
+        """Return the mean over all cases of a language, in whatever sets they are."""
+        own = [one[measure].values for key, one in self.evaluations.items() if key[1:] == (language, retriever)]
+        values = np.concatenate(own)
+        return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")

@@ -1,0 +1,69 @@
+"""What was done, for programs: the content of bench.json."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadheat.retrievers import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from deadheat.benchmark._result import BenchResult
+    from deadheat.collection import Collection
+    from deadheat.retrievers import Retriever
+
+KIND, FORMAT = "deadheat bench", 1
+PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transformers", "torch")
+
+
+def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
+    """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
+    settings, design = result.settings, dict(vars(result.settings.design))
+    if isinstance(design["rng"], np.random.Generator):
+        design["rng"] = "generator"
+    return {
+        "kind": KIND,
+        "format": FORMAT,
+        "versions": {"python": platform.python_version(), **_versions()},
+        "collection": {
+            "name": documents.name,
+            "n_documents": len(documents.ids),
+            "fingerprint": documents.fingerprint,
+        },
+        "cases": [
+            {"cases": name, "language": language, "n_cases": len(part.cases), "fingerprint": part.judged}
+            for (name, language), part in result.parts.items()
+        ],
+        "retrievers": {name: json.loads(identity(one)) for name, one in retrievers.items()},
+        "k": settings.k,
+        "limit": settings.limit,
+        "measures": list(map(str, settings.measures)),
+        "ontology": settings.ontology,
+        "similarity": settings.kind if settings.ontology else None,
+        "design": design,
+        "cluster": settings.cluster if settings.cluster is None or isinstance(settings.cluster, str) else "given",
+        "notes": list(result.notes),
+        "results": result.to_polars().to_dicts(),
+        "comparisons": [
+            {"cases": name, "language": language, **row}
+            for (name, language), comparison in result.comparisons.items()
+            for row in comparison.to_polars(details=True).to_dicts()
+        ],
+        "averages": result.averages().to_dicts(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

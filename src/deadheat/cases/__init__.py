@@ -1,0 +1,21 @@
+"""Labelled cases: texts with the ids that a search for each of them should find; read, checked, summarised."""
+
+from deadheat.cases._findings import Finding, Validation
+from deadheat.cases._model import LABELS, Case, Cases
+from deadheat.cases._reading import read_cases
+from deadheat.cases._schema import schema_text
+from deadheat.cases._summary import Part, summarise
+from deadheat.cases._validation import validate
+
+__all__ = [
+    "LABELS",
+    "Case",
+    "Cases",
+    "Finding",
+    "Part",
+    "Validation",
+    "read_cases",
+    "schema_text",
+    "summarise",
+    "validate",
+]

@@ -1,0 +1,151 @@
+"""deadheat bench."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deadheat.cli.app import debug_option
+from deadheat.cli.files import check_inputs
+from deadheat.cli.intervals import intervals_of, resampling_options
+from deadheat.cli.options import complete_from, examples, measure_option, parsed_measures, parsed_numbers
+from deadheat.cli.output import print_report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deadheat.benchmark import BenchResult
+
+FORMATS = ("table", "json", "csv", "markdown")
+EXAMPLES = examples(
+    "deadheat bench cases.csv --collection documents.csv --output results",
+    "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
+    "    --retriever 'bm25(k1=1.2)' --retriever other.run.gz --output results",
+    "deadheat bench cases.json --collection hp.obo.gz --ontology hp.obo.gz --limit 20",
+    "deadheat bench cases.json --collection hp.obo.gz --retriever bm25 \\",
+    "    --retriever all-MiniLM-L6-v2 --baseline bm25 --cluster expected_ids",
+)
+
+
+@click.command(short_help="Run retrievers on labelled cases, and compare them.", **EXAMPLES)
+@click.argument("cases", type=click.Path(), nargs=-1, required=True, metavar="CASES...")
+@click.option("--collection", type=click.Path(), required=True, metavar="FILE", help="The documents that are searched.")
+@click.option(
+    "--retriever",
+    "retrievers",
+    multiple=True,
+    metavar="NAME",
+    help="bm25, with options as in 'bm25(k1=1.2)'; a run file; the name or folder of a sentence-transformers model."
+    " May be repeated; default bm25.",
+)
+@click.option(
+    "--output", metavar="DIR", help="A folder for runs, evaluations and report; what is finished there stays."
+)
+@measure_option
+@click.option(
+    "--at", callback=parsed_numbers, metavar="K,K,...", help="Cutoffs of the default measures; default 1,3,5,10."
+)
+@click.option("--k", type=click.IntRange(1), default=50, show_default=True, help="Documents for each text.")
+@click.option("--ontology", type=click.Path(), metavar="FILE", help="MaxRel is then the highest similarity in it.")
+@click.option(
+    "--similarity",
+    metavar="KIND",
+    default="lin",
+    show_default=True,
+    shell_complete=complete_from("deadheat.ontology:KINDS"),
+    help="Of terms of the ontology.",
+)
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N", help="A quick look at the first N cases of each language."
+)
+@click.option("--baseline", metavar="NAME", help="Compare all others with this retriever; by default every pair.")
+@click.option(
+    "--test",
+    metavar="TEST",
+    default="randomization",
+    show_default=True,
+    shell_complete=complete_from("deadheat.pairing:TESTS"),
+    help="As for compare.",
+)
+@click.option(
+    "--correction",
+    metavar="none|bonferroni|holm|bh",
+    default="holm",
+    show_default=True,
+    shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
+    help="Of p values.",
+)
+@resampling_options
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Resample cases that share it as a whole: expected_ids, text, difficulty, category or domain.",
+)
+@click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of what is printed."
+)
+@debug_option
+def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+    """Run retrievers on labelled cases, and compare them; each set and each language by itself.
+
+    Cases are texts with the ids that a search should find (CSV, JSON, JSON Lines; see deadheat validate), the
+    collection is a table of id, text and synonyms, or an ontology. Measures: RR, and Hit, nDCG, R, P and AP at 1, 3,
+    5 and 10; with --ontology also MaxRel.
+
+    DIR gets a Parquet file a run, the evaluations, bench.json and report.md. Interrupted, the same command goes on
+    with what is not finished.
+    """
+    from deadheat.benchmark import bench as run_bench
+    from deadheat.benchmark import data_of_bench, report_bench
+
+    measures = parsed_measures(notations)
+    intervals = intervals_of({**options, "queries": True}, options["seed"], for_what="")  # cases have the columns
+    check_inputs([*cases, collection, *([options["ontology"]] if options["ontology"] else [])])
+    _check_output(options["output"])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = run_bench(
+            list(cases),
+            collection,
+            list(options["retrievers"]) or "bm25",
+            measures,
+            options["k"],
+            options["output"],
+            options["seed"],
+            at=options["at"],
+            ontology=options["ontology"],
+            kind=options["similarity"],
+            baseline=options["baseline"],
+            limit=options["limit"],
+            cluster=options["cluster"],
+            test=options["test"],
+            correction=options["correction"],
+            confidence_level=intervals["confidence_level"],
+            n_resamples=intervals["n_resamples"],
+            method=intervals["method"],
+            progress=lambda line: click.echo(line, err=True),
+        )
+    if options["output"] is not None:
+        click.echo(f"saved in {options['output']}", err=True)
+    _warn([str(one.message) for one in caught], result)
+    form = options["form"]
+    report = data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form == "markdown")
+    print_report(report, form=form, output=None)
+
+
+def _check_output(output: str | None) -> None:
+    """Refuse, before anything is searched, a folder that cannot be one."""
+    if output is not None and Path(output).exists() and not (Path(output).is_dir() and os.access(output, os.W_OK)):
+        raise click.UsageError(f"--output {output!r} is no folder that can be written to: choose another name")
+
+
+def _warn(messages: Sequence[str], result: BenchResult) -> None:
+    """Print warnings that the report does not hold."""
+    for message in dict.fromkeys(messages):
+        if message not in result.notes:
+            click.echo(f"Warning: {message}", err=True)

@@ -1,0 +1,61 @@
+"""deadheat cases."""
+
+from __future__ import annotations
+
+import click
+
+from deadheat.cli.app import debug_option
+from deadheat.cli.files import check_inputs, input_path, label
+from deadheat.cli.options import complete_from, examples, unique_names
+from deadheat.cli.output import output_options, prepare, print_report
+from deadheat.cli.validate import language_option, pattern_option
+
+FORMATS = ("table", "json", "csv", "markdown")
+EXAMPLES = examples(
+    "deadheat cases cases.json",
+    "deadheat cases german/*.json english/*.json --by language",
+    "deadheat cases cases.csv --by difficulty --by domain --format csv",
+)
+
+
+@click.command(short_help="Summarise labelled cases by language, difficulty, category and domain.", **EXAMPLES)
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="LABEL",
+    shell_complete=complete_from("deadheat.cases:LABELS"),
+    help="language, difficulty, category or domain; may be repeated. Default: each that a set has.",
+)
+@pattern_option
+@language_option
+@output_options(*FORMATS)
+@debug_option
+def cases(
+    files: tuple[str, ...],
+    *,
+    by: tuple[str, ...],
+    id_pattern: str | None,
+    language: str | None,
+    form: str | None,
+    output: str | None,
+    digits: int | None,
+) -> None:
+    """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
+    from deadheat.cases import LABELS, read_cases, summarise
+    from deadheat.errors import check_choice
+    from deadheat.report.of_cases import report_cases
+
+    paths = [input_path(path) for path in files]
+    form = prepare(form, output, FORMATS, paths)
+    for one in by:
+        check_choice("by", one, LABELS)
+    check_inputs(paths)
+    sets = [read_cases(path, id_pattern=id_pattern, language=language) for path in paths]
+    names = dict(zip(paths, (one.name for one in sets), strict=True))
+    keys = unique_names(paths, lambda path: names[path] or label(path, "cases"))
+    parts = {
+        key: summarise(one, by or [name for name in LABELS if any(getattr(case, name) for case in one)])
+        for key, one in zip(keys, sets, strict=True)
+    }
+    print_report(report_cases(parts), form=form, output=output, digits=digits)

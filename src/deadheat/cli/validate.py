@@ -1,0 +1,95 @@
+"""deadheat validate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from deadheat.cli.app import BAD_DATA, debug_option
+from deadheat.cli.files import check_inputs, input_path
+from deadheat.cli.options import examples
+from deadheat.cli.output import emit, format_option, prepare, print_report
+
+if TYPE_CHECKING:
+    from deadheat.cases import Validation
+
+FORMATS = ("table", "json")
+EXAMPLES = examples(
+    "deadheat validate cases.json",
+    "deadheat validate german/*.json --language de --ontology hp.obo.gz",
+    "deadheat validate cases.csv --id-pattern 'MONDO:[0-9]{7}'",
+    "deadheat validate --schema > cases.schema.json",
+)
+
+pattern_option = click.option(
+    "--id-pattern",
+    metavar="RE",
+    help="What every expected id must match as a whole; default: HP: and seven digits for expected_hpo_ids.",
+)
+language_option = click.option(
+    "--language", metavar="CODE", help="The language of cases for which their file says none, such as de."
+)
+
+
+@click.command(short_help="Check labelled cases, and say what to do about what is found.", **EXAMPLES)
+@click.argument("files", type=click.Path(), nargs=-1, metavar="FILE...")
+@click.option(
+    "--ontology",
+    type=click.Path(),
+    metavar="FILE",
+    help="OBO, OBO Graphs or OWL; expected ids that it lacks or has made obsolete are named.",
+)
+@pattern_option
+@language_option
+@click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
+@format_option(*FORMATS)
+@click.option("-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout.")
+@debug_option
+def validate(
+    files: tuple[str, ...],
+    *,
+    ontology: str | None,
+    id_pattern: str | None,
+    language: str | None,
+    schema: bool,
+    form: str | None,
+    output: str | None,
+) -> None:
+    """Check files of labelled cases (JSON, JSON lines or CSV), and say what to do about what is found.
+
+    First against a JSON Schema, then what no schema sees: texts that stand twice, labels that are missing, ids that an
+    ontology lacks, texts in another language (a guess), too few cases for a sound statement.
+
+    Exit codes: 0 usable, warnings or not; 3 a case or a file cannot be used, such as by an expected id that is
+    malformed or stands twice.
+    """
+    from deadheat.cases import schema_text
+    from deadheat.report.of_cases import report_validation
+
+    if schema == bool(files):
+        raise click.UsageError("give files to check, or --schema to print the schema")
+    if schema:
+        prepare("table", output)
+        emit(schema_text().rstrip("\n"), output)
+        return
+    paths = [input_path(path) for path in files]
+    beside = [] if ontology is None else [ontology]
+    form = prepare(form, output, FORMATS, [*paths, *beside])
+    check_inputs([*paths, *beside])
+    found = _validated(paths, ontology=ontology, id_pattern=id_pattern, language=language)
+    print_report(report_validation(found, is_data=form == "json"), form=form, output=output)
+    if not all(one.is_usable for one in found):
+        raise click.exceptions.Exit(BAD_DATA)
+
+
+def _validated(paths: list[str], *, ontology: str | None, **options: str | None) -> list[Validation]:
+    """Check each file, all of them against one ontology, which is read once."""
+    from deadheat.cases import validate as check
+
+    if ontology is None:
+        return [check(path, **options) for path in paths]
+    from deadheat.ontology import read_ontology
+
+    terms = read_ontology(ontology)
+    return [check(path, ontology=terms, **options) for path in paths]

@@ -1,0 +1,135 @@
+"""BM25, by the package bm25s."""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadheat.errors import MissingDependencyError, ParameterError, check_choice
+from deadheat.retrievers._options import check_indexed, check_number, options_of, written
+from deadheat.retrievers._protocol import Hits
+from deadheat.retrievers._strings import STRINGS, Strings, top
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deadheat.arrays import FloatArray, IntArray
+    from deadheat.collection import Collection
+
+METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
+
+
+class BM25:
+    """Search by BM25, the strings of a document each by itself.
+
+    Words are runs of two or more letters and digits, in lower case and without stemming; documents that share no word
+    with a text are not found, so that a text may find fewer than k.
+
+    Parameters
+    ----------
+    method : {"lucene", "robertson", "atire", "bm25l", "bm25+"}, default "lucene"
+    k1 : float, default 1.5
+        How soon a repeated word stops counting; 0 or more.
+    b : float, default 0.75
+        How far long strings are marked down, from 0 to 1.
+    stopwords : str, sequence of str or None, default "english"
+        Words that do not count: a language that bm25s has a list for ("german", "french", ...), the words, or None.
+    strings : {"best", "joined"}, default "best"
+        A document scores by its best string; or all its strings are one text.
+    name : str, optional
+        By default "bm25" and the options that differ from these.
+
+    Raises
+    ------
+    ParameterError
+        An option is out of its range.
+    MissingDependencyError
+        bm25s is not installed.
+
+    References
+    ----------
+    C. Kamphuis, A. P. de Vries, L. Boytsov, J. Lin, "Which BM25 do you mean?", ECIR 2020.
+    doi:10.1007/978-3-030-45442-5_4
+    """
+
+    def __init__(
+        self,
+        *,
+        method: str = "lucene",
+        k1: float = 1.5,
+        b: float = 0.75,
+        stopwords: str | Sequence[str] | None = "english",
+        strings: str = "best",
+        name: str | None = None,
+    ) -> None:
+        check_choice("method", method, METHODS)
+        check_choice("strings", strings, STRINGS)
+        check_number("k1", k1, low=0)
+        check_number("b", b, low=0, high=1)
+        self._bm25s = _library()
+        self.method, self.k1, self.b, self.strings = method, float(k1), float(b), strings
+        self.stopwords = stopwords if stopwords is None or isinstance(stopwords, str) else tuple(stopwords)
+        self._check_stopwords()
+        self.options = options_of(self, "method", "k1", "b", "stopwords", "strings")
+        self.name = name or written("bm25", BM25, self.options)
+        self._strings: Strings | None = None
+        self._index: Any = None
+
+    def __repr__(self) -> str:
+        return written("BM25", BM25, self.options)
+
+    @property
+    def key(self) -> dict[str, object]:
+        """What its results depend on, beside the documents."""
+        return {"retriever": "bm25", **self.options, "bm25s": metadata.version("bm25s")}
+
+    def index(self, documents: Collection) -> None:
+        """Take the documents that are to be searched."""
+        self._strings = Strings.of(documents, self.strings)
+        self._index = self._bm25s.BM25(method=self.method, k1=self.k1, b=self.b)
+        tokens = self._tokens(self._strings.texts)
+        if not any(tokens):
+            msg = f"no string of the {len(self._strings.doc_ids):,} documents has a word that BM25 counts"
+            raise ParameterError(msg)
+        self._index.index(tokens, show_progress=False)
+
+    def search(self, texts: Sequence[str], k: int) -> Hits:
+        """Return the k best documents of each text, and all that tie with the last of them."""
+        strings = check_indexed(self, self._strings)
+        return Hits.of_parts(strings.doc_ids, [self._search(words, strings, k) for words in self._tokens(texts)])
+
+    def _search(self, words: list[str], strings: Strings, k: int) -> tuple[IntArray, FloatArray]:
+        """Return places and scores of the best documents for the words of a text."""
+        if not words:
+            return np.zeros(0, np.int64), np.zeros(0)
+        scores = strings.best(self._index.get_scores(words))
+        found = np.flatnonzero(scores > 0)
+        found = found[top(scores[found], k)]
+        return found, scores[found]
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        words = list(self.stopwords) if isinstance(self.stopwords, tuple) else self.stopwords
+        split: list[list[str]] = self._bm25s.tokenize(
+            list(texts), stopwords=words, return_ids=False, show_progress=False
+        )
+        return split
+
+    def _check_stopwords(self) -> None:
+        try:
+            self._tokens(["a"])
+        except ValueError as error:
+            msg = (
+                "stopwords must be a language that bm25s has a list for (english, german, french, spanish, dutch, ...),"
+                f" a list of words or None, got {self.stopwords!r}"
+            )
+            raise ParameterError(msg) from error
+
+
+def _library() -> Any:  # noqa: ANN401 - published without types
+    try:
+        return import_module("bm25s")
+    except ImportError as error:
+        msg = "BM25 needs the package bm25s, which is not installed: pip install 'deadheat[retrievers]'"
+        raise MissingDependencyError(msg) from error

@@ -1,0 +1,105 @@
+"""Embeddings that are kept: a file for each model, way of embedding and content of a collection."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from deadheat.errors import DeadheatWarning
+from deadheat.io.writing import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from deadheat.arrays import FloatArray
+
+ENVIRONMENT = "DEADHEAT_CACHE"
+WHOLE = 1 << 24  # bytes of a model's file that are hashed at its start and its end
+
+
+def folder_of(cache: str | Path | Literal[False] | None) -> Path | None:
+    """Return the folder of embeddings; None to keep none."""
+    if cache is False:
+        return None
+    return (default_folder() if cache is None else Path(cache)) / "embeddings"
+
+
+def default_folder() -> Path:
+    """Return the user's cache folder on this platform, or that of the environment."""
+    if given := os.environ.get(ENVIRONMENT):
+        return Path(given)
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    elif os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "deadheat"
+
+
+def identity_of(model: str) -> str:
+    """Return what tells models apart: the name of one on the hub, a hash of the files of one in a folder."""
+    folder = Path(model)
+    if not folder.is_dir():
+        return model
+    found = hashlib.sha256()
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        size = path.stat().st_size
+        found.update(json.dumps([path.relative_to(folder).as_posix(), size]).encode())
+        with path.open("rb") as file:
+            found.update(file.read(WHOLE))
+            file.seek(max(0, size - WHOLE))
+            found.update(file.read(WHOLE))
+    return found.hexdigest()
+
+
+def path_of(folder: Path | None, key: Mapping[str, object]) -> Path | None:
+    """Return the file of a key, which JSON can hold."""
+    if folder is None:
+        return None
+    return folder / f"{hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()}.npy"
+
+
+def part_of(path: Path | None, start: int) -> Path | None:
+    """Return the file of a part of embeddings that are still being made."""
+    return None if path is None else path.with_suffix(".parts") / f"{start:09}.npy"
+
+
+def remove_parts(path: Path | None) -> None:
+    """Remove the parts, which the whole file holds."""
+    if path is not None and path.is_file():
+        shutil.rmtree(path.with_suffix(".parts"), ignore_errors=True)
+
+
+def read(path: Path | None, n_rows: int) -> FloatArray | None:
+    """Return kept embeddings; None if there are none, or if the file is damaged."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        found = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    if found.ndim != 2 or len(found) != n_rows or found.dtype != np.float32:
+        return None
+    return found
+
+
+def write(path: Path | None, vectors: FloatArray) -> None:
+    """Keep embeddings; say so if they cannot be kept."""
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            np.save(file, vectors, allow_pickle=False)
+    except OSError as error:
+        msg = f"embeddings cannot be kept in {path.parent} ({error.strerror or error}): set ${ENVIRONMENT} or cache="
+        warnings.warn(msg, DeadheatWarning, stacklevel=4)

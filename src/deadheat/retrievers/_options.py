@@ -1,0 +1,55 @@
+"""Options of retrievers: checked, and written as they can be read."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import TYPE_CHECKING, TypeVar
+
+from deadheat.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+T = TypeVar("T")
+
+
+def options_of(retriever: object, *names: str) -> dict[str, object]:
+    """Return some attributes by name."""
+    return {name: getattr(retriever, name) for name in names}
+
+
+def written(name: str, kind: type, options: Mapping[str, object]) -> str:
+    """Return a name with the options that are not the defaults of a class, as `make_retriever` reads them."""
+    defaults = inspect.signature(kind).parameters
+    given = [f"{key}={_plain(value)!r}" for key, value in options.items() if value != defaults[key].default]
+    return name + (f"({', '.join(given)})" if given else "")
+
+
+def _plain(value: object) -> object:
+    """Return a number without a fraction as people write it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def check_number(name: str, given: object, *, low: float, high: float = math.inf) -> None:
+    """Raise `ParameterError` if an option is no number in its range."""
+    number = given if isinstance(given, int | float) and not isinstance(given, bool) else math.nan
+    if not low <= number <= high or math.isinf(number):
+        allowed = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} on"
+        msg = f"{name} must be a number {allowed}, got {given!r}"
+        raise ParameterError(msg)
+
+
+def check_count(name: str, given: object) -> None:
+    """Raise `ParameterError` if an option is no whole number from 1 on."""
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        msg = f"{name} must be a whole number from 1 on, got {given!r}"
+        raise ParameterError(msg)
+
+
+def check_indexed(retriever: object, made: T | None) -> T:
+    """Return what `index` made, or raise if it was not called."""
+    if made is None:
+        msg = f"{retriever!r} has no documents yet: call index(collection) before search"
+        raise ParameterError(msg)
+    return made

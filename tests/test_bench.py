@@ -1,0 +1,382 @@
+"""bench(): each set and language by itself, resumed after an interruption, and never in contradiction with itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.benchmark import Key, _invariants
+from deadheat.benchmark._invariants import BrokenInvariantError
+from deadheat.benchmark._measures import main_of, measures_of
+from deadheat.cases import Case, Cases
+from deadheat.collection import Collection
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
+from deadheat.ontology import Ontology
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+DOCUMENTS = Collection(
+    "terms", ("D1", "D2", "D3", "D4"), ("fever", "pain", "fever and pain", "sleep"), (("Fieber",), (), (), ("Schlaf",))
+)
+ROWS = [
+    ("e1", "fever", ("D1",), "en", "easy"),
+    ("e2", "pain", ("D2",), "en", "easy"),
+    ("e3", "sleep pain", ("D4", "D2"), "en", "hard"),
+    ("e4", "fever", ("D1",), "en", "hard"),
+    ("g1", "Fieber", ("D1",), "de", "easy"),
+    ("g2", "Schlaf", ("D4",), "de", "easy"),
+    ("g3", "Kopfweh", ("D2",), "de", "hard"),
+]
+CASES = Cases(
+    "mine",
+    {},
+    tuple(
+        Case(case_id, text, ids, (1.0,) * len(ids), language=language, difficulty=difficulty)
+        for case_id, text, ids, language, difficulty in ROWS
+    ),
+)
+FEW = {"n_resamples": 200}
+
+
+def known(texts: Sequence[str], k: int) -> list[dict[str, float]]:  # noqa: ARG001 - as every retriever
+    return [{"D1": 1.0, "D2": 1.0, "D4": 0.5} if "e" in text else {"D4": 1.0} for text in texts]
+
+
+def test_languages_are_never_mixed() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], n_resamples=200)
+    assert list(result.evaluations) == [
+        Key("mine", language, name) for name in ("bm25", "known") for language in ("en", "de")
+    ]
+    assert result.evaluations["mine", "de", "bm25"].query_ids.tolist() == ["g1", "g2", "g3"]  # type: ignore[index]
+    assert result.languages == ("de", "en")
+    assert set(result.comparisons) == {("mine", "en"), ("mine", "de")}
+    german = result.evaluations[Key("mine", "de", "bm25")].means()
+    english = result.evaluations[Key("mine", "en", "bm25")].means()
+    assert german["RR"] == 2 / 3
+    (row,) = result.averages().filter(retriever="bm25", measure="RR").to_dicts()
+    assert row["mean"] == pytest.approx((german["RR"] + english["RR"]) / 2)
+    assert row["variance"] == pytest.approx(np.var([german["RR"], english["RR"]]))
+    assert (row["n_languages"], row["lowest"], row["highest"]) == (2, "de", "en")
+
+
+def test_ties_are_evaluated_exactly() -> None:
+    result = dh.bench(CASES, DOCUMENTS, known, measures=["RR", "Hit@1"], n_resamples=200)
+    values = result.evaluations[Key("mine", "en", "known")].to_dict()
+    assert values["e1"] == {"RR": 0.75, "Hit@1": 0.5}
+
+
+def test_default_measures_and_their_cutoffs() -> None:
+    names = [str(one) for one in measures_of(None, None, has_ontology=True)]
+    assert names[0] == "RR"
+    assert len(names) == 1 + 6 * 4
+    assert {"Hit@1", "nDCG@3", "R@5", "P@10", "AP(norm='min')@10", "MaxRel@1"} <= set(names)
+    assert [str(one) for one in measures_of(None, [20], has_ontology=False)][1:3] == ["Hit@20", "nDCG@20"]
+    assert [str(one) for one in main_of(measures_of(None, None, has_ontology=False))] == [
+        *("RR", "Hit@10", "nDCG@10", "R@10", "P@10", "AP(norm='min')@10")
+    ]
+
+
+def test_a_single_retriever_is_compared_with_none() -> None:
+    result = dh.bench(CASES, DOCUMENTS, n_resamples=200)
+    assert result.comparisons == {}
+    assert "differences" not in result.report()
+    assert repr(result).startswith("<BenchResult by RR: mine (en): bm25 ")
+
+
+def test_a_retriever_that_finds_nothing_scores_zero() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", lambda texts, _: [{} for _ in texts]], n_resamples=200)
+    evaluation = result.evaluations[Key("mine", "en", "<lambda>")]
+    assert set(evaluation.means().values()) == {0.0}
+    assert evaluation.missing_queries == ("e1", "e2", "e3", "e4")
+    assert "for 4 of 4 cases of mine (en) (e1, e2, e3, ...)" in result.report()
+
+
+def test_strata_and_their_report() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], n_resamples=200)
+    strata = result.by("difficulty")[Key("mine", "en", "bm25")]
+    assert list(strata) == ["easy", "hard"]
+    assert "mine (en) by difficulty" in result.report()
+    with pytest.raises(ParameterError, match="no case has a 'category': those that have labels are 'difficulty'"):
+        result.by("category")
+
+
+def test_the_table_has_a_row_for_each_set_language_retriever_and_measure() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures=["RR", "Hit@1"], n_resamples=200)
+    frame = result.to_polars()
+    assert frame.shape[0] == 2 * 2 * 2
+    assert frame.columns[:6] == ["cases", "language", "retriever", "measure", "n_cases", "mean"]
+
+
+# --- what must hold between measures
+
+
+def test_a_broken_invariant_is_a_mistake_of_deadheat() -> None:
+    evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["Hit@1", "P@1", "R@1", "RR", "Hit@3"])
+    _invariants.check(evaluation)
+    vars(evaluation["Hit@1"])["values"] = np.array([0.5])
+    with pytest.raises(BrokenInvariantError, match=r"R@1 <= Hit@1 does not hold for 'q'"):
+        _invariants.check(evaluation)
+    vars(evaluation["Hit@1"])["values"] = np.array([1.5])
+    with pytest.raises(BrokenInvariantError, match=r"Hit@1 = P@1|R@1 = Hit@1"):
+        _invariants.check(evaluation)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_invariants_hold_on_random_runs(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    ids = [f"D{number}" for number in range(12)]
+
+    def draw(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
+        return [
+            {doc: float(random.integers(4)) for doc in random.permutation(ids)[: random.integers(0, 12)]} for _ in texts
+        ]
+
+    documents = Collection("random", tuple(ids), tuple(ids), ((),) * 12)
+    cases = tuple(
+        Case(
+            f"c{number}",
+            "x",
+            (wanted := tuple(random.permutation(ids)[: random.integers(1, 4)].tolist())),
+            (1.0,) * len(wanted),
+        )
+        for number in range(8)
+    )
+    result = dh.bench(Cases("random", {}, cases), documents, draw, at=(1, 2, 3, 10), n_resamples=50)
+    means = result.evaluations[Key("random", "(none)", "draw")].means()
+    assert means["Hit@1"] == pytest.approx(means["P@1"])
+    assert means["RR"] >= means["Hit@1"]
+    assert all(means[f"Hit@{k}"] >= means[f"R@{k}"] for k in (1, 2, 3, 10))
+
+
+# --- interrupted and started again
+
+
+class Counting:
+    """A retriever that counts its searches, and dies in one of them."""
+
+    name = "counting"
+
+    def __init__(self, dies_in: int | None = None) -> None:
+        self.dies_in = dies_in
+        self.n_indexed = 0
+        self.searched: list[tuple[str, ...]] = []
+
+    @property
+    def key(self) -> str:
+        return "counting"
+
+    def index(self, documents: Collection) -> None:  # noqa: ARG002 - as every retriever
+        self.n_indexed += 1
+
+    def search(self, texts: Sequence[str], k: int) -> list[dict[str, float]]:
+        if len(self.searched) == self.dies_in:
+            raise KeyboardInterrupt
+        self.searched.append(tuple(texts))
+        return known(texts, k)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the content of all files, without how long the searches took."""
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {name: without_seconds(data) if name.startswith("runs") else data for name, data in found.items()}
+
+
+def without_seconds(data: bytes) -> bytes:
+    return json.dumps({**json.loads(data), "seconds": 0}).encode() if data.startswith(b"{") else data
+
+
+def test_killed_and_started_again_it_does_no_finished_work_again(tmp_path: Path) -> None:
+    whole = Counting()
+    expected = dh.bench(CASES, DOCUMENTS, ["bm25", whole], output=tmp_path / "whole", n_resamples=200)
+    assert len(whole.searched) == 2
+
+    dying, output = Counting(dies_in=1), tmp_path / "again"
+    with pytest.raises(KeyboardInterrupt):
+        dh.bench(CASES, DOCUMENTS, ["bm25", dying], output=output, n_resamples=200)
+    assert not (output / "report.md").exists()
+    second = Counting()
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", second], output=output, n_resamples=200)
+    assert len(dying.searched) == 1
+    assert len(second.searched) == 1
+    assert second.searched != dying.searched
+    assert len(result.reused) == 3
+    assert result.to_polars().equals(expected.to_polars())
+    assert files(output) == files(tmp_path / "whole")
+
+    third = Counting()
+    dh.bench(CASES, DOCUMENTS, ["bm25", third], output=output, n_resamples=200)
+    assert third.searched == []
+    assert third.n_indexed == 0
+
+
+def test_what_has_changed_runs_again(tmp_path: Path) -> None:
+    def searches(cases: Cases = CASES, documents: Collection = DOCUMENTS, k: int = 50, limit: int | None = None) -> int:
+        retriever = Counting()
+        dh.bench(cases, documents, retriever, k=k, output=tmp_path, limit=limit, n_resamples=50, measures="RR")
+        return len(retriever.searched)
+
+    assert searches() == 2
+    assert searches() == 0
+    assert searches(k=40) == 2
+    assert searches(documents=Collection("terms", DOCUMENTS.ids, ("a", *DOCUMENTS.texts[1:]), DOCUMENTS.synonyms)) == 2
+    assert searches() == 2
+    relabelled = Cases("mine", {}, tuple(Case(c.case_id, c.text, ("D1",), (1.0,), language=c.language) for c in CASES))
+    assert searches(relabelled) == 0  # what is expected is not what is searched for
+    other = Cases("mine", {}, (*CASES.cases[:-1], Case("g3", "Migräne", ("D2",), (1.0,), language="de")))
+    assert searches(other) == 1
+
+
+def test_a_damaged_run_is_made_again(tmp_path: Path) -> None:
+    dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=50, measures="RR")
+    (tmp_path / "runs" / "mine.de.counting.parquet").write_bytes(b"half a file")
+    retriever = Counting()
+    dh.bench(CASES, DOCUMENTS, retriever, output=tmp_path, n_resamples=50, measures="RR")
+    assert retriever.searched == [("Fieber", "Schlaf", "Kopfweh")]
+
+
+def test_a_quick_look_is_kept_apart(tmp_path: Path) -> None:
+    dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=50, measures="RR")
+    before = files(tmp_path)
+    result = dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, limit=1, n_resamples=50, measures="RR")
+    assert [len(part.cases) for part in result.parts.values()] == [1, 1]
+    after = files(tmp_path)
+    assert {name: after[name] for name in before} == before
+    assert "report.limit-1.md" in after
+    assert "a quick look, no result" in after["report.limit-1.md"].decode()
+
+
+def test_runs_and_evaluations_can_be_read(tmp_path: Path) -> None:
+    result = dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=200)
+    saved = dh.load_evaluation(tmp_path / "evaluations" / "mine.de.bm25.json")
+    assert saved.means() == result.evaluations[Key("mine", "de", "bm25")].means()
+    run = dh.read_run(tmp_path / "runs" / "mine.de.bm25.parquet")
+    assert dh.evaluate(CASES.by_language()["de"].qrels(), run, "RR").means() == {"RR": 2 / 3}
+    german, old = CASES.by_language()["de"], {"old": tmp_path / "runs" / "mine.de.bm25.parquet"}
+    again = dh.bench(german, DOCUMENTS, old, n_resamples=50)
+    assert again.evaluations[Key("mine", "de", "old")].means()["RR"] == 2 / 3
+
+
+def test_a_report_of_someone_else_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "report.md").write_text("mine")
+    with pytest.raises(DataError, match="is none of a benchmark"):
+        dh.bench(CASES, DOCUMENTS, output=tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be made a folder"):
+        dh.bench(CASES, DOCUMENTS, output=tmp_path / "file")
+
+
+# --- clusters
+
+
+def test_clusters_of_expected_ids_widen_the_interval_and_the_report_says_so() -> None:
+    ids = tuple(f"T{number}" for number in range(12))
+    rows = tuple(Case(f"{doc}-{copy}", "text", (doc,), (1.0,)) for doc in ids for copy in range(5))
+    cases, documents = Cases("repeated", {}, rows), Collection("t", ids, ids, ((),) * 12)
+
+    def half(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
+        return [{f"T{place // 5}" if place // 5 % 2 else "T0": 1.0} for place, _ in enumerate(texts)]
+
+    alone = dh.bench(cases, documents, half, n_resamples=500)
+    clustered = dh.bench(cases, documents, half, n_resamples=500, cluster="expected_ids")
+    key = Key("repeated", "(none)", "half")
+    narrow, wide = alone.intervals[key]["RR"], clustered.intervals[key]["RR"]
+    assert wide.n_clusters == 12
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
+    assert "by shared expected ids they are 12 groups" in alone.report()
+    assert "60 cases in 12 clusters; intervals of RR are" in clustered.report()
+
+
+def test_cases_that_share_an_id_by_way_of_others_are_one_cluster() -> None:
+    result = dh.bench(CASES, DOCUMENTS, n_resamples=50, cluster="expected_ids")
+    clusters = result.parts["mine", "en"].clusters("expected_ids")
+    assert clusters is not None
+    assert clusters["e2"] == clusters["e3"] != clusters["e1"] == clusters["e4"]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "error", "message"),
+    [
+        ("expected_id", ParameterError, "Did you mean 'expected_ids'"),
+        ("category", ColumnError, "4 of 4 cases have no category, such as 'e1'"),
+        ({"e1": 1}, ParameterError, "3 have none, such as 'e2'"),
+    ],
+)
+def test_wrong_clusters_are_refused_before_anything_is_searched(
+    cluster: str | dict[str, object], error: type[Exception], message: str
+) -> None:
+    retriever = Counting(dies_in=0)
+    with pytest.raises(error, match=message):
+        dh.bench(CASES, DOCUMENTS, retriever, cluster=cluster)
+
+
+# --- an ontology
+
+TREE = Ontology.from_parents({"D3": [], "D1": ["D3"], "D2": ["D3"], "D4": ["D1"]})
+
+
+def test_max_rel_stands_on_the_ontology_beside_chance() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], ontology=TREE, n_resamples=200)
+    evaluation = result.evaluations[Key("mine", "en", "bm25")]
+    qrels, run = CASES.by_language()["en"].qrels(), {"e1": {"D1": 1.0}}
+    assert evaluation["MaxRel@1"].measure == dh.parse_measure("MaxRel@1")
+    assert dh.evaluate(TREE.judge(qrels, run), run, "MaxRel@1").to_dict()["e1"]["MaxRel@1"] == 1.0
+    chance = TREE.chance("lin", qrels=qrels).max_rel
+    assert result.chance["mine", "en"] == {f"MaxRel@{k}": chance[k] for k in (1, 3, 5, 10)}
+    assert "chance: random terms, mine (en): MaxRel@1" in result.report()
+    assert {pair.measure for pair in result.comparisons["mine", "en"].pairs} >= {"RR", "MaxRel@10"}
+
+
+def test_ids_that_an_ontology_lacks_are_said() -> None:
+    small = Ontology.from_parents({"D3": [], "D1": ["D3"], "D2": ["D3"]})
+    with pytest.warns(DeadheatWarning, match="D4"):
+        result = dh.bench(CASES, DOCUMENTS, ontology=small, n_resamples=50)
+    assert any("'D4'" in note for note in result.notes)
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k must be a whole number"),
+        ({"k": 5}, "Hit@10 looks at 10 documents, but k=5 are retrieved: set k=10 or more"),
+        ({"measures": "nDCG@10", "at": [5]}, "at is about the default measures"),
+        ({"measures": []}, "measures is empty"),
+        ({"baseline": "bm52"}, "baseline must be one of 'bm25'"),
+        ({"confidence_level": 2}, "confidence_level"),
+        ({"test": "z"}, "test must be one of"),
+        ({"limit": 0}, "limit"),
+        ({"kind": "lim", "ontology": TREE}, "Did you mean 'lin'"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        dh.bench(CASES, DOCUMENTS, **{"retrievers": ["bm25", known], **options})  # type: ignore[arg-type]
+
+
+def test_wrong_cases_are_refused() -> None:
+    elsewhere = Cases("far", {}, (Case("a", "x", ("Z1",), (1.0,)),))
+    with pytest.raises(DataError, match="none of the 1 expected ids of far is in terms: it expects Z1"):
+        dh.bench(elsewhere, DOCUMENTS)
+    partly = Cases("near", {}, (Case("a", "x", ("Z1", "D1"), (1.0, 1.0)),))
+    with pytest.warns(DeadheatWarning, match="1 of 2 expected ids are not in terms"):
+        dh.bench(partly, DOCUMENTS, n_resamples=50)
+    with pytest.raises(ParameterError, match="two sets of cases are named 'mine'"):
+        dh.bench([CASES, CASES], DOCUMENTS)
+    with pytest.raises(ParameterError, match="cases must be Cases, a path"):
+        dh.bench([7], DOCUMENTS)
+
+
+def test_documents_that_the_collection_lacks_are_said() -> None:
+    def strange(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
+        return [{"d1": 1.0, "D1": 0.5} for _ in texts]
+
+    with pytest.warns(DeadheatWarning, match=r"strange found 1 documents that terms does not have \(d1\)"):
+        dh.bench(CASES, DOCUMENTS, strange, n_resamples=50)

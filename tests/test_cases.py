@@ -1,0 +1,186 @@
+"""Labelled cases: what is read from which format, and what is refused with which message."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import deadheat as dh
+from deadheat.cases import Case, summarise
+from deadheat.errors import (
+    ParameterError,
+)
+from deadheat.queries import Queries
+from shared_data import SHARED, needs_shared_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BENCHMARKS = SHARED / "data" / "hpo" / "benchmarks"
+COUNTS = {
+    "tiny_v1": (9, 18),
+    "small_v1": (9, 18),
+    "70cases_gemini_v1": (70, 70),
+    "70cases_o3_v1": (70, 70),
+    "200cases_gemini_v1": (200, 200),
+    "200cases_o3_v1": (200, 200),
+    "570terms_german": (570, 494),
+}
+METADATA = {"dataset_id": "neuro de", "version": "1", "language": "de", "description": "a few"}
+FIRST = {
+    "case_id": "de_neuro_001",
+    "text": "Krampfanfälle",
+    "description": "German word for seizures",
+    "expected_hpo_ids": ["HP:0001250"],
+    "difficulty": "easy",
+    "category": "exact_match",
+    "hpo_domain": "nervous system",
+}
+SECOND = {"text": "Zittern mit Kribbeln", "expected_hpo_ids": ["HP:0001337", "HP:0003401"], "relevance": [2, 0.5]}
+
+
+def written(folder: Path, value: object, name: str = "cases.json") -> Path:
+    path = folder / name
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def check_both(cases: dh.Cases) -> None:
+    first, second = cases
+    assert first == Case(
+        "de_neuro_001",
+        "Krampfanfälle",
+        ("HP:0001250",),
+        (1.0,),
+        description="German word for seizures",
+        language="de",
+        difficulty="easy",
+        category="exact_match",
+        domain="nervous system",
+    )
+    assert (second.case_id, second.relevance) == (f"{'_'.join(cases.name.split())}-001", (2.0, 0.5))
+    assert second.difficulty is None
+
+
+@pytest.mark.parametrize("key", ["cases", "test_cases"])
+def test_json_with_metadata(key: str, tmp_path: Path) -> None:
+    cases = dh.read_cases(written(tmp_path, {"metadata": METADATA, key: [FIRST, SECOND]}))
+    check_both(cases)
+    assert cases.name == "neuro de"
+    assert cases.metadata == METADATA
+    assert repr(cases) == "<Cases neuro de: 2 cases, languages de>"
+
+
+def test_names_without_hpo(tmp_path: Path) -> None:
+    renamed = {{"expected_hpo_ids": "expected_ids", "hpo_domain": "domain"}.get(key, key): FIRST[key] for key in FIRST}
+    plain, hpo = (dh.read_cases(written(tmp_path, [row])) for row in (renamed, FIRST))
+    assert plain.cases == hpo.cases
+    assert plain.name == "cases"
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    lines = [json.dumps({"metadata": METADATA}), "", json.dumps(FIRST), json.dumps(SECOND)]
+    path = tmp_path / "cases.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    cases = dh.read_cases(path)
+    check_both(cases)
+    assert [case.line for case in cases] == [3, 4]
+
+
+def test_csv(tmp_path: Path) -> None:
+    table = (
+        "case_id,text,description,expected_ids,language,difficulty,category,domain,relevance\n"
+        "de_neuro_001,Krampfanfälle,German word for seizures,HP:0001250,de,easy,exact_match,nervous system,\n"
+        ',"Zittern mit Kribbeln",,HP:0001337 | HP:0003401,de,,,,2|0.5\n'
+    )
+    cases = dh.read_cases(written(tmp_path, table, "neuro.csv"))
+    check_both(cases)
+    assert [case.line for case in cases] == [2, 3]
+
+
+def test_the_table_and_the_judgments_fit_each_other(tmp_path: Path) -> None:
+    cases = dh.read_cases(written(tmp_path, {"metadata": METADATA, "cases": [FIRST, SECOND]}))
+    frame = cases.queries()
+    assert frame.columns == ["query_id", "text", "language", "difficulty", "category", "domain"]
+    queries = Queries(frame)
+    assert queries.query_ids == list(cases.qrels().to_dict()) == ["de_neuro_001", "neuro_de-001"]
+    assert queries.column("difficulty", queries.query_ids) == ["easy", None]
+    assert cases.qrels().to_dict()["neuro_de-001"] == {"HP:0001337": 2.0, "HP:0003401": 0.5}
+    assert cases.texts() == ["Krampfanfälle", "Zittern mit Kribbeln"]
+    run = {"de_neuro_001": {"HP:0001250": 1.0}, "neuro_de-001": {"HP:0001337": 1.0}}
+    assert dh.evaluate(cases.qrels(), run, ["Hit@1"]).means() == {"Hit@1": 1.0}
+
+
+def test_grades_by_id(tmp_path: Path) -> None:
+    row = {**SECOND, "relevance": {"HP:0003401": 1, "HP:0001337": 3}}
+    assert dh.read_cases(written(tmp_path, [row])).cases[0].relevance == (3.0, 1.0)
+
+
+def test_languages(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{**FIRST, "case_id": None, "language": "en"}, SECOND, SECOND]
+    cases = dh.read_cases(written(tmp_path, rows), language="fr")
+    assert cases.languages == ("en", "fr")
+    assert {language: len(part) for language, part in cases.by_language().items()} == {"en": 1, "fr": 2}
+    plain = dh.read_cases(written(tmp_path, rows[1:]))
+    assert plain.languages == ()
+    assert list(plain.by_language()) == [None]
+
+
+def test_a_quick_look(tmp_path: Path) -> None:
+    cases = dh.read_cases(written(tmp_path, [FIRST, SECOND]))
+    assert [case.case_id for case in cases.limit(1)] == ["de_neuro_001"]
+    assert len(cases.limit(99)) == 2
+    for wrong in (0, -1, True, "2"):
+        with pytest.raises(ParameterError, match=r"a limit of cases must be a whole number from 1 on"):
+            cases.limit(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("hpo", [False, True])
+@pytest.mark.parametrize("name", ["back.json", "back.json.gz"])
+def test_written_cases_are_read_back(name: str, hpo: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter
+    rows = [FIRST, SECOND, {**SECOND, "case_id": 7, "language": "en", "relevance": None}]
+    cases = dh.read_cases(written(tmp_path, {"metadata": METADATA, "test_cases": rows}))
+    cases.to_json(tmp_path / name, hpo=hpo)
+    back = dh.read_cases(tmp_path / name)
+    assert back.cases == cases.cases
+    assert (back.name, back.metadata) == (cases.name, cases.metadata)
+    data = (tmp_path / name).read_bytes()
+    assert (b"expected_hpo_ids" in (gzip.decompress(data) if name.endswith(".gz") else data)) == hpo
+    with pytest.raises(ParameterError, match=r"cases are written as JSON: name the file .json or .json.gz"):
+        cases.to_json(tmp_path / "cases.csv")
+
+
+def test_a_language_for_all_is_written_once(tmp_path: Path) -> None:
+    dh.read_cases(written(tmp_path, [SECOND]), language="de").to_json(tmp_path / "back.json")
+    document = json.loads((tmp_path / "back.json").read_text())
+    assert document["metadata"] == {"dataset_id": "cases", "language": "de"}
+    assert "language" not in document["cases"][0]
+
+
+def test_a_set_in_numbers(tmp_path: Path) -> None:
+    rows = [FIRST, SECOND, {**SECOND, "text": " zittern MIT Kribbeln"}]
+    parts = summarise(dh.read_cases(written(tmp_path, rows)), ["difficulty"])
+    whole, easy, without = parts
+    assert (whole.n_cases, whole.n_ids, whole.n_distinct_ids, whole.n_repeated_texts) == (3, 5, 3, 1)
+    assert whole.ids_per_case == 5 / 3
+    assert (easy.value, easy.n_cases, without.value, without.n_cases) == ("easy", 1, None, 2)
+    with pytest.raises(ParameterError, match=r"by must be one of 'language'.* Did you mean 'domain'\?"):
+        summarise(dh.read_cases(written(tmp_path, rows)), ["domains"])
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", COUNTS)
+def test_the_cases_that_exist_today(name: str) -> None:
+    cases = dh.read_cases(BENCHMARKS / f"{name}.json")
+    assert (len(cases), len({one for case in cases for one in case.expected_ids})) == COUNTS[name]
+    assert cases.cases[0].case_id == f"{name}-000"
+    raw = json.loads((BENCHMARKS / f"{name}.json").read_text(encoding="utf-8"))
+    assert [(case.text, case.description, list(case.expected_ids)) for case in cases] == [
+        (row["text"], row["description"], row["expected_hpo_ids"]) for row in raw
+    ]
+    lines = (BENCHMARKS / f"{name}.json").read_text(encoding="utf-8").splitlines()
+    assert all(lines[case.line - 1].strip() == "{" for case in cases if case.line)

@@ -1,0 +1,138 @@
+"""deadheat bench, as a new user calls it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+import deadheat as dh
+from deadheat.cli import main
+from deadheat.cli.app import BAD_DATA, USAGE
+from shared_data import HPO, needs_shared_data
+
+if TYPE_CHECKING:
+    from click.testing import Result
+
+DEMO = Path(dh.__file__).parent / "demo"
+BENCH = ["bench", str(DEMO / "phrases.csv"), "--collection", str(DEMO / "documents.csv"), "--n-resamples", "200"]
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner(env={"COLUMNS": "80"}).invoke(main, [str(one) for one in arguments])
+
+
+def ok(*arguments: object) -> str:
+    result = call(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def test_ten_phrases_and_a_hundred_documents_of_ones_own(tmp_path: Path) -> None:
+    rows = [(f"t{number}", f"topic number{number} word{number % 7}") for number in range(100)]
+    with (tmp_path / "documents.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("id", "text"), *rows])
+    with (tmp_path / "cases.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("text", "expected_ids"), *((f"number{n}", f"t{n}") for n in range(10))])
+    out = ok("bench", tmp_path / "cases.csv", "--collection", tmp_path / "documents.csv", "--output", tmp_path / "out")
+    assert re.search(r"^RR +1\.0000 +\[1\.0000, 1\.0000\]", out, re.MULTILINE)
+    assert (tmp_path / "out" / "report.md").read_text().startswith("**bm25 on cases**")
+
+
+@pytest.mark.parametrize("options", [[], ["--retriever", "bm25", "--retriever", "bm25(k1=1.2)"], ["--limit", "4"]])
+def test_the_screen_fits_80_columns(options: list[str]) -> None:
+    out = ok(*BENCH, *options)
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_table_for_programs() -> None:
+    rows = list(csv.DictReader(ok(*BENCH, "--format", "csv", "--at", "1,20").splitlines()))
+    assert [row["measure"] for row in rows][:3] == ["RR", "Hit@1", "Hit@20"]
+    assert rows[0]["language"] == "en"
+    document = json.loads(ok(*BENCH, "--format", "json", "--retriever", "bm25", "--retriever", "bm25(b=0)"))
+    assert document["means"]["phrases"]["en"]["bm25"]["RR"]["n_cases"] == 10
+    assert document["comparisons"]["phrases"]["en"]["bm25(b=0)"]["bm25"]["RR"]["wins"] >= 0
+
+
+def test_markdown_has_all_measures_and_strata() -> None:
+    out = ok(*BENCH, "--format", "markdown")
+    assert "| AP(norm='min')@3 |" in out
+    assert "### phrases (en) by category" in out
+
+
+def test_progress_is_on_stderr_and_finished_work_is_named(tmp_path: Path) -> None:
+    first, second = (call(*BENCH, "--output", tmp_path) for _ in range(2))
+    assert "10 searches in" in first.stderr
+    assert "bm25 on phrases (en): finished before" in second.stderr
+    assert first.stdout == second.stdout
+
+
+def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
+    """A process that is killed without a chance to say anything leaves what it has finished."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys\n"
+        "import deadheat as dh\n"
+        "class Own:\n"
+        "    name = key = 'own'\n"
+        "    def index(self, documents): pass\n"
+        "    def search(self, texts, k):\n"
+        "        print('search', flush=True)\n"
+        "        os._exit(9) if 'die' in sys.argv else None\n"
+        "        return [{'H001': 1.0} for _ in texts]\n"
+        f"dh.bench({str(DEMO / 'phrases.csv')!r}, {str(DEMO / 'documents.csv')!r}, ['bm25', Own()],"
+        f" 'RR', output={str(tmp_path / 'out')!r}, progress=print)\n"
+    )
+    killed = subprocess.run([sys.executable, script, "die"], capture_output=True, text=True, check=False)
+    assert killed.returncode == 9
+    assert killed.stdout.endswith("search\n")
+    again = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert "bm25 on phrases (en): finished before" in again.stdout
+    third = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert "search\n" not in third.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--retriever", "bm52"], USAGE, "Did you mean 'bm25'"),
+        (["--baseline", "x"], USAGE, "baseline must be one of 'bm25'"),
+        (["--cluster", "domain"], BAD_DATA, "10 of 10 cases have no domain"),
+        (["--cluster", "expected_id"], USAGE, "Did you mean 'expected_ids'"),
+        (["--ontology", "nowhere.obo"], BAD_DATA, "no such file"),
+        (["--at", "100"], USAGE, "set k=100 or more"),
+        (["--at", "5", "-m", "RR"], USAGE, "at is about the default measures"),
+        (["-m", "nDGC@10"], USAGE, "Did you mean 'nDCG'"),
+        (["--test", "z-test"], USAGE, "test must be one of"),
+        (["--output", str(DEMO / "SOURCE.md")], USAGE, "is no folder that can be written to"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_searched(options: list[str], code: int, message: str) -> None:
+    result = call(*BENCH, *options)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "searches in" not in result.stderr
+    assert result.stdout == ""
+
+
+@needs_shared_data
+@pytest.mark.slow
+def test_the_570_cases_have_494_ids_and_their_clusters_wider_intervals(tmp_path: Path) -> None:
+    cases = HPO.parent / "benchmarks" / "570terms_german.json"
+    ontology = HPO.parent / "ontology" / "hp-2025-01-16.obo.gz"
+    options = ["--ontology", ontology, "--cluster", "expected_ids", "--output", tmp_path, "--format", "json"]
+    document = json.loads(ok("bench", cases, "--collection", ontology, *options))
+    assert document["width_by_clusters"]["570terms_german"] > 1.03
+    report = (tmp_path / "report.md").read_text()
+    assert "570 cases in 494 clusters; intervals of RR are 1.05 times as wide as without" in report
+    assert "random terms, 570terms\\_german: MaxRel@1 0.0391" in report
+    means = document["means"]["570terms_german"]["(none)"]["bm25"]
+    assert means["Hit@1"]["mean"] == means["P@1"]["mean"]
+    assert means["RR"]["mean"] >= means["Hit@1"]["mean"]
