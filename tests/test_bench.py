@@ -97,6 +97,12 @@ def test_a_retriever_that_finds_nothing_scores_zero() -> None:
     assert "for 4 of 4 cases of mine (en) (e1, e2, e3, ...)" in result.report()
 
 
+def test_cases_that_stand_in_the_documents_letter_for_letter_are_counted() -> None:
+    result = dh.bench(CASES, DOCUMENTS, measures="RR", n_resamples=100)
+    assert result.verbatim == {("mine", "en"): 3, ("mine", "de"): 2}
+    assert "3 of 4 cases of mine (en) are letter for letter a text of an expected document" in result.report()
+
+
 def test_strata_and_their_report() -> None:
     result = dh.bench(CASES, DOCUMENTS, ["bm25", known], n_resamples=200)
     strata = result.by("difficulty")[Key("mine", "en", "bm25")]
@@ -353,12 +359,19 @@ def test_ids_that_an_ontology_lacks_are_said() -> None:
         ({"confidence_level": 2}, "confidence_level"),
         ({"test": "z"}, "test must be one of"),
         ({"limit": 0}, "limit"),
-        ({"kind": "lim", "ontology": TREE}, "Did you mean 'lin'"),
+        ({"kind": "lim"}, "Did you mean 'lin'"),
+        ({"rng": -1}, "rng must be a whole number"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         dh.bench(CASES, DOCUMENTS, **{"retrievers": ["bm25", known], **options})  # type: ignore[arg-type]
+
+
+def test_a_generator_gives_one_seed_to_everything() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures="RR", rng=np.random.default_rng(3), n_resamples=100)
+    again = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures="RR", rng=result.settings.design.rng, n_resamples=100)
+    assert result.to_polars().equals(again.to_polars())
 
 
 def test_wrong_cases_are_refused() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from deadheat.benchmark._evaluating import evaluate_part
 from deadheat.benchmark._measures import check_depth, cutoff_of, measures_of
-from deadheat.benchmark._parts import check_cluster, check_expected, parts_of
+from deadheat.benchmark._parts import check_cluster, check_expected, count_verbatim, parts_of
 from deadheat.benchmark._result import BenchResult, Key, Settings
 from deadheat.benchmark._searching import Search
 from deadheat.benchmark._store import Store
@@ -16,21 +17,21 @@ from deadheat.benchmark._summary import summarise
 from deadheat.collection import Collection, read_collection
 from deadheat.comparing import check_design, compare_evaluations
 from deadheat.comparison import Design
-from deadheat.errors import DeadheatWarning, ParameterError
+from deadheat.errors import DeadheatWarning, ParameterError, check_choice
 from deadheat.measures import MaxRel
+from deadheat.ontology import KINDS, Ontology, read_ontology
 from deadheat.retrievers import make_retrievers
 from deadheat.stats import interval_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
+    from pathlib import Path
 
     from deadheat.benchmark._parts import Part
     from deadheat.comparison import Comparison
     from deadheat.evaluation import Evaluation
     from deadheat.measures import Measure
-    from deadheat.ontology import Ontology
+    from deadheat.retrievers import Retriever
 
 
 def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
@@ -104,20 +105,17 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         Cases or collection cannot be used, or are not of the same ids.
     """
     check_k(k)
+    check_choice("kind", kind, KINDS)
+    check_cluster(cluster)
     chosen = measures_of(measures, at, has_ontology=ontology is not None)
     check_depth(chosen, k)
-    check_cluster(cluster)
     systems = make_retrievers(retrievers)
-    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
+    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, _seed(rng))
     _check_design(design, list(systems))
     parts = parts_of(cases, limit)
     for part in parts:
         part.clusters(cluster)  # a column without labels is refused before anything is searched
-    terms = _read_ontology(ontology)
-    is_same = (
-        isinstance(collection, str | Path) and isinstance(ontology, str | Path) and str(collection) == str(ontology)
-    )
-    documents = _read_documents(terms if is_same else collection)
+    documents, terms = _read(collection, ontology)
     notes = list(check_expected(parts, documents))
     store = None if output is None else Store(output, limit)
     evaluations: dict[Key, Evaluation] = {}
@@ -147,17 +145,31 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
             kind=kind,
         ),
         chance={} if terms is None else _chance(parts, terms, chosen, kind),
+        verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
         reused=tuple(reused),
         notes=tuple(dict.fromkeys(notes)),
     )
     for note in result.notes:
         warnings.warn(note, DeadheatWarning, stacklevel=2)
     if store is not None:
-        for key, evaluation in evaluations.items():
-            part = result.parts[key[:2]]
-            store.save(part, evaluation, result.interval_options(part))
-        store.finish(result.report(), summarise(result, documents, systems))
+        _save(result, store, documents, systems)
     return result
+
+
+def _save(result: BenchResult, store: Store, documents: Collection, retrievers: Mapping[str, Retriever]) -> None:
+    for key, evaluation in result.evaluations.items():
+        part = result.parts[key[:2]]
+        store.save(part, evaluation, result.interval_options(part))
+    store.finish(result.report(), summarise(result, documents, retrievers))
+
+
+def _seed(rng: np.random.Generator | int | None) -> int:
+    """Return a seed, drawn if none was given: intervals in tables and files are then the same."""
+    try:
+        return rng if isinstance(rng, int) and rng >= 0 else int(np.random.default_rng(rng).integers(1 << 32))
+    except (TypeError, ValueError):
+        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
+        raise ParameterError(msg) from None
 
 
 def check_k(k: object) -> None:
@@ -169,8 +181,6 @@ def check_k(k: object) -> None:
 
 def _check_design(design: Design, names: list[str]) -> None:
     """Refuse options of intervals and tests before anything is searched."""
-    import numpy as np
-
     check_design(design, names if len(names) > 1 else [*names, ""])  # a single one is compared with none
     interval_bounds(
         np.zeros((2, 1)),
@@ -197,14 +207,15 @@ def _compare(
     return found
 
 
-def _read_ontology(given: Ontology | str | Path | None) -> Ontology | None:
-    from deadheat.ontology import Ontology, read_ontology
-
-    return given if given is None or isinstance(given, Ontology) else read_ontology(given)
-
-
-def _read_documents(given: object) -> Collection:
-    return given if isinstance(given, Collection) else read_collection(given)  # type: ignore[arg-type]
+def _read(
+    collection: Collection | str | Path, ontology: Ontology | str | Path | None
+) -> tuple[Collection, Ontology | None]:
+    """Read the documents and the ontology, which may be one file."""
+    terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
+    if isinstance(collection, Collection):
+        return collection, terms
+    is_same = terms is not None and not isinstance(ontology, Ontology) and str(collection) == str(ontology)
+    return read_collection(terms if is_same and terms is not None else collection), terms
 
 
 def _chance(

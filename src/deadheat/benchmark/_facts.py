@@ -146,6 +146,11 @@ def _of_cases(result: BenchResult) -> Iterator[Fact]:
             of = f"{len(ids):,} of {len(part.cases):,} cases of {part} ({three(ids)})"
             yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0")
     yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
+    yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})
+    for key, count in result.verbatim.items():
+        if count:
+            of = f"{count:,} of {len(result.parts[key].cases):,} cases of {result.parts[key]}"
+            yield Fact("", None, "easy cases", f"{of} are letter for letter a text of an expected document")
     small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < FEW]
     if small and result.settings.limit is None:
         yield Fact("", None, "few cases", f"{', '.join(small)}: good for a first look, not for a statement")

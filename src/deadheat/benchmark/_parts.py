@@ -156,6 +156,22 @@ def check_expected(parts: Sequence[Part], documents: Collection) -> Iterator[str
             yield f"{part}: {counts} are not in {documents.name} ({shown}): no search finds them"
 
 
+def count_verbatim(part: Part, documents: Collection) -> int:
+    """Count the cases whose text is, but for upper case and blanks, a text or synonym of an expected document."""
+    places = {doc: place for place, doc in enumerate(documents.ids)}
+    return sum(
+        any(
+            case.folded_text in {_folded(text) for text in (documents.texts[place], *documents.synonyms[place])}
+            for place in (places[doc] for doc in case.expected_ids if doc in places)
+        )
+        for case in part.cases
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
 def _named(cases: object) -> list[tuple[str, Cases]]:
     if isinstance(cases, Mapping):
         return [(str(name), _read(one)) for name, one in cases.items()]

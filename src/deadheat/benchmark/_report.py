@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
 SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")
 LABELS = (Column("cases", "cases"), Column("language", "language"), RETRIEVER, MEASURE)
-MOST_ROWS = 4  # measures of differences on a screen, and of strata: more hide what is to be seen
+MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
 
 
 def report_bench(result: BenchResult, *, full: bool = True) -> Report:
@@ -45,7 +45,7 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
             for table in _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
         ),
         *_averages(result, shown),
-        *(_strata(result, main[:MOST_ROWS]) if full else ()),
+        *(_strata(result, main[:2]) if full else ()),
     ]
     left_out = len(result.measures) - len(shown)
     facts = (Fact("deadheat", version("deadheat")), *tell(result, left_out=left_out))

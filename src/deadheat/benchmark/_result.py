@@ -80,6 +80,8 @@ class BenchResult:
     settings : Settings
     chance : dict of (cases, language) to dict of str to float
         With an ontology: the mean that random terms have, by MaxRel measure.
+    verbatim : dict of (cases, language) to int
+        Cases whose text is letter for letter one of an expected document: any search for words finds them.
     reused : tuple of Key
         Finished runs that were found in the output folder.
     notes : tuple of str
@@ -92,6 +94,7 @@ class BenchResult:
     retrievers: tuple[str, ...]
     settings: Settings
     chance: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
+    verbatim: Mapping[tuple[str, str], int] = field(default_factory=dict)
     reused: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
 

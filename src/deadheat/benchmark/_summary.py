@@ -7,8 +7,6 @@ import platform
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from deadheat.retrievers import identity
 
 if TYPE_CHECKING:
@@ -24,9 +22,7 @@ PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transform
 
 def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
     """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
-    settings, design = result.settings, dict(vars(result.settings.design))
-    if isinstance(design["rng"], np.random.Generator):
-        design["rng"] = "generator"
+    settings = result.settings
     return {
         "kind": KIND,
         "format": FORMAT,
@@ -37,7 +33,13 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
             "fingerprint": documents.fingerprint,
         },
         "cases": [
-            {"cases": name, "language": language, "n_cases": len(part.cases), "fingerprint": part.judged}
+            {
+                "cases": name,
+                "language": language,
+                "n_cases": len(part.cases),
+                "n_verbatim": result.verbatim[name, language],
+                "fingerprint": part.judged,
+            }
             for (name, language), part in result.parts.items()
         ],
         "retrievers": {name: json.loads(identity(one)) for name, one in retrievers.items()},
@@ -46,7 +48,7 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
         "measures": list(map(str, settings.measures)),
         "ontology": settings.ontology,
         "similarity": settings.kind if settings.ontology else None,
-        "design": design,
+        "design": dict(vars(settings.design)),
         "cluster": settings.cluster if settings.cluster is None or isinstance(settings.cluster, str) else "given",
         "notes": list(result.notes),
         "results": result.to_polars().to_dicts(),
