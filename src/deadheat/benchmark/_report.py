@@ -107,12 +107,12 @@ def _differences(result: BenchResult, key: tuple[str, str], measures: Sequence[M
     comparison, baseline = result.comparisons[key], result.settings.design.baseline
     columns = (
         Column("difference", "difference"),
-        Column("ci", _level(result)),
+        Column("ci", _level(result), spare=1),
         Column("bar", "", spare=4),
         Column("p_adjusted", "p" if comparison.design.test == "tukey" else "p adj"),
         Column("flip_probability", "ties reverse", spare=3),
-        Column("wins", "wins", spare=1),
-        Column("losses", "losses", spare=1),
+        Column("wins", "wins", spare=2),
+        Column("losses", "losses", spare=2),
     )
     pairs = [pair for measure in measures for pair in comparison[str(measure)]]
     drawn = bars([Span(pair.low, pair.high) for pair in pairs], [pair.difference for pair in pairs])
@@ -148,9 +148,9 @@ def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Tabl
     columns = (
         Column("mean", "mean of languages"),
         Column("variance", "variance"),
-        Column("std", "std", spare=1),
-        Column("lowest", "lowest"),
-        Column("highest", "highest"),
+        Column("std", "std", spare=2),
+        Column("lowest", "lowest", spare=1),
+        Column("highest", "highest", spare=1),
     )
     rows = tuple(
         Row((str(one),), tuple(tuple(found[name, str(one)][c.key] for c in columns) for name in result.retrievers))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from deadheat.strata import Strata
 
 MEASURE = Column("measure", "measure")
-LOWEST = (Column("lowest", "lowest"), Column("highest", "highest"))
-VARIANCE = (Column("variance", "variance"), Column("std", "std", spare=1))
+LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))
+VARIANCE = (Column("variance", "variance"), Column("std", "std", spare=2))
 
 
 @dataclass(frozen=True)
