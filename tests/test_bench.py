@@ -240,7 +240,7 @@ def test_what_has_changed_runs_again(tmp_path: Path) -> None:
 
 def test_a_damaged_run_is_made_again(tmp_path: Path) -> None:
     dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=50, measures="RR")
-    (tmp_path / "runs" / "mine.de.counting.parquet").write_bytes(b"half a file")
+    (tmp_path / "runs" / "mine.de.counting.k50.parquet").write_bytes(b"half a file")
     retriever = Counting()
     dh.bench(CASES, DOCUMENTS, retriever, output=tmp_path, n_resamples=50, measures="RR")
     assert retriever.searched == [("Fieber", "Schlaf", "Kopfweh")]
@@ -254,16 +254,16 @@ def test_a_quick_look_is_kept_apart(tmp_path: Path) -> None:
     after = files(tmp_path)
     assert {name: after[name] for name in before} == before
     assert "report.limit-1.md" in after
-    assert "a quick look, no result" in after["report.limit-1.md"].decode()
+    assert "a quick look, not a result" in after["report.limit-1.md"].decode()
 
 
 def test_runs_and_evaluations_can_be_read(tmp_path: Path) -> None:
     result = dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=200)
     saved = dh.load_evaluation(tmp_path / "evaluations" / "mine.de.bm25.json")
     assert saved.means() == result.evaluations[Key("mine", "de", "bm25")].means()
-    run = dh.read_run(tmp_path / "runs" / "mine.de.bm25.parquet")
+    run = dh.read_run(tmp_path / "runs" / "mine.de.bm25.k50.parquet")
     assert dh.evaluate(CASES.by_language()["de"].qrels(), run, "RR").means() == {"RR": 2 / 3}
-    german, old = CASES.by_language()["de"], {"old": tmp_path / "runs" / "mine.de.bm25.parquet"}
+    german, old = CASES.by_language()["de"], {"old": tmp_path / "runs" / "mine.de.bm25.k50.parquet"}
     again = dh.bench(german, DOCUMENTS, old, n_resamples=50)
     assert again.evaluations[Key("mine", "de", "old")].means()["RR"] == 2 / 3
 

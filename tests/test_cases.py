@@ -130,6 +130,13 @@ def test_languages(tmp_path: Path) -> None:
     assert list(plain.by_language()) == [None]
 
 
+def test_a_language_is_spelled_in_one_way(tmp_path: Path) -> None:
+    rows = [{**SECOND, "case_id": code, "language": code} for code in ("en", "EN", "en-gb", "en_GB", "En-GB")]
+    cases = dh.read_cases(written(tmp_path, rows))
+    assert {language: len(part) for language, part in cases.by_language().items()} == {"en": 2, "en-gb": 3}
+    assert dh.read_cases(written(tmp_path, [SECOND]), language="DE").languages == ("de",)
+
+
 def test_a_quick_look(tmp_path: Path) -> None:
     cases = dh.read_cases(written(tmp_path, [FIRST, SECOND]))
     assert [case.case_id for case in cases.limit(1)] == ["de_neuro_001"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
+from deadheat.cases import validate
 from deadheat.errors import (
     CasesError,
     ColumnError,
@@ -70,7 +71,7 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ),
         (
             {"text": "t", "expected_ids": ["a", "b"], "relevance": [1]},
-            "relevance has 1 grades for 2 expected ids. Give one positive number for each expected id",
+            "relevance has 1 grade for 2 expected ids. Give one positive number for each expected id",
         ),
         (
             {"text": "t", "expected_ids": ["a"], "relevance": 2},
@@ -172,7 +173,7 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
         (
             "c.json",
             '[{"text": "a", "expected_ids": ["b"]},\n"x"]',
-            MalformedRowError,
+            CasesError,
             r"c.json:2: expected a case such as",
         ),
         (
@@ -184,10 +185,10 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
         (
             "c.jsonl",
             '{"text": "a"}\n[1]',
-            MalformedRowError,
+            CasesError,
             r"c.jsonl:2: expected one JSON object a line, got '\[1\]'",
         ),
-        ("c.jsonl", '{"text": "a"}\n{', MalformedRowError, r"c.jsonl:2: invalid JSON, '\{': Expecting property name"),
+        ("c.jsonl", '{"text": "a"}\n{', CasesError, r"c.jsonl:2: invalid JSON, '\{': Expecting property name"),
         (
             "c.csv",
             "text,expected\na,b\n",
@@ -201,7 +202,7 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             ColumnError,
             r"The fields are separated by ';': save the table with commas",
         ),
-        ("c.csv", "text,expected_ids\na,b,c\n", MalformedRowError, r"c.csv:2: expected 2 fields"),
+        ("c.csv", "text,expected_ids\na,b,c\n", CasesError, r"c.csv:2: expected 2 fields"),
         ("c.csv", "text,expected_ids\n", EmptyDataError, r"c.csv: no case in it"),
         ("c.txt", "a", FileFormatError, r"c.txt: cannot tell the format of these cases: name the file .json"),
         ("c.json", "\x00\x01", FileFormatError, r"c.json: expected text in UTF-8, got a binary file"),
@@ -212,6 +213,43 @@ def test_a_file_that_is_no_file_of_cases(
 ) -> None:
     with pytest.raises(error, match=message):
         dh.read_cases(written(tmp_path, text, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "misfit"),
+    [
+        (
+            "c.json",
+            '[{"text": "a", "expected_ids": ["HP:1"]},\n"x",\n{"text": "b", "expected_ids": ["HP:2"]}]',
+            'expected a case such as {"text": ..., "expected_ids": [...]}, got \'"x"\'.',
+        ),
+        (
+            "c.jsonl",
+            '{"text": "a", "expected_ids": ["HP:1"]}\n[1]\n{"text": "b", "expected_ids": ["HP:2"]}',
+            "expected one JSON object a line, got '[1]'.",
+        ),
+        (
+            "c.csv",
+            "text,expected_ids\na,HP:1\nx,y,z\nb,HP:2\n",
+            "expected 2 fields (text,expected_ids), got 3: 'x,y,z'.",
+        ),
+        ("c.tsv", "text\texpected_ids\na\tHP:1\nx\nb\tHP:2\n", "expected 2 fields (text\texpected_ids), got 1: 'x'."),
+    ],
+)
+def test_a_row_that_is_no_case_hides_no_other_error(name: str, text: str, misfit: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text, name)
+    with pytest.raises(CasesError, match="3 of 3 cases cannot be used") as caught:
+        dh.read_cases(path)
+    first = 2 if name.endswith("sv") else 1
+    found = [str(one).removeprefix(f"{path}:") for one in caught.value.findings]
+    assert found[0].startswith(f"{first}: case 'c-000': expected id 'HP:1' does not match")
+    assert found[1] == f"{first + 1}: {misfit}"
+    assert found[2].startswith(f"{first + 2}: case 'c-002': expected id 'HP:2' does not match")
+    assert [(one.kind, one.line) for one in validate(path).errors] == [
+        ("malformed_id", first),
+        ("malformed_row", first + 1),
+        ("malformed_id", first + 2),
+    ]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli import main
-from deadheat.cli.app import BAD_DATA, USAGE
+from deadheat.cli.app import BAD_DATA, INTERRUPTED, USAGE
 from shared_data import HPO, needs_shared_data
 
 if TYPE_CHECKING:
@@ -107,6 +107,9 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
         (["--cluster", "domain"], BAD_DATA, "10 of 10 cases have no domain"),
         (["--cluster", "expected_id"], USAGE, "Did you mean 'expected_ids'"),
         (["--ontology", "nowhere.obo"], BAD_DATA, "no such file"),
+        (["--similarity", "lin"], USAGE, "add --ontology FILE"),
+        (["--synonyms", "some"], USAGE, "synonyms must be one of 'exact', 'all', 'none'"),
+        (["--id-pattern", "HP:[0-9]{7}"], BAD_DATA, "HP:[0-9]{7}"),
         (["--at", "100"], USAGE, "set k=100 or more"),
         (["--at", "5", "-m", "RR"], USAGE, "at is about the default measures"),
         (["-m", "nDGC@10"], USAGE, "Did you mean 'nDCG'"),
@@ -120,6 +123,30 @@ def test_what_is_wrong_is_said_before_anything_is_searched(options: list[str], c
     assert message in result.stderr
     assert "searches in" not in result.stderr
     assert result.stdout == ""
+
+
+def test_cases_without_a_language_are_given_one(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("text,expected_ids\nRepair a flat tyre,H001\n")
+    arguments = [tmp_path / "cases.csv", *BENCH[2:], "--language", "fr", "--synonyms", "none"]
+    assert "cases (fr): 1 case" in ok("bench", *arguments)
+
+
+def test_interrupted_it_says_that_the_same_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("deadheat.benchmark.bench", interrupt)
+    kept, lost = call(*BENCH, "--output", tmp_path), call(*BENCH)
+    assert kept.exit_code == lost.exit_code == INTERRUPTED
+    assert "Interrupted; the same command goes on" in kept.stderr
+    assert "Interrupted" not in lost.stderr
+
+
+def test_an_ontology_that_is_read_is_said(tmp_path: Path) -> None:
+    terms = "\n\n".join(f"[Term]\nid: H{number:03}\nname: word{number}" for number in range(1, 101))
+    (tmp_path / "terms.obo").write_text(f"format-version: 1.2\n\n{terms}\n")
+    result = call(*BENCH, "--ontology", tmp_path / "terms.obo", "-m", "RR")
+    assert result.stderr.count(f"reading {tmp_path / 'terms.obo'}") == 1
 
 
 @needs_shared_data

@@ -54,7 +54,7 @@ def test_bad_ids_are_exit_code_3_and_all_are_named(folder: Path) -> None:
 def test_warnings_are_exit_code_0(folder: Path) -> None:
     written(folder, [SECOND, SECOND])
     out = ok("validate", "cases.json")
-    assert out.startswith("cases.json: 2 cases, usable, 7 warnings")
+    assert out.startswith("cases.json: 2 cases, usable, 8 warnings")
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -127,6 +127,27 @@ def test_sets_are_summarised(folder: Path) -> None:
         ("difficulty", "easy", "1"),
         ("difficulty", "(none)", "1"),
     ]
+
+
+def test_long_labels_are_broken_to_fit_the_width(folder: Path) -> None:
+    rows = [*many(3, domain="Abnormality of blood and blood-forming tissues"), *many(1, domain="Growth abnormality")]
+    written(folder, {"metadata": {"dataset_id": "hpo-en-comprehensive-v1"}, "cases": rows})
+    out = ok("cases", "cases.json")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "domain      Abnormality of" in out
+    assert "not shown at this width: ids, ids/case, repeated texts" in out
+    assert "Abnormality of blood and blood-forming tissues" in ok("cases", "cases.json", "--format", "csv")
+
+
+def test_the_format_of_a_stream_is_an_option(folder: Path) -> None:
+    written(folder, many(200), "cases.txt")
+    advice = "name the file .json, .jsonl or .csv, or give --input-format json"
+    (found,) = json.loads(call("validate", "cases.txt", "--format", "json").stdout)["files"][0]["findings"]
+    assert advice in found["message"]
+    assert advice in call("cases", "cases.txt").stderr
+    assert ok("validate", "cases.txt", "--input-format", "json") == "cases.txt: 200 cases, usable  nothing to say\n"
+    assert ok("cases", "cases.txt", "--input-format", "json").startswith("set ")
+    assert "Did you mean 'json'?" in call("validate", "cases.txt", "--input-format", "jsn").stderr
 
 
 def test_sets_of_one_name_are_told_apart(folder: Path) -> None:

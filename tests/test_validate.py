@@ -117,6 +117,26 @@ def test_metadata_too(tmp_path: Path) -> None:
     assert [one.line for one in of_kind(found, "schema")] == [4, 5]
 
 
+def test_grades_below_one(tmp_path: Path) -> None:
+    rows = [*many(2), *many(1, relevance=[0.5], text="anderes"), *many(1, relevance=[2], text="drittes")]
+    one = only(validate(written(tmp_path, rows)), "low_grades")
+    assert one.message == (
+        "1 of 4 cases (line 22): grades below 1 count in nDCG and other graded measures only:"
+        " RR, Hit, P, R and AP take relevance >= 1 as relevant"
+    )
+    assert of_kind(validate(written(tmp_path, many(2, relevance=[1]))), "low_grades") == []
+
+
+def test_how_to_name_the_language(tmp_path: Path) -> None:
+    table = written(tmp_path, "text,expected_ids\na,b\n", "c.csv")
+    advice = [one.advice for one in of_kind(validate(table), "missing_label")]
+    assert advice[0].startswith("Add a column language, or give --language, such as de.")
+    lines = written(tmp_path, '{"text": "a", "expected_ids": ["b"]}', "c.jsonl")
+    found = of_kind(validate(lines), "missing_label")[0]
+    assert found.message == "the case lacks a language"
+    assert found.advice.startswith("Write it once, as metadata.language, or give --language")
+
+
 def test_fields_that_nothing_reads(tmp_path: Path) -> None:
     found = validate(written(tmp_path, many(2, dificulty="easy", hpo_domain="x", note="n")))
     assert [one.text for one in of_kind(found, "unread_field")] == [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,24 +16,25 @@ from deadheat.benchmark._result import BenchResult, Key, Settings
 from deadheat.benchmark._searching import Search
 from deadheat.benchmark._store import Store
 from deadheat.benchmark._summary import summarise
-from deadheat.collection import Collection, read_collection
+from deadheat.collection import SYNONYMS, Collection, read_collection
 from deadheat.comparing import check_design, compare_evaluations
 from deadheat.comparison import Design
-from deadheat.errors import DeadheatWarning, ParameterError, check_choice
+from deadheat.errors import DeadheatWarning, ParameterError, SourceTypeError, check_choice
 from deadheat.measures import MaxRel
 from deadheat.ontology import KINDS, Ontology, read_ontology
-from deadheat.retrievers import make_retrievers
+from deadheat.retrievers import RunFile, identity, make_retrievers
 from deadheat.stats import interval_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from deadheat.benchmark._parts import Part
     from deadheat.comparison import Comparison
     from deadheat.evaluation import Evaluation
     from deadheat.measures import Measure
     from deadheat.retrievers import Retriever
+
+LARGE = 1_000_000  # bytes of a file, above which reading it takes so long that one wants to know
 
 
 def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
@@ -46,6 +49,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     at: Sequence[int] | None = None,
     ontology: Ontology | str | Path | None = None,
     kind: str = "lin",
+    synonyms: str = "exact",
     baseline: str | None = None,
     limit: int | None = None,
     cluster: str | Mapping[str, object] | None = None,
@@ -66,14 +70,15 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         The documents that are searched.
     retrievers : mapping of str to retriever, sequence of retrievers, or one, default "bm25"
         "bm25" (also with options), a path of a run file, a model's name or folder, a function ``f(texts, k)`` that
-        returns ``{doc_id: score}`` for each text, or an object with name, index and search.
+        returns ``{doc_id: score}`` for each text, or an object with name, index and search (see `Retriever`).
     measures : measure or sequence of measures, optional
         By default RR, and Hit, nDCG, R, P, AP(norm='min') and, with an ontology, MaxRel at the cutoffs `at`.
     k : int, default 50
         Documents for each text; those that tie with the k-th one stay, so that ties are evaluated exactly.
     output : path, optional
         A folder for runs, evaluations and a report. Runs that are finished there, of the same retriever, texts,
-        documents and `k`, are not made again.
+        documents and `k`, are not made again, but for those of functions and objects without a ``key``. Evaluations
+        and report are those of the last call.
     rng : numpy.random.Generator or int, default 0
         Of intervals and tests.
     at : sequence of int, optional
@@ -82,6 +87,8 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         MaxRel is then on its judgments: the highest similarity of a retrieved document to an expected one.
     kind : str, default "lin"
         Of similarity.
+    synonyms : {"exact", "all", "none"}, default "exact"
+        Which synonyms count, as for :func:`read_collection`; of a `Collection` they are chosen already.
     baseline : str, optional
         Name of the retriever that all others are compared with; by default every pair is compared.
     limit : int, optional
@@ -107,6 +114,8 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     check_k(k)
     check_choice("kind", kind, KINDS)
     check_cluster(cluster)
+    _check_collection(collection, synonyms)
+    tell = progress or (lambda _: None)
     chosen = measures_of(measures, at, has_ontology=ontology is not None)
     check_depth(chosen, k)
     systems = make_retrievers(retrievers)
@@ -115,13 +124,14 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     parts = parts_of(cases, limit)
     for part in parts:
         part.clusters(cluster)  # a column without labels is refused before anything is searched
-    documents, terms = _read(collection, ontology)
+    _check_retrievers(systems, parts)
+    documents, terms = _read(collection, ontology, synonyms, tell)
     notes = list(check_expected(parts, documents))
     store = None if output is None else Store(output, limit)
     evaluations: dict[Key, Evaluation] = {}
     reused: list[Key] = []
     for name, system in systems.items():
-        search = Search(name, system, documents, k, store, progress or (lambda _: None))
+        search = Search(name, system, documents, k, store, tell)
         for part in parts:
             key = Key(part.name, part.language, name)
             found, is_old = search.run(part)
@@ -179,8 +189,30 @@ def check_k(k: object) -> None:
         raise ParameterError(msg)
 
 
+def _check_collection(collection: object, synonyms: str) -> None:
+    """Refuse what is no collection, and a choice of synonyms that comes too late."""
+    check_choice("synonyms", synonyms, SYNONYMS)
+    if not isinstance(collection, Collection | Ontology | str | os.PathLike):
+        msg = f"collection must be a Collection or a path, got {type(collection).__name__}"
+        raise SourceTypeError(msg)
+    if isinstance(collection, Collection) and synonyms != "exact":
+        msg = f"synonyms={synonyms!r} is for a collection that is read here, got a Collection: give its path"
+        raise ParameterError(msg)
+
+
+def _check_retrievers(systems: Mapping[str, Retriever], parts: Sequence[Part]) -> None:
+    """Refuse keys that JSON cannot hold, and run files that lack a part, before anything is searched."""
+    for system in systems.values():
+        identity(system)
+        if isinstance(system, RunFile):
+            for part in parts:
+                system.look_up([case.case_id for case in part.cases], of=str(part))
+
+
 def _check_design(design: Design, names: list[str]) -> None:
     """Refuse options of intervals and tests before anything is searched."""
+    if design.baseline is not None:
+        check_choice("baseline", design.baseline, names)
     check_design(design, names if len(names) > 1 else [*names, ""])  # a single one is compared with none
     interval_bounds(
         np.zeros((2, 1)),
@@ -208,14 +240,20 @@ def _compare(
 
 
 def _read(
-    collection: Collection | str | Path, ontology: Ontology | str | Path | None
+    collection: Collection | str | Path,
+    ontology: Ontology | str | Path | None,
+    synonyms: str,
+    tell: Callable[[str], None],
 ) -> tuple[Collection, Ontology | None]:
     """Read the documents and the ontology, which may be one file."""
+    for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | os.PathLike)):
+        if Path(path).is_file() and (path == str(ontology) or Path(path).stat().st_size > LARGE):
+            tell(f"reading {path}")
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
     if isinstance(collection, Collection):
         return collection, terms
     is_same = terms is not None and not isinstance(ontology, Ontology) and str(collection) == str(ontology)
-    return read_collection(terms if is_same and terms is not None else collection), terms
+    return read_collection(terms if is_same and terms is not None else collection, synonyms=synonyms), terms
 
 
 def _chance(

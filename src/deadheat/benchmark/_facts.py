@@ -31,7 +31,7 @@ def tell(result: BenchResult, *, left_out: int = 0) -> Iterator[Fact]:
     """
     settings = result.settings
     if settings.limit is not None:
-        text = f"only the first {counted(settings.limit, 'case')} of each set and language: a quick look, no result"
+        text = f"only the first {counted(settings.limit, 'case')} of each set and language: a quick look, not a result"
         yield Fact("", None, "WARNING", text, is_warning=True)
     yield Fact("limit", settings.limit)
     yield Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} of {settings.collection}")
@@ -60,7 +60,10 @@ def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
         yield Fact("", None, "measures", f"{left_out} more in the report, in csv and in json")
     if any(isinstance(one, AP) and one.norm == "min" for one in result.measures):
         yield Fact("", None, "AP", "divided by the expected ids or the cutoff, whichever is less")
+    yield from _of_grades(result)
     if result.settings.ontology is None:
+        if any(isinstance(one, MaxRel) for one in result.measures):
+            yield Fact("", None, "MaxRel", "without an ontology: the highest grade of an expected document found")
         return
     yield Fact("ontology", result.settings.ontology)
     yield Fact("similarity", result.settings.kind)
@@ -70,6 +73,14 @@ def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
     for key, means in result.chance.items():
         shown = ", ".join(f"{measure} {format_cell(mean)}" for measure, mean in means.items())
         yield Fact("", None, "chance", f"random terms, {result.parts[key]}: {shown}")
+
+
+def _of_grades(result: BenchResult) -> Iterator[Fact]:
+    """Say that ids with a grade below 1 are not relevant to measures that only know relevant or not."""
+    low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
+    if low:
+        text = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
+        yield Fact("grades_below_1", low, "grades", f"{text} take 1 or more as relevant")
 
 
 def _of_intervals(result: BenchResult) -> Iterator[Fact]:
@@ -119,7 +130,7 @@ def _of_repeats(part: Part) -> Iterator[Fact]:
     n_cases, n_independent = len(part.cases), part.n_independent
     if n_independent < n_cases:
         text = (
-            f"the {n_cases:,} cases of {part} are no {n_cases:,} independent ones: by shared expected ids they are"
+            f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
             f" {n_independent:,} groups, and intervals are too narrow; cluster by expected_ids"
         )
         yield Fact("", None, "clusters", text)
@@ -130,7 +141,8 @@ def _of_tests(result: BenchResult) -> Iterator[Fact]:
         return
     design = result.settings.design
     corrected = "" if design.test == "tukey" else f"; {CORRECTIONS[design.correction]} within a measure"
-    yield Fact("test", design.test, "test", f"{TESTS[design.test]}, {design.alternative}{corrected}")
+    by = "" if result.settings.cluster is None else ", by cluster"
+    yield Fact("test", design.test, "test", f"{TESTS[design.test]}{by}, {design.alternative}{corrected}")
     yield Fact("baseline", design.baseline)
     yield Fact("", None, MARK, f"p below {1 - design.confidence_level:.3g}")
 

@@ -14,6 +14,7 @@ import numpy as np
 from deadheat.cases import Cases, read_cases
 from deadheat.data import label_of
 from deadheat.errors import ColumnError, DataError, ParameterError, did_you_mean
+from deadheat.report.numbers import counted
 from deadheat.strata import NONE
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class Part:
         labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
         lacking = [case_id for case_id, label in labels.items() if label is None]
         if lacking:
-            msg = f"cluster={column!r}: {len(lacking)} of {len(labels)} cases have no {column}, such as {lacking[0]!r}"
+            of = f"{len(lacking)} of {counted(len(labels), 'case')}"
+            msg = f"cluster={column!r}: {of} have no {column}, such as {lacking[0]!r}"
             raise ColumnError(msg, path=str(self))
         return labels
 

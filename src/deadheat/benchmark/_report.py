@@ -10,6 +10,8 @@ from deadheat.benchmark._measures import main_of
 from deadheat.benchmark._result import Key
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Span, Table
+from deadheat.report.numbers import counted
+from deadheat.strata import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,7 +95,7 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
     )
     keys = [Key(part.name, part.language, name) for name in result.retrievers]
     rows = tuple(Row((str(one),), tuple(_mean(result, key, str(one)) for key in keys)) for one in measures)
-    title = f"{part}: {len(part.cases):,} cases"
+    title = f"{part}: {counted(len(part.cases), 'case')}"
     return Table("means", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, is_section=True)
 
 
@@ -156,7 +158,10 @@ def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Tabl
         Row((str(one),), tuple(tuple(found[name, str(one)][c.key] for c in columns) for name in result.retrievers))
         for one in measures
     )
-    title = f"Across {len(result.languages)} languages ({', '.join(result.languages)})"
+    pooled = ", ".join(f"{language}: {told}" for language, told in result.pooled.items())
+    without = [str(part) for part in result.parts.values() if part.language == NONE]
+    left_out = f"; without {', '.join(without)}, of no language" if without else ""
+    title = f"Across {len(result.languages)} languages ({pooled}{left_out})"
     yield Table("averages", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, is_section=True)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deadheat.errors import DeadheatWarning, ParameterError, did_you_mean
+from deadheat.report.numbers import NOISE, counted
 from deadheat.strata import NONE, stratify
 
 if TYPE_CHECKING:
@@ -117,6 +118,16 @@ class BenchResult:
         """The languages, sorted; cases without one add none."""
         return tuple(sorted({language for _, language in self.parts if language != NONE}))
 
+    @property
+    def pooled(self) -> dict[str, str]:
+        """How many cases of how many sets :meth:`averages` takes for each language."""
+        found = {}
+        for language in self.languages:
+            parts = [part for key, part in self.parts.items() if key[1] == language]
+            cases = {(case.case_id, case.text) for part in parts for case in part.cases}
+            found[language] = counted(len(cases), "case") + (f" of {len(parts)} sets" if len(parts) > 1 else "")
+        return found
+
     @cached_property
     def intervals(self) -> dict[Key, dict[str, Interval]]:
         """The confidence intervals of each evaluation, by measure."""
@@ -159,22 +170,30 @@ class BenchResult:
         -------
         polars.DataFrame
             retriever, measure, mean, variance and std (the divisor is n_languages, as in ``np.var``), n_languages,
-            lowest and highest (the languages with these means). The mean of a language is over all its cases. No row
-            with fewer than two languages.
+            lowest and highest (the languages with these means; null where all are equal), and pooled (how many cases of
+            how many sets each language has). The mean of a language is over all its cases; one that stands in several
+            sets, with the same case_id and text, counts once. No row with fewer than two languages.
         """
         import polars as pl
 
         texts: dict[str, Any] = dict.fromkeys(["retriever", "measure"], pl.String)
         numbers = dict.fromkeys(["mean", "variance", "std"], pl.Float64)
-        schema = {**texts, **numbers, "n_languages": pl.Int64, **dict.fromkeys(["lowest", "highest"], pl.String)}
+        schema = {
+            **texts,
+            **numbers,
+            "n_languages": pl.Int64,
+            **dict.fromkeys(["lowest", "highest", "pooled"], pl.String),
+        }
         rows = []
+        pooled = ", ".join(f"{language}: {told}" for language, told in self.pooled.items())
         for name in self.retrievers if len(self.languages) > 1 else ():
             for measure in self.measures:
                 means = {language: self._mean_of(language, name, measure) for language in self.languages}
                 values = np.array(list(means.values()))
-                ends = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+                differ = values.max() - values.min() > NOISE
+                ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
                 row = float(values.mean()), float(values.var()), float(values.std()), len(values)
-                rows.append((name, str(measure), *row, *ends))
+                rows.append((name, str(measure), *row, *ends, pooled))
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def by(self, column: str) -> dict[Key, Strata]:
@@ -221,7 +240,12 @@ class BenchResult:
         )
 
     def _mean_of(self, language: str, retriever: str, measure: Measure) -> float:
-        """Return the mean over all cases of a language, in whatever sets they are."""
-        own = [one[measure].values for key, one in self.evaluations.items() if key[1:] == (language, retriever)]
-        values = np.concatenate(own)
+        """Return the mean over all cases of a language; one of several sets counts once, with its mean over them."""
+        found: dict[tuple[str, str], list[float]] = {}
+        for key, one in self.evaluations.items():
+            if key[1:] == (language, retriever):
+                texts = {case.case_id: case.text for case in self.parts[key[:2]].cases}
+                for case_id, value in zip(one.query_ids.tolist(), one[measure].values.tolist(), strict=True):
+                    found.setdefault((case_id, texts[case_id]), []).append(value)
+        values = np.array([np.mean(own) for own in found.values()])
         return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deadheat.errors import DeadheatWarning
-from deadheat.retrievers import identity, retrieve
+from deadheat.retrievers import identity, key_of, retrieve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,13 +47,14 @@ class Search:
 
     def run(self, part: Part) -> tuple[pl.DataFrame, bool]:
         """Return the run on the cases of a part, and whether it was finished before."""
+        has_key = key_of(self.retriever) is not None  # without one nobody knows whether it is still the same
         key = {
-            "retriever": json.loads(identity(self.retriever)),
+            "retriever": json.loads(identity(self.retriever)) if has_key else None,
             "collection": self.documents.fingerprint,
             "cases": part.searched,
             "k": self.k,
         }
-        found = None if self.store is None else self.store.read(part, self.name, key)
+        found = self.store.read(part, self.name, key) if self.store is not None and has_key else None
         if found is not None:
             self.tell(f"{self.name} on {part}: finished before")
             return found, True

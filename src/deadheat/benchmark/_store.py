@@ -27,7 +27,7 @@ LONGEST = 60  # characters of a name in the name of a file
 class Store:
     """The folder of a benchmark.
 
-    ``runs`` holds a Parquet file for each part and retriever, and beside it a JSON file with what it was made from;
+    ``runs`` holds a Parquet file for each part, retriever and k, and beside it a JSON file with what it was made from;
     ``evaluations`` what `Evaluation.save` writes; ``bench.json`` and ``report.md`` are about the whole.
 
     Parameters
@@ -61,7 +61,7 @@ class Store:
 
     def read(self, part: Part, retriever: str, key: Mapping[str, object]) -> pl.DataFrame | None:
         """Return a finished run, if it was made from the same; None if it is still to be made."""
-        path = self._path("runs", part, retriever, ".parquet")
+        path = self._run_path(part, retriever, key)
         try:
             made = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             data = path.read_bytes()
@@ -75,7 +75,7 @@ class Store:
 
     def write(self, part: Part, retriever: str, key: Mapping[str, object], run: pl.DataFrame, seconds: float) -> None:
         """Keep a run with what it was made from."""
-        path = self._path("runs", part, retriever, ".parquet")
+        path = self._run_path(part, retriever, key)
         held = io.BytesIO()
         run.write_parquet(held)
         made = {
@@ -103,6 +103,9 @@ class Store:
         with replacing(self._report) as file, replacing(self._summary) as beside:
             file.write((report + "\n").encode())
             beside.write(_text(summary))
+
+    def _run_path(self, part: Part, retriever: str, key: Mapping[str, object]) -> Path:
+        return self._path("runs", part, retriever, f".k{key['k']}.parquet")
 
     def _path(self, folder: str, part: Part, retriever: str, ending: str) -> Path:
         name = ".".join(map(_slug, (part.name, part.language, retriever)))

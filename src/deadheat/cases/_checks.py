@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from deadheat.cases._documents import FIELDS
-from deadheat.cases._findings import Finding, listed_lines
+from deadheat.cases._findings import Finding, counted, listed_lines
 from deadheat.cases._language import NAMES, code_of, guess, known, strangers
 from deadheat.cases._model import LABELS
 from deadheat.errors import did_you_mean
@@ -55,10 +55,12 @@ def check_labels(document: Document, cases: Cases) -> Iterator[Finding]:
     for label in LABELS:
         lacking = [case for case in cases if getattr(case, label) is None]
         if lacking:
-            some = "all" if len(lacking) == len(cases) else f"{len(lacking):,} of {len(cases):,}"
-            where = "" if len(lacking) == len(cases) else f" ({listed_lines([case.line for case in lacking])})"
+            lack = f"{len(lacking):,} of {len(cases):,} cases lack"
+            where = f" ({listed_lines([case.line for case in lacking])})"
+            if len(lacking) == len(cases):
+                lack, where = "all cases lack" if len(cases) > 1 else "the case lacks", ""
             advice = _HOW_TO_LABEL.get(label) or _how_to_name_language(document, lacking)
-            yield _about("missing_label", document, f"{some} cases lack a {label}{where}", advice, [])
+            yield _about("missing_label", document, f"{lack} a {label}{where}", advice, [])
 
 
 def _how_to_name_language(document: Document, cases: Sequence[Case]) -> str:
@@ -66,7 +68,20 @@ def _how_to_name_language(document: Document, cases: Sequence[Case]) -> str:
     told = f", as the folder's name suggests: {code_of(document.path.absolute().parent.name)}"
     if code_of(document.path.absolute().parent.name) is None:
         told = f"; the texts look {NAMES[likely]}: {likely}" if likely else ", such as de"
-    return f"Write it once, as metadata.language, or give --language{told}. Languages are never evaluated together."
+    how = "Add a column language" if document.is_table else "Write it once, as metadata.language"
+    return f"{how}, or give --language{told}. Languages are never evaluated together."
+
+
+def check_grades(document: Document, cases: Cases) -> Iterator[Finding]:
+    """Give how many cases grade an expected id so low that measures without grades do not take it as relevant."""
+    low = [case for case in cases if min(case.relevance, default=1.0) < 1]
+    if low:
+        message = (
+            f"{len(low):,} of {counted(len(cases), 'case')} ({listed_lines([case.line for case in low])}): grades below"
+            " 1 count in nDCG and other graded measures only: RR, Hit, P, R and AP take relevance >= 1 as relevant"
+        )
+        advice = "Write grades from 1 on for ids that a search should find."
+        yield _about("low_grades", document, message, advice, [])
 
 
 def check_texts(document: Document, cases: Cases) -> Iterator[Finding]:
@@ -112,7 +127,7 @@ def check_size(document: Document, cases: Cases) -> Iterator[Finding]:
         if n < STANDARD:
             of = f" of language {language!r}" if language else ""
             message = (
-                f"{n:,} case{'' if n == 1 else 's'}{of}: the 95% interval of a mean can be as wide as"
+                f"{counted(n, 'case')}{of}: the 95% interval of a mean can be as wide as"
                 f" ± {half_width(n):.2f} (of a measure from 0 to 1)"
             )
             use = "Good for development." if n >= SMALL else "Good for a quick check only."

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from deadheat.data import label_of
 from deadheat.errors import (
     ColumnError,
+    DataError,
     EmptyDataError,
     FileFormatError,
     MalformedRowError,
@@ -17,13 +19,13 @@ from deadheat.errors import (
 )
 from deadheat.io.formats import sniff_format
 from deadheat.io.labels import read_labels
-from deadheat.io.objects import JsonText, parsed_lines, read_text
+from deadheat.io.objects import JsonText, parsed, read_text
 from deadheat.io.source import readable
 from deadheat.io.values import shown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 Format = Literal["json", "jsonl", "csv", "tsv"]
@@ -59,6 +61,8 @@ class Document:
         Where `value` has the cases; empty if it is their list itself.
     json : JsonText or None
         Of JSON, which has a line for each part of a case.
+    misfits : dict of int to str
+        What is wrong with rows that hold no case, by their place; their fields are empty.
     """
 
     path: Path
@@ -69,6 +73,12 @@ class Document:
     value: object
     keys: tuple[str, ...] = ()
     json: JsonText | None = None
+    misfits: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is CSV or TSV, which have no metadata."""
+        return self.json is None and not self.keys
 
     def line_of(self, place: int, *keys: str | int) -> int:
         """Return the line on which a case, or a part of it, begins."""
@@ -92,7 +102,7 @@ def read_document(path: str | os.PathLike[str], format: str | None = None) -> Do
     if chosen == "json":
         return _of_json(JsonText(read_text(path, "cases"), path), path)
     if chosen == "jsonl":
-        return _of_lines(*parsed_lines(read_text(path, "one case a line"), path), path)
+        return _of_lines(read_text(path, "one case a line"), path)
     return _of_table(path, chosen)
 
 
@@ -119,12 +129,11 @@ def _of_json(json_text: JsonText, path: Path) -> Document:
         msg = f"{_EXPECTED}, got {shown(json.dumps(rows))}"
         raise MalformedRowError(msg, path=path, line=json_text.line_of(keys))
     lines = json_text.lines_of_items(keys)
-    for row, line in zip(rows, lines, strict=True):
-        _check_object(row, path, line)
+    misfits = {place: _no_case(row) for place, row in enumerate(rows) if not isinstance(row, dict)}
+    rows = [{} if place in misfits else row for place, row in enumerate(rows)]
     line_of_metadata = json_text.line_of(["metadata"]) if keys and "metadata" in value else None
-    return _document(
-        path, _checked_metadata(metadata, path, line_of_metadata), rows, lines, value, keys=keys, json=json_text
-    )
+    metadata = _checked_metadata(metadata, path, line_of_metadata)
+    return _document(path, metadata, rows, lines, value, keys=keys, json=json_text, misfits=misfits)
 
 
 def _key_of_cases(value: dict[str, Any], json_text: JsonText, path: Path) -> str:
@@ -140,24 +149,46 @@ def _key_of_cases(value: dict[str, Any], json_text: JsonText, path: Path) -> str
     raise MalformedRowError(msg, path=path, line=json_text.line_of([]))
 
 
-def _of_lines(rows: list[dict[str, Any]], lines: list[int], path: Path) -> Document:
+def _of_lines(text: str, path: Path) -> Document:
     """Read JSON lines, the first of which may be ``{"metadata": {...}}``."""
+    written = [(line, raw) for line, raw in enumerate(text.split("\n"), 1) if raw.strip()]
+    lines = [line for line, _ in written]
+    rows: list[dict[str, Any]] = []
+    wrong: dict[int, str] = {}
+    for line, raw in written:
+        try:
+            rows.append(_object_of(raw, path, line))
+        except DataError as error:
+            if not rows:
+                raise  # the file is something else
+            wrong[line] = str(error).removeprefix(f"{path}:{line}: ")
+            rows.append({})
     metadata: dict[str, Any] = {}
     if rows and set(rows[0]) == {"metadata"}:
         metadata = _checked_metadata(rows[0]["metadata"], path, lines[0])
         rows, lines = rows[1:], lines[1:]
-    return _document(path, metadata, rows, lines, {"metadata": metadata, "cases": rows}, keys=("cases",))
+    misfits = {place: wrong[line] for place, line in enumerate(lines) if line in wrong}
+    value = {"metadata": metadata, "cases": rows}
+    return _document(path, metadata, rows, lines, value, keys=("cases",), misfits=misfits)
+
+
+def _object_of(raw: str, path: Path, line: int) -> dict[str, Any]:
+    given = parsed(raw, path, line)
+    if not isinstance(given, dict):
+        msg = f"expected one JSON object a line, got {shown(raw.strip())}"
+        raise MalformedRowError(msg, path=path, line=line)
+    return given
 
 
 def _of_table(path: Path, chosen: Format) -> Document:
     """Read a table; an empty cell is a field that is not there."""
-    labels = read_labels(path, chosen)
+    labels = read_labels(path, chosen, keep_misfits=True)
     _check_columns(labels.frame.columns, path)
     rows = [
         {name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()}
         for row in labels.frame.iter_rows(named=True)
     ]
-    return _document(path, {}, rows, list(labels.lines or []), rows)
+    return _document(path, {}, rows, list(labels.lines or []), rows, misfits=labels.misfits)
 
 
 def _check_columns(columns: Sequence[str], path: Path) -> None:
@@ -187,10 +218,8 @@ def _number(text: str) -> float | str:
         return text  # what is wrong with it is said where grades are checked
 
 
-def _check_object(row: object, path: Path, line: int) -> None:
-    if not isinstance(row, dict):
-        msg = f'expected a case such as {{"text": ..., "expected_ids": [...]}}, got {shown(json.dumps(row))}'
-        raise MalformedRowError(msg, path=path, line=line)
+def _no_case(row: object) -> str:
+    return f'expected a case such as {{"text": ..., "expected_ids": [...]}}, got {shown(json.dumps(row))}'
 
 
 def _checked_metadata(metadata: object, path: Path, line: int | None) -> dict[str, Any]:
@@ -209,9 +238,10 @@ def _document(
     *,
     keys: tuple[str, ...] = (),
     json: JsonText | None = None,
+    misfits: Mapping[int, str] = MappingProxyType({}),
 ) -> Document:
     if not rows:
         raise EmptyDataError("no case in it: expected at least one text with its expected ids", path=path)
     given = metadata.get("dataset_id")
     name = given.strip() if isinstance(given, str) else ""
-    return Document(path, name or label_of(path), metadata, rows, lines, value, keys, json)
+    return Document(path, name or label_of(path), metadata, rows, lines, value, keys, json, misfits)

@@ -7,6 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from deadheat.cases._findings import counted
 from deadheat.errors import did_you_mean
 from deadheat.io.values import shown
 
@@ -78,7 +79,7 @@ def checked_grades(given: object, ids: Sequence[str]) -> tuple[tuple[float, ...]
         message = f"relevance must be a list of grades or {{id: grade}}, got {quoted(given)}"
         return (), [Wrong("malformed_relevance", ("relevance",), message, _ONE_PER_ID)]
     if len(given) != len(ids):
-        message = f"relevance has {len(given)} grades for {len(ids)} expected ids"
+        message = f"relevance has {counted(len(given), 'grade')} for {counted(len(ids), 'expected id')}"
         return (), [Wrong("malformed_relevance", ("relevance",), message, _ONE_PER_ID)]
     wrong = [_wrong_grade(grade, one, place) for place, (grade, one) in enumerate(zip(given, ids, strict=True))]
     found = [one for one in wrong if one is not None]

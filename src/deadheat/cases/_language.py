@@ -77,6 +77,17 @@ _MARKS = {
 }
 
 
+def normalised(language: str | None) -> str | None:
+    """Return a language code in one spelling.
+
+    Examples
+    --------
+    >>> normalised("EN"), normalised("en_GB"), normalised(None)
+    ('en', 'en-gb', None)
+    """
+    return None if language is None else language.strip().lower().replace("_", "-") or None
+
+
 def known(language: str | None) -> str | None:
     """Return the part of a language code that this heuristic knows: ``"de"`` of ``"de-AT"``; None if it does not."""
     code = (language or "").split("-")[0].lower()

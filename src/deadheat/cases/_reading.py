@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat.cases._documents import DOMAINS, HPO_IDS, IDS, read_document
 from deadheat.cases._expected import HPO_PATTERN, Wrong, checked_grades, checked_ids, quoted
-from deadheat.cases._findings import Finding
+from deadheat.cases._findings import Finding, counted
+from deadheat.cases._language import normalised
 from deadheat.cases._model import Case, Cases
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.labels import as_text
@@ -54,7 +55,8 @@ def read_cases(
     line, the first line may be ``{"metadata": {...}}``; CSV and TSV have a column for each field, and ``|`` between
     ids. Fields: text and expected_ids (or expected_hpo_ids, each ``HP:`` and seven digits); and, where there are any,
     case_id, description, relevance (a grade for each id: a list in their order, or ``{id: grade}``; 1 by default),
-    language, difficulty, category, domain (or hpo_domain). ``deadheat validate`` says more than this reader refuses.
+    language (``EN`` is read as ``en``, ``en_GB`` as ``en-gb``), difficulty, category, domain (or hpo_domain).
+    ``deadheat validate`` says more than this reader refuses.
 
     Parameters
     ----------
@@ -78,7 +80,8 @@ def read_cases(
     ------
     CasesError
         Cases that cannot be used, every one named with its place: an expected id that is malformed or stands twice in
-        its case, no expected id, grades that do not fit them, no text, a case_id that another case has.
+        its case, no expected id, grades that do not fit them, no text, a case_id that another case has, a row that is
+        no case.
     DataError
         The file is missing or malformed.
     """
@@ -86,7 +89,7 @@ def read_cases(
     if reading.errors:
         total = len(reading.document.rows)
         lines = "\n".join(f"  {error}" for error in reading.errors)
-        msg = f"{len(reading.spoilt):,} of {total:,} cases cannot be used:\n{lines}"
+        msg = f"{len(reading.spoilt):,} of {counted(total, 'case')} cannot be used:\n{lines}"
         raise CasesError(msg, path=reading.document.path, findings=reading.errors)
     return reading.cases
 
@@ -99,6 +102,10 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
     spoilt: set[int] = set()
     seen: dict[str, int] = {}
     for place, row in enumerate(document.rows):
+        if place in document.misfits:
+            errors.append(_finding(Wrong("malformed_row", (), document.misfits[place]), document, place, ""))
+            spoilt.add(place)
+            continue
         case_id = _case_id(row, document, place)
         wrong = [*_repeated_id(case_id, seen, document, place), *_wrong_text(row)]
         ids, grades = _expected(row, pattern, wrong)
@@ -189,7 +196,7 @@ def _case(
         ids,
         grades,
         description=as_text(row.get("description")) or "",
-        language=_label(row.get("language")) or _label(document.metadata.get("language")) or language,
+        language=normalised(_label(row.get("language")) or _label(document.metadata.get("language")) or language),
         difficulty=_label(row.get("difficulty")),
         category=_label(row.get("category")),
         domain=_label(domain),

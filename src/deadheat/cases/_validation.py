@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.cases._checks import (
     check_fields,
+    check_grades,
     check_independence,
     check_labels,
     check_language,
@@ -74,7 +75,7 @@ def validate(
     reading = examine(document, id_pattern=id_pattern, language=language)
     findings = [*reading.errors, *violations(reading, id_pattern=id_pattern), *check_fields(document)]
     cases = reading.cases
-    for check in (check_labels, check_texts, check_language, check_size, check_independence):
+    for check in (check_labels, check_grades, check_texts, check_language, check_size, check_independence):
         findings += check(document, cases)
     if terms is not None:
         findings += check_terms(document, cases, terms)

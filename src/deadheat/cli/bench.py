@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from deadheat.cli.files import check_inputs
 from deadheat.cli.intervals import intervals_of, resampling_options
 from deadheat.cli.options import complete_from, examples, measure_option, parsed_measures, parsed_numbers
 from deadheat.cli.output import print_report
+from deadheat.cli.validate import language_option, pattern_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from deadheat.benchmark import BenchResult
 
@@ -40,10 +42,24 @@ EXAMPLES = examples(
     multiple=True,
     metavar="NAME",
     help="bm25, with options as in 'bm25(k1=1.2)'; a run file; the name or folder of a sentence-transformers model."
-    " May be repeated; default bm25.",
+    " Several run files, such as one a language, are one as \"run('de.run', 'en.run', name='mine')\". May be repeated;"
+    " default bm25.",
 )
 @click.option(
-    "--output", metavar="DIR", help="A folder for runs, evaluations and report; what is finished there stays."
+    "--output",
+    metavar="DIR",
+    help="A folder for runs, evaluations and report. Runs that are finished there are not made again; evaluations,"
+    " bench.json and report.md are those of the last call.",
+)
+@pattern_option
+@language_option
+@click.option(
+    "--synonyms",
+    metavar="exact|all|none",
+    default="exact",
+    show_default=True,
+    shell_complete=complete_from("deadheat.collection:SYNONYMS"),
+    help="Which synonyms of the collection are searched.",
 )
 @measure_option
 @click.option(
@@ -54,10 +70,8 @@ EXAMPLES = examples(
 @click.option(
     "--similarity",
     metavar="KIND",
-    default="lin",
-    show_default=True,
     shell_complete=complete_from("deadheat.ontology:KINDS"),
-    help="Of terms of the ontology.",
+    help="Of terms of the ontology; default lin.",
 )
 @click.option(
     "--limit", type=click.IntRange(1), metavar="N", help="A quick look at the first N cases of each language."
@@ -87,7 +101,12 @@ EXAMPLES = examples(
 )
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of what is printed."
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="Of what is printed. csv has the means only; differences and averages are in the other formats.",
 )
 @debug_option
 def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -98,19 +117,22 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     5 and 10; with --ontology also MaxRel.
 
     DIR gets a Parquet file a run, the evaluations, bench.json and report.md. Interrupted, the same command goes on
-    with what is not finished.
+    with the runs that are not finished.
     """
     from deadheat.benchmark import bench as run_bench
     from deadheat.benchmark import data_of_bench, report_bench
+    from deadheat.cases import read_cases
 
     measures = parsed_measures(notations)
     intervals = intervals_of({**options, "queries": True}, options["seed"], for_what="")  # cases have the columns
     check_inputs([*cases, collection, *([options["ontology"]] if options["ontology"] else [])])
     _check_output(options["output"])
-    with warnings.catch_warnings(record=True) as caught:
+    if options["similarity"] and not options["ontology"]:
+        raise click.UsageError(f"--similarity {options['similarity']} is of terms of an ontology: add --ontology FILE")
+    with _goes_on(options["output"]), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run_bench(
-            list(cases),
+            [read_cases(path, id_pattern=options["id_pattern"], language=options["language"]) for path in cases],
             collection,
             list(options["retrievers"]) or "bm25",
             measures,
@@ -119,7 +141,8 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
             options["seed"],
             at=options["at"],
             ontology=options["ontology"],
-            kind=options["similarity"],
+            kind=options["similarity"] or "lin",
+            synonyms=options["synonyms"],
             baseline=options["baseline"],
             limit=options["limit"],
             cluster=options["cluster"],
@@ -136,6 +159,17 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     form = options["form"]
     report = data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form == "markdown")
     print_report(report, form=form, output=None)
+
+
+@contextmanager
+def _goes_on(output: str | None) -> Iterator[None]:
+    """Say after Ctrl-C that nothing finished is lost, if it is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if output is not None:
+            click.echo("Interrupted; the same command goes on", err=True)
+        raise
 
 
 def _check_output(output: str | None) -> None:

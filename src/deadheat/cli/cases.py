@@ -8,7 +8,7 @@ from deadheat.cli.app import debug_option
 from deadheat.cli.files import check_inputs, input_path, label
 from deadheat.cli.options import complete_from, examples, unique_names
 from deadheat.cli.output import output_options, prepare, print_report
-from deadheat.cli.validate import language_option, pattern_option
+from deadheat.cli.validate import in_words_of_the_command, input_format_option, language_option, pattern_option
 
 FORMATS = ("table", "json", "csv", "markdown")
 EXAMPLES = examples(
@@ -29,6 +29,7 @@ EXAMPLES = examples(
 )
 @pattern_option
 @language_option
+@input_format_option
 @output_options(*FORMATS)
 @debug_option
 def cases(
@@ -37,6 +38,7 @@ def cases(
     by: tuple[str, ...],
     id_pattern: str | None,
     language: str | None,
+    input_format: str | None,
     form: str | None,
     output: str | None,
     digits: int | None,
@@ -51,7 +53,8 @@ def cases(
     for one in by:
         check_choice("by", one, LABELS)
     check_inputs(paths)
-    sets = [read_cases(path, id_pattern=id_pattern, language=language) for path in paths]
+    with in_words_of_the_command():
+        sets = [read_cases(path, id_pattern=id_pattern, language=language, format=input_format) for path in paths]
     names = dict(zip(paths, (one.name for one in sets), strict=True))
     keys = unique_names(paths, lambda path: names[path] or label(path, "cases"))
     parts = {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +15,8 @@ from deadheat.cli.options import examples
 from deadheat.cli.output import emit, format_option, prepare, print_report
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from deadheat.cases import Validation
 
 FORMATS = ("table", "json")
@@ -31,6 +36,12 @@ language_option = click.option(
     "--language", metavar="CODE", help="The language of cases for which their file says none, such as de."
 )
 
+input_format_option = click.option(
+    "--input-format",
+    metavar="json|jsonl|csv|tsv",
+    help="What the files are, such as the standard input; default: what their names say.",
+)
+
 
 @click.command(short_help="Check labelled cases, and say what to do about what is found.", **EXAMPLES)
 @click.argument("files", type=click.Path(), nargs=-1, metavar="FILE...")
@@ -42,6 +53,7 @@ language_option = click.option(
 )
 @pattern_option
 @language_option
+@input_format_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
 @format_option(*FORMATS)
 @click.option("-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout.")
@@ -52,6 +64,7 @@ def validate(
     ontology: str | None,
     id_pattern: str | None,
     language: str | None,
+    input_format: str | None,
     schema: bool,
     form: str | None,
     output: str | None,
@@ -77,7 +90,7 @@ def validate(
     beside = [] if ontology is None else [ontology]
     form = prepare(form, output, FORMATS, [*paths, *beside])
     check_inputs([*paths, *beside])
-    found = _validated(paths, ontology=ontology, id_pattern=id_pattern, language=language)
+    found = _validated(paths, ontology=ontology, id_pattern=id_pattern, language=language, format=input_format)
     print_report(report_validation(found, is_data=form == "json"), form=form, output=output)
     if not all(one.is_usable for one in found):
         raise click.exceptions.Exit(BAD_DATA)
@@ -87,9 +100,29 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
     """Check each file, all of them against one ontology, which is read once."""
     from deadheat.cases import validate as check
 
-    if ontology is None:
-        return [check(path, **options) for path in paths]
-    from deadheat.ontology import read_ontology
+    terms = None
+    if ontology is not None:
+        from deadheat.ontology import read_ontology
 
-    terms = read_ontology(ontology)
-    return [check(path, ontology=terms, **options) for path in paths]
+        terms = read_ontology(ontology)
+    found = [check(path, ontology=terms, **options) for path in paths]
+    return [
+        replace(one, findings=tuple(replace(own, message=_in_words(own.message)) for own in one.findings))
+        for one in found
+    ]
+
+
+@contextmanager
+def in_words_of_the_command() -> Iterator[None]:
+    """Name options of the command where an error names those of Python."""
+    from deadheat.errors import DataError
+
+    try:
+        yield
+    except DataError as error:
+        error.args = (_in_words(str(error)), *error.args[1:])
+        raise
+
+
+def _in_words(message: str) -> str:
+    return re.sub(r"pass format='(\w+)'", r"give --input-format \1", message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,14 +41,29 @@ class Labels:
         Text, or what a Parquet file holds.
     lines : list of int or None
         The line on which each row begins, of shape (n_rows,); None for a format without lines.
+    misfits : dict of int to str
+        What is wrong with rows that have too many fields or too few, by their place; their fields are empty.
     """
 
     frame: pl.DataFrame
     lines: Sequence[int] | None = None
+    misfits: Mapping[int, str] = field(default_factory=dict)
 
 
-def read_labels(path: Path, format: str | None = None) -> Labels:  # noqa: A002 - the word that users look for
+def read_labels(
+    path: Path,
+    format: str | None = None,  # noqa: A002 - the word that users look for
+    *,
+    keep_misfits: bool = False,
+) -> Labels:
     """Read all columns of a CSV, TSV, Parquet, JSON Lines or JSON file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    format : str, optional
+    keep_misfits : bool, default False
+        Whether rows with too many fields or too few are told in `Labels.misfits`, and not refused.
 
     Raises
     ------
@@ -68,7 +83,10 @@ def read_labels(path: Path, format: str | None = None) -> Labels:  # noqa: A002 
     if not text.strip():
         raise EmptyDataError("empty: expected column names and rows", path=path)
     if chosen in _SEPARATORS:
-        return _read_table(text, path, _SEPARATORS[chosen])
+        labels = _read_table(text, path, _SEPARATORS[chosen])
+        for place, message in () if keep_misfits else labels.misfits.items():
+            raise MalformedRowError(message, path=path, line=(labels.lines or [])[place])
+        return labels
     return _read_lines(text, path) if chosen == "jsonl" else _read_json(text, path)
 
 
@@ -103,7 +121,9 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 
 def _read_table(text: str, path: Path, separator: str) -> Labels:
     try:
-        return _parse_table(text, path, separator, quoting=csv.QUOTE_MINIMAL)
+        labels = _parse_table(text, path, separator, quoting=csv.QUOTE_MINIMAL)
+        if separator != "\t" or not labels.misfits:
+            return labels
     except MalformedRowError:
         if separator != "\t":
             raise
@@ -115,6 +135,7 @@ def _parse_table(text: str, path: Path, separator: str, *, quoting: Literal[0, 3
     header: list[str] = []
     rows: list[list[str]] = []
     lines: list[int] = []
+    misfits: dict[int, str] = {}
     line = 1
     while True:
         try:
@@ -124,7 +145,9 @@ def _parse_table(text: str, path: Path, separator: str, *, quoting: Literal[0, 3
         if row is None:
             break
         if any(row) and header:
-            _check_width(row, header, separator, path, line)
+            if len(row) != len(header):
+                misfits[len(rows)] = _misfit(row, header, separator)
+                row = [""] * len(header)
             rows.append(row)
             lines.append(line)
         elif any(row):
@@ -132,14 +155,11 @@ def _parse_table(text: str, path: Path, separator: str, *, quoting: Literal[0, 3
         line = reader.line_num + 1
     columns = zip(*rows, strict=True) if rows else [()] * len(header)
     schema = dict.fromkeys(header, pl.String)
-    return Labels(pl.DataFrame(dict(zip(header, map(list, columns), strict=True)), schema=schema), lines)
+    return Labels(pl.DataFrame(dict(zip(header, map(list, columns), strict=True)), schema=schema), lines, misfits)
 
 
-def _check_width(row: list[str], header: list[str], separator: str, path: Path, line: int) -> None:
-    if len(row) != len(header):
-        expected = f"expected {len(header)} fields ({separator.join(header)})"
-        msg = f"{expected}, got {len(row)}: {shown(separator.join(row))}"
-        raise MalformedRowError(msg, path=path, line=line)
+def _misfit(row: list[str], header: list[str], separator: str) -> str:
+    return f"expected {len(header)} fields ({separator.join(header)}), got {len(row)}: {shown(separator.join(row))}"
 
 
 def _checked_header(header: list[str], path: Path) -> list[str]:

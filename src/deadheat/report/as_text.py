@@ -82,8 +82,8 @@ def _filled(line: str, width: int) -> str:
 
 def _table(table: Table, width: int, digits: int | None) -> Text:
     fitted, layout = _fitted(table.for_people(drawn=True), width, digits)
-    lines = [Text(table.title, HEAD)] if table.title else []
-    lines += _block(fitted, _wrapped(layout, width))
+    lines = [Text(_filled(table.title, width), HEAD)] if table.title else []
+    lines += _block(fitted, _wrapped(_with_narrow_labels(layout, width), width))
     for line in lines:
         line.rstrip()
     shown = {column.key for column in fitted.columns}
@@ -173,6 +173,34 @@ def _wrapped(layout: Layout, width: int) -> Layout:
     return replace(layout, labels=labels, cells=[cells], widths=widths, group_width=_total(widths))
 
 
+def _with_narrow_labels(layout: Layout, width: int) -> Layout:
+    """Break labels between words, the widest column first, if the numbers beside them leave too little room."""
+    room = width - len(layout.groups) * (layout.group_width + len(BETWEEN_GROUPS))
+    widths = list(layout.label_widths)
+    if layout.is_text[-1]:
+        return layout  # the words of the last column are broken instead
+    least = [max(NARROWEST, *(_longest_word(row[n]) for row in layout.labels)) for n in range(len(widths))]
+    while _total(widths) > room and any(own > low for own, low in zip(widths, least, strict=True)):
+        widest = max(own for own, low in zip(widths, least, strict=True) if own > low)
+        widths[next(n for n, own in enumerate(widths) if own == widest > least[n])] -= 1
+    if widths == layout.label_widths:
+        return layout
+    labels: list[list[str]] = []
+    cells: list[list[list[str]]] = [[] for _ in layout.groups]
+    for n, row in enumerate(layout.labels):
+        parts = [textwrap.wrap(text, own, break_long_words=False) for text, own in zip(row, widths, strict=True)]
+        for line in range(max(1, *map(len, parts))):
+            labels.append([part[line] if line < len(part) else "" for part in parts])
+            for own, given in zip(cells, layout.cells, strict=True):
+                own.append(given[n] if line == 0 else [""] * len(layout.widths))
+    widths = [max(own, *(cell_len(row[n]) for row in labels)) for n, own in enumerate(widths)]
+    return replace(layout, labels=labels, cells=cells, label_widths=widths)
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, textwrap.wrap(text, 1, break_long_words=False)), default=0)
+
+
 def _total(widths: list[int]) -> int:
     return sum(widths) + len(GAP) * (len(widths) - 1)
 
@@ -207,7 +235,8 @@ def _block(table: Table, layout: Layout) -> Iterator[Text]:
     has_blocks = table.has_blocks or not table.is_grouped
     are_blocks = has_blocks and len(table.labels) > 1 and not all(labels[0] for labels in layout.labels)
     for n, labels in enumerate(layout.labels):
-        if n and labels[0] and are_blocks:
+        goes_on = not any(text for group in layout.cells for text in group[n])
+        if n and labels[0] and are_blocks and not goes_on:
             yield Text("")
         line = Text(_padded(labels, layout.label_widths))
         for group in layout.cells:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import CodeType
 
     from deadheat.collection import Collection
     from deadheat.retrievers._protocol import Hits
@@ -24,8 +22,8 @@ class Function:
 
     Notes
     -----
-    Finished work is found again by the function's name and code. What it reads from elsewhere is not seen: when that
-    changes, give another name.
+    Finished work is found again by the function's attribute ``key``, see `Retriever`. Without one it is always done
+    again: what a function reads from elsewhere cannot be seen.
     """
 
     def __init__(
@@ -38,11 +36,10 @@ class Function:
         return f"Function({self.name})"
 
     @property
-    def key(self) -> dict[str, object]:
-        """What its results depend on, as far as that can be seen."""
-        code: CodeType | None = getattr(self.function, "__code__", None)
-        what = getattr(self.function, "__qualname__", type(self.function).__qualname__)
-        return {"retriever": "function", "function": what, "code": None if code is None else _hash_of(code)}
+    def key(self) -> dict[str, object] | None:
+        """What its results depend on, if the function says so."""
+        key: object = getattr(self.function, "key", None)
+        return None if key is None else {"retriever": "function", "key": key}
 
     def index(self, documents: Collection) -> None:
         """Do nothing: the function knows its documents."""
@@ -50,13 +47,3 @@ class Function:
     def search(self, texts: Sequence[str], k: int) -> Hits | Sequence[Mapping[str, float]]:
         """Return what the function returns."""
         return self.function(texts, k)
-
-
-def _hash_of(code: CodeType) -> str:
-    """Return a SHA-256 of what a function does, wherever it stands."""
-    return hashlib.sha256(repr(_parts(code)).encode()).hexdigest()
-
-
-def _parts(code: CodeType) -> tuple[Any, ...]:
-    inner = tuple(_parts(one) if hasattr(one, "co_code") else repr(one) for one in code.co_consts)
-    return code.co_code, code.co_names, inner

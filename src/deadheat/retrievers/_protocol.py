@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from deadheat.errors import SourceTypeError
+from deadheat.errors import ScoreError, SourceTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,16 +51,19 @@ class Hits:
         return cls(text, documents[found], score)
 
     @classmethod
-    def of_dicts(cls, found: Sequence[object]) -> Self:
-        """Put together a dict ``{doc_id: score}`` for each text."""
+    def of_dicts(cls, found: Sequence[object], *, name: str = "a search") -> Self:
+        """Put together a dict ``{doc_id: score}`` for each text; errors call the search by its name."""
         ids: list[str] = []
         scores: list[float] = []
         for number, documents in enumerate(found):
             if not isinstance(documents, Mapping):
-                msg = f"a search must return {{doc_id: score}} for each text, got {documents!r} for text {number}"
+                msg = f"{name} must return a dict {{doc_id: score}} for each text, got {documents!r} for text {number}"
                 raise SourceTypeError(msg)
             ids += documents
-            scores += documents.values()
+            for doc, score in documents.items():
+                if isinstance(score, str) or not hasattr(score, "__float__"):
+                    raise ScoreError(f"{name}: score of document {doc!r} must be a number, got {score!r}")
+                scores.append(float(score))
         text = np.repeat(np.arange(len(found)), [len(documents) for documents in found])  # type: ignore[arg-type]
         return cls(text, np.array(ids, dtype=object), np.array(scores, np.float64))
 
@@ -80,8 +83,9 @@ class Retriever(Protocol):
     Those of deadheat return **all** of them, so that lists may be longer than k, and tie statistics stay exact; what
     other retrievers cut cannot be brought back.
 
-    Work that is finished is found again by an attribute ``key``, if there is one: anything that JSON can hold and that
-    changes with whatever changes the results. Without it the class and the name are the key.
+    Runs that are finished are used again by another call only if there is an attribute ``key``: text, or anything else
+    that JSON can hold, that changes with whatever changes the results (parameters, version, data). A function may have
+    one as well: ``search.key = "v2"``. Without it its runs are always made again.
     """
 
     name: str

@@ -64,7 +64,7 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
             what = f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__
             msg = f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts, got {what}"
             raise SourceTypeError(msg)
-        hits = Hits.of_dicts(hits)
+        hits = Hits.of_dicts(hits, name=name)
     scores = np.asarray(hits.score, np.float64)
     _check(name, hits, scores, query_ids)
     queries = np.array(list(query_ids), dtype=object)[hits.text]

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KINDS: dict[str, Any] = {"bm25": BM25, "embedding": Embedding, "run": RunFile}
+OWN = (BM25, Embedding, RunFile, Function)
 PACKED = (".gz", ".zst")
 ALLOWED = (
-    "'bm25', with options as in 'bm25(k1=1.2, b=0.75)', the path of a run file, or the name or folder of a"
-    " sentence-transformers model, with options as in \"embedding('NAME', query_prompt='query: ')\""
+    "'bm25', with options as in 'bm25(k1=1.2, b=0.75)', the path of a run file (of several:"
+    " \"run('de.run', 'en.run')\"), or the name or folder of a sentence-transformers model,"
+    " with options as in \"embedding('NAME', query_prompt='query: ')\""
 )
 
 
@@ -85,21 +87,31 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
     names = [name for name, _ in named]
     for name in names:
         if names.count(name) > 1:
-            msg = f"two retrievers are named {name!r}: give one another name, as in \"run('new.run', name='new')\""
+            is_code = any(one.name == name and isinstance(one, Function) for _, one in named)
+            how = "{'a': f, 'b': g}" if is_code else "\"run('new.run', name='new')\""
+            msg = f"two retrievers are named {name!r}: give one another name, as in {how}"
             raise ParameterError(msg)
     return dict(named)
 
 
 def identity(retriever: Retriever) -> str:
-    """Return what the results of a retriever depend on, as JSON: finished work is found again by it."""
-    key = getattr(retriever, "key", None)
+    """Return what the results of a retriever depend on, as JSON; without a key only its class and name."""
+    key = key_of(retriever)
     if key is None:
         key = {"retriever": f"{type(retriever).__module__}.{type(retriever).__qualname__}", "name": retriever.name}
     try:
-        return json.dumps(key, sort_keys=True, default=str)
+        return json.dumps(key, sort_keys=True)
     except (TypeError, ValueError) as error:
         msg = f"the key of {retriever.name} must be something that JSON can hold, got {key!r} ({error})"
         raise ParameterError(msg) from error
+
+
+def key_of(retriever: Retriever) -> object:
+    """Return what tells the results of a retriever from others; None if only a search can say what it finds."""
+    kind = type(retriever)
+    if isinstance(retriever, OWN) and kind not in OWN and "key" not in vars(kind):
+        return None  # a class of a user's: the key that it has from ours says nothing of its changes
+    return getattr(retriever, "key", None)
 
 
 def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:

@@ -1,0 +1,29 @@
+"""Averages across languages: which cases they stand on, and which language is lowest."""
+
+from __future__ import annotations
+
+import deadheat as dh
+from deadheat.cases import Case, Cases
+from test_bench import CASES, DOCUMENTS
+
+
+def test_a_case_of_several_sets_counts_once_across_languages() -> None:
+    first = Cases("small", {}, CASES.cases[:2])  # English: bm25 finds both at once
+    none = Cases("plain", {}, (Case("p", "pain", ("D2",), (1.0,)),))
+    alone = dh.bench(CASES, DOCUMENTS, "bm25", measures="RR", n_resamples=50).averages()
+    result = dh.bench([CASES, first, none], DOCUMENTS, "bm25", measures="RR", n_resamples=50)
+    assert alone.drop("pooled").equals(result.averages().drop("pooled"))
+    assert alone["pooled"].to_list() == ["de: 3 cases, en: 4 cases"]
+    assert result.averages()["pooled"].to_list() == ["de: 3 cases, en: 4 cases of 2 sets"]
+    title = "Across 2 languages (de: 3 cases, en: 4 cases of 2 sets; without plain, of no language)"
+    assert title in result.report()
+    assert "plain: 1 case\n" in result.report()
+    other = Cases("small", {}, (Case("e1", "sleep pain", ("D4", "D2"), (1.0, 1.0), language="en"),))
+    assert dh.bench([CASES, other], DOCUMENTS, "bm25", n_resamples=50).pooled["en"] == "5 cases of 2 sets"
+
+
+def test_equal_means_have_no_lowest_language() -> None:
+    found = [{"D1": 1.0, "D2": 0.5, "D4": 0.2}]
+    result = dh.bench(CASES, DOCUMENTS, lambda texts, _: found * len(texts), measures="Hit@10", n_resamples=50)
+    (row,) = result.averages().to_dicts()
+    assert (row["mean"], row["lowest"], row["highest"]) == (1.0, None, None)

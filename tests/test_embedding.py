@@ -1,0 +1,152 @@
+"""Embeddings as a retriever: searched in blocks, kept by model and content, resumed where they were interrupted."""
+
+from __future__ import annotations
+
+import sys
+from importlib import machinery, metadata
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pytest
+
+from deadheat.collection import Collection
+from deadheat.errors import (
+    ParameterError,
+)
+from deadheat.retrievers import Embedding, identity, make_retriever
+from deadheat.retrievers._strings import Strings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.arrays import FloatArray
+
+from test_retrievers import DOCUMENTS, found, indexed
+
+
+class Letters:
+    """Stands for a sentence-transformers model: the embedding of a text counts its letters a to e, and its prompt."""
+
+    loaded: ClassVar[list[str]] = []
+    encoded: ClassVar[list[str]] = []
+    prompts: ClassVar[dict[str, str]] = {"query": "", "document": ""}
+
+    def __init__(self, model: str, **_: object) -> None:
+        if model == "unknown":
+            raise OSError("unknown is not a local folder\nand not on the hub")
+        self.loaded.append(model)
+
+    def encode(self, texts: list[str], *, prompt: str | None, normalize_embeddings: bool, **_: object) -> FloatArray:
+        self.encoded.extend(texts)
+        given = [(prompt or "") + text for text in texts]
+        counts = np.array([[text.casefold().count(letter) for letter in "abcde"] for text in given], np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True) if normalize_embeddings else counts
+
+
+@pytest.fixture
+def letters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> type[Letters]:
+    module = ModuleType("sentence_transformers")
+    module.__spec__ = machinery.ModuleSpec("sentence_transformers", None)
+    vars(module)["SentenceTransformer"] = Letters
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    known = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "9" if name == "sentence-transformers" else known(name))
+    monkeypatch.setenv("DEADHEAT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(Letters, "loaded", [])
+    monkeypatch.setattr(Letters, "encoded", [])
+    return Letters
+
+
+@pytest.mark.usefixtures("letters")
+def test_embeddings_find_by_similarity_and_equal_strings_tie() -> None:
+    (hits,) = found(indexed(Embedding("org/letters")), ["a heart attack"], k=1)
+    assert list(hits) == ["D4", "D5"]
+    (hits,) = found(indexed(Embedding("org/letters", normalise=False)), ["e"], k=5)
+    assert hits == {"D3": 3.0, "D1": 3.0, "D2": 2.0, "D4": 1.0, "D5": 1.0}  # "high temperature" has three
+
+
+def test_embeddings_are_kept_by_model_and_content(letters: type[Letters]) -> None:
+    first = found(indexed(Embedding("org/letters")), ["a", "b"])
+    n_strings = len(set(Strings.of(DOCUMENTS).texts))
+    assert len(letters.encoded) == n_strings + 2
+    assert found(indexed(make_retriever("org/letters")), ["a", "b"]) == first
+    assert len(letters.encoded) == n_strings + 4  # the texts only
+    Embedding("org/letters", document_prompt="e ").index(DOCUMENTS)
+    other = Collection("other", DOCUMENTS.ids, ("A", *DOCUMENTS.texts[1:]), DOCUMENTS.synonyms)
+    Embedding("org/letters").index(other)
+    assert len(letters.encoded) == 3 * n_strings + 4
+    Embedding("org/letters", cache=False).index(DOCUMENTS)
+    assert len(letters.encoded) == 4 * n_strings + 4
+
+
+def test_a_damaged_cache_is_made_again(letters: type[Letters], tmp_path: Path) -> None:
+    Embedding("org/letters", cache=tmp_path).index(DOCUMENTS)
+    (path,) = (tmp_path / "embeddings").iterdir()
+    path.write_bytes(b"half")
+    before = len(letters.encoded)
+    Embedding("org/letters", cache=tmp_path).index(DOCUMENTS)
+    assert len(letters.encoded) > before
+    assert np.load(path).shape[1] == 5
+
+
+def test_interrupted_embeddings_go_on_where_they_were(
+    letters: type[Letters], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deadheat.retrievers._embedding.PART", 2)
+    encode, n_strings = Letters.encode, len(set(Strings.of(DOCUMENTS).texts))
+
+    def dying(self: Letters, texts: list[str], **options: Any) -> FloatArray:  # noqa: ANN401 - passed on
+        if len(letters.encoded) == 4:
+            raise KeyboardInterrupt
+        return encode(self, texts, **options)
+
+    monkeypatch.setattr(Letters, "encode", dying)
+    with pytest.raises(KeyboardInterrupt):
+        Embedding("m", cache=tmp_path).index(DOCUMENTS)
+    monkeypatch.setattr(Letters, "encode", encode)
+    retriever = Embedding("m", cache=tmp_path)
+    retriever.index(DOCUMENTS)
+    assert len(letters.encoded) == n_strings
+    assert [path.suffix for path in (tmp_path / "embeddings").iterdir()] == [".npy"]
+    whole = Embedding("m", cache=False)
+    whole.index(DOCUMENTS)
+    assert found(retriever, ["a heart"]) == found(whole, ["a heart"])
+
+
+@pytest.mark.usefixtures("letters")
+def test_prompts_stand_before_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = found(indexed(Embedding("m")), ["a"])
+    assert found(indexed(Embedding("m", query_prompt="eee")), ["a"]) != plain
+    monkeypatch.setattr(Letters, "prompts", {"query": "eee"})
+    of_model = found(indexed(Embedding("m")), ["a"])
+    assert of_model == found(indexed(Embedding("m", query_prompt="eee")), ["a"]) != plain
+    assert found(indexed(Embedding("m", query_prompt="")), ["a"]) == plain
+
+
+@pytest.mark.usefixtures("letters")
+def test_a_model_that_cannot_be_loaded_is_an_error_with_what_is_allowed() -> None:
+    with pytest.raises(ParameterError, match=r"cannot load the model 'unknown': unknown is not a local folder\. A"):
+        indexed(make_retriever("unknown"))
+
+
+@pytest.mark.usefixtures("letters")
+def test_a_model_in_a_folder_is_known_by_its_files(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "weights").write_bytes(b"1")
+    retriever = make_retriever(tmp_path / "model")
+    assert isinstance(retriever, Embedding)
+    assert retriever.name == "model"
+    before = identity(retriever)
+    (tmp_path / "model" / "weights").write_bytes(b"2")
+    assert identity(retriever) != before
+
+
+@pytest.mark.usefixtures("letters")
+def test_many_texts_are_searched_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a heart", "broken", "fever", "cab"]
+    whole = found(indexed(Embedding("m")), texts)
+    monkeypatch.setattr("deadheat.retrievers._embedding.MAX_CELLS", 7)
+    monkeypatch.setattr("deadheat.retrievers._embedding.PART", 3)
+    in_blocks = found(indexed(Embedding("m", cache=False)), texts)
+    assert [pytest.approx(hits) for hits in whole] == in_blocks

