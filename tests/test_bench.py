@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,6 @@ from deadheat.ontology import Ontology
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 DOCUMENTS = Collection(
     "terms", ("D1", "D2", "D3", "D4"), ("fever", "pain", "fever and pain", "sleep"), (("Fieber",), (), (), ("Schlaf",))
@@ -46,6 +44,30 @@ FEW = {"n_resamples": 200}
 
 def known(texts: Sequence[str], k: int) -> list[dict[str, float]]:  # noqa: ARG001 - as every retriever
     return [{"D1": 1.0, "D2": 1.0, "D4": 0.5} if "e" in text else {"D4": 1.0} for text in texts]
+
+
+class Counting:
+    """A retriever that counts its searches, and dies in one of them."""
+
+    name = "counting"
+
+    def __init__(self, dies_in: int | None = None) -> None:
+        self.dies_in = dies_in
+        self.n_indexed = 0
+        self.searched: list[tuple[str, ...]] = []
+
+    @property
+    def key(self) -> str:
+        return "counting"
+
+    def index(self, documents: Collection) -> None:  # noqa: ARG002 - as every retriever
+        self.n_indexed += 1
+
+    def search(self, texts: Sequence[str], k: int) -> list[dict[str, float]]:
+        if len(self.searched) == self.dies_in:
+            raise KeyboardInterrupt
+        self.searched.append(tuple(texts))
+        return known(texts, k)
 
 
 def test_languages_are_never_mixed() -> None:
@@ -119,9 +141,6 @@ def test_the_table_has_a_row_for_each_set_language_retriever_and_measure() -> No
     assert frame.columns[:6] == ["cases", "language", "retriever", "measure", "n_cases", "mean"]
 
 
-# --- what must hold between measures
-
-
 def test_a_broken_invariant_is_a_mistake_of_deadheat() -> None:
     evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["Hit@1", "P@1", "R@1", "RR", "Hit@3"])
     _invariants.check(evaluation)
@@ -158,126 +177,6 @@ def test_invariants_hold_on_random_runs(seed: int) -> None:
     assert means["Hit@1"] == pytest.approx(means["P@1"])
     assert means["RR"] >= means["Hit@1"]
     assert all(means[f"Hit@{k}"] >= means[f"R@{k}"] for k in (1, 2, 3, 10))
-
-
-# --- interrupted and started again
-
-
-class Counting:
-    """A retriever that counts its searches, and dies in one of them."""
-
-    name = "counting"
-
-    def __init__(self, dies_in: int | None = None) -> None:
-        self.dies_in = dies_in
-        self.n_indexed = 0
-        self.searched: list[tuple[str, ...]] = []
-
-    @property
-    def key(self) -> str:
-        return "counting"
-
-    def index(self, documents: Collection) -> None:  # noqa: ARG002 - as every retriever
-        self.n_indexed += 1
-
-    def search(self, texts: Sequence[str], k: int) -> list[dict[str, float]]:
-        if len(self.searched) == self.dies_in:
-            raise KeyboardInterrupt
-        self.searched.append(tuple(texts))
-        return known(texts, k)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """Return the content of all files, without how long the searches took."""
-    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    return {name: without_seconds(data) if name.startswith("runs") else data for name, data in found.items()}
-
-
-def without_seconds(data: bytes) -> bytes:
-    return json.dumps({**json.loads(data), "seconds": 0}).encode() if data.startswith(b"{") else data
-
-
-def test_killed_and_started_again_it_does_no_finished_work_again(tmp_path: Path) -> None:
-    whole = Counting()
-    expected = dh.bench(CASES, DOCUMENTS, ["bm25", whole], output=tmp_path / "whole", n_resamples=200)
-    assert len(whole.searched) == 2
-
-    dying, output = Counting(dies_in=1), tmp_path / "again"
-    with pytest.raises(KeyboardInterrupt):
-        dh.bench(CASES, DOCUMENTS, ["bm25", dying], output=output, n_resamples=200)
-    assert not (output / "report.md").exists()
-    second = Counting()
-    result = dh.bench(CASES, DOCUMENTS, ["bm25", second], output=output, n_resamples=200)
-    assert len(dying.searched) == 1
-    assert len(second.searched) == 1
-    assert second.searched != dying.searched
-    assert len(result.reused) == 3
-    assert result.to_polars().equals(expected.to_polars())
-    assert files(output) == files(tmp_path / "whole")
-
-    third = Counting()
-    dh.bench(CASES, DOCUMENTS, ["bm25", third], output=output, n_resamples=200)
-    assert third.searched == []
-    assert third.n_indexed == 0
-
-
-def test_what_has_changed_runs_again(tmp_path: Path) -> None:
-    def searches(cases: Cases = CASES, documents: Collection = DOCUMENTS, k: int = 50, limit: int | None = None) -> int:
-        retriever = Counting()
-        dh.bench(cases, documents, retriever, k=k, output=tmp_path, limit=limit, n_resamples=50, measures="RR")
-        return len(retriever.searched)
-
-    assert searches() == 2
-    assert searches() == 0
-    assert searches(k=40) == 2
-    assert searches(documents=Collection("terms", DOCUMENTS.ids, ("a", *DOCUMENTS.texts[1:]), DOCUMENTS.synonyms)) == 2
-    assert searches() == 2
-    relabelled = Cases("mine", {}, tuple(Case(c.case_id, c.text, ("D1",), (1.0,), language=c.language) for c in CASES))
-    assert searches(relabelled) == 0  # what is expected is not what is searched for
-    other = Cases("mine", {}, (*CASES.cases[:-1], Case("g3", "Migräne", ("D2",), (1.0,), language="de")))
-    assert searches(other) == 1
-
-
-def test_a_damaged_run_is_made_again(tmp_path: Path) -> None:
-    dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=50, measures="RR")
-    (tmp_path / "runs" / "mine.de.counting.k50.parquet").write_bytes(b"half a file")
-    retriever = Counting()
-    dh.bench(CASES, DOCUMENTS, retriever, output=tmp_path, n_resamples=50, measures="RR")
-    assert retriever.searched == [("Fieber", "Schlaf", "Kopfweh")]
-
-
-def test_a_quick_look_is_kept_apart(tmp_path: Path) -> None:
-    dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=50, measures="RR")
-    before = files(tmp_path)
-    result = dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, limit=1, n_resamples=50, measures="RR")
-    assert [len(part.cases) for part in result.parts.values()] == [1, 1]
-    after = files(tmp_path)
-    assert {name: after[name] for name in before} == before
-    assert "report.limit-1.md" in after
-    assert "a quick look, not a result" in after["report.limit-1.md"].decode()
-
-
-def test_runs_and_evaluations_can_be_read(tmp_path: Path) -> None:
-    result = dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=200)
-    saved = dh.load_evaluation(tmp_path / "evaluations" / "mine.de.bm25.json")
-    assert saved.means() == result.evaluations[Key("mine", "de", "bm25")].means()
-    run = dh.read_run(tmp_path / "runs" / "mine.de.bm25.k50.parquet")
-    assert dh.evaluate(CASES.by_language()["de"].qrels(), run, "RR").means() == {"RR": 2 / 3}
-    german, old = CASES.by_language()["de"], {"old": tmp_path / "runs" / "mine.de.bm25.k50.parquet"}
-    again = dh.bench(german, DOCUMENTS, old, n_resamples=50)
-    assert again.evaluations[Key("mine", "de", "old")].means()["RR"] == 2 / 3
-
-
-def test_a_report_of_someone_else_is_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / "report.md").write_text("mine")
-    with pytest.raises(DataError, match="is none of a benchmark"):
-        dh.bench(CASES, DOCUMENTS, output=tmp_path)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be made a folder"):
-        dh.bench(CASES, DOCUMENTS, output=tmp_path / "file")
-
-
-# --- clusters
 
 
 def test_clusters_of_expected_ids_widen_the_interval_and_the_report_says_so() -> None:
@@ -321,8 +220,6 @@ def test_wrong_clusters_are_refused_before_anything_is_searched(
         dh.bench(CASES, DOCUMENTS, retriever, cluster=cluster)
 
 
-# --- an ontology
-
 TREE = Ontology.from_parents({"D3": [], "D1": ["D3"], "D2": ["D3"], "D4": ["D1"]})
 
 
@@ -343,9 +240,6 @@ def test_ids_that_an_ontology_lacks_are_said() -> None:
     with pytest.warns(DeadheatWarning, match="D4"):
         result = dh.bench(CASES, DOCUMENTS, ontology=small, n_resamples=50)
     assert any("'D4'" in note for note in result.notes)
-
-
-# --- what is refused
 
 
 @pytest.mark.parametrize(
