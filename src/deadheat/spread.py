@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -12,30 +12,6 @@ if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray
     from deadheat.measures import Measure
     from deadheat.placement import Placements
-
-
-class Spread(Protocol):
-    """The values of a measure over all tie orders, one entry for each query; every array has shape (n_queries,)."""
-
-    @property
-    def mean(self) -> FloatArray:
-        """Exact mean over the orders."""
-
-    @property
-    def std(self) -> FloatArray:
-        """Standard deviation over the orders."""
-
-    @property
-    def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Smallest and largest value."""
-
-    @property
-    def standard_error(self) -> FloatArray:
-        """Monte Carlo error of `mean`."""
-
-    @property
-    def has_relevant(self) -> BoolArray:
-        """Which queries have a document that counts as relevant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,3 +110,7 @@ class SelectedSpread:
     def has_relevant(self) -> BoolArray:
         """Which queries have a document that counts as relevant."""
         return self.whole.has_relevant[self.keep]
+
+
+Spread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread
+"""The values of a measure over all tie orders, one entry for each query."""

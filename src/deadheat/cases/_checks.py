@@ -109,7 +109,7 @@ def check_language(document: Document, cases: Cases) -> Iterator[Finding]:
             continue
         texts = part.texts()
         other = guess(texts)
-        if other not in {None, code}:
+        if other is not None and other != code:
             message = f"the texts of language {language!r} look {NAMES[other]} (a guess by function words and endings)"
             yield _about("language", document, message, f"Look at them; if it is so, write {other!r}.", [])
             continue

@@ -124,7 +124,8 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     from deadheat.cases import read_cases
 
     measures = parsed_measures(notations)
-    intervals = intervals_of({**options, "queries": True}, options["seed"], for_what="")  # cases have the columns
+    with_columns = {**options, "queries": True}  # cases have them
+    intervals: dict[str, Any] = {**intervals_of(with_columns, options["seed"], for_what="")}
     check_inputs([*cases, collection, *([options["ontology"]] if options["ontology"] else [])])
     _check_output(options["output"])
     if options["similarity"] and not options["ontology"]:

@@ -130,7 +130,7 @@ def _design(options: dict[str, Any], baseline: str | None, names: list[str]) -> 
     from deadheat.comparing import check_design
     from deadheat.comparison import Design
 
-    intervals = intervals_of(options, options["seed"], for_what="")
+    intervals: dict[str, Any] = {**intervals_of(options, options["seed"], for_what="")}
     design = {
         "baseline": baseline,
         **{name: options[name] for name in ("test", "correction", "alternative")},

@@ -95,3 +95,4 @@ class Retriever(Protocol):
 
     def search(self, texts: Sequence[str], k: int) -> Hits | Sequence[Mapping[str, float]]:
         """Return the k best documents of each text: `Hits`, or a dict ``{doc_id: score}`` for each text."""
+        ...

@@ -6,7 +6,7 @@ import ast
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from deadheat.errors import ParameterError, SourceTypeError, did_you_mean
 from deadheat.io.formats import SUFFIXES
@@ -63,7 +63,7 @@ def make_retriever(spec: object, *, name: str | None = None) -> Retriever:
     if isinstance(spec, Retriever):
         return spec
     if callable(spec):
-        return Function(spec, **named)
+        return Function(cast("Any", spec), **named)
     msg = f"cannot make a retriever of {type(spec).__name__}: give {ALLOWED}, a function or an object with name, index"
     raise SourceTypeError(msg + " and search")
 
