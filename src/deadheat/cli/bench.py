@@ -13,7 +13,15 @@ import click
 from deadheat.cli.app import debug_option
 from deadheat.cli.files import check_inputs
 from deadheat.cli.intervals import intervals_of, resampling_options
-from deadheat.cli.options import complete_from, examples, measure_option, parsed_measures, parsed_numbers
+from deadheat.cli.options import (
+    complete_from,
+    correction_option,
+    examples,
+    measure_option,
+    parsed_measures,
+    parsed_numbers,
+    test_option,
+)
 from deadheat.cli.output import print_report
 from deadheat.cli.validate import language_option, pattern_option
 
@@ -77,22 +85,8 @@ EXAMPLES = examples(
     "--limit", type=click.IntRange(1), metavar="N", help="A quick look at the first N cases of each language."
 )
 @click.option("--baseline", metavar="NAME", help="Compare all others with this retriever; by default every pair.")
-@click.option(
-    "--test",
-    metavar="TEST",
-    default="randomization",
-    show_default=True,
-    shell_complete=complete_from("deadheat.pairing:TESTS"),
-    help="As for compare.",
-)
-@click.option(
-    "--correction",
-    metavar="none|bonferroni|holm|bh",
-    default="holm",
-    show_default=True,
-    shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
-    help="Of p values.",
-)
+@test_option
+@correction_option
 @resampling_options
 @click.option(
     "--cluster",

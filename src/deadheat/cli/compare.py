@@ -14,6 +14,7 @@ from deadheat.cli.grouping import columns_of, queries_path, read_queries, stratu
 from deadheat.cli.intervals import interval_options, intervals_of
 from deadheat.cli.options import (
     complete_from,
+    correction_option,
     duplicates_option,
     examples,
     measure_option,
@@ -21,6 +22,7 @@ from deadheat.cli.options import (
     no_relevant_option,
     parsed_measures,
     precision_option,
+    test_option,
     unique_names,
 )
 from deadheat.cli.output import output_options, prepare, print_report
@@ -49,22 +51,8 @@ EXAMPLES = examples(
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN RUN...")
 @click.option("--baseline", metavar="RUN", help="Compare all others with this run; by default every pair.")
 @measure_option
-@click.option(
-    "--test",
-    metavar="TEST",
-    default="randomization",
-    show_default=True,
-    shell_complete=complete_from("deadheat.pairing:TESTS"),
-    help="randomization, bootstrap, t, wilcoxon, sign or tukey.",
-)
-@click.option(
-    "--correction",
-    metavar="none|bonferroni|holm|bh",
-    default="holm",
-    show_default=True,
-    shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
-    help="Of p values, for the number of rows of a measure.",
-)
+@test_option
+@correction_option
 @click.option(
     "--alternative",
     metavar="two-sided|greater|less",

@@ -62,6 +62,22 @@ no_relevant_option = click.option(
     show_default=True,
     help="Queries without a relevant document score 0, or are left out.",
 )
+test_option = click.option(
+    "--test",
+    metavar="TEST",
+    default="randomization",
+    show_default=True,
+    shell_complete=complete_from("deadheat.pairing:TESTS"),
+    help="randomization, bootstrap, t, wilcoxon, sign or tukey.",
+)
+correction_option = click.option(
+    "--correction",
+    metavar="none|bonferroni|holm|bh",
+    default="holm",
+    show_default=True,
+    shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
+    help="Of p values, for the number of rows of a measure.",
+)
 precision_option = click.option(
     "--score-precision",
     metavar="PRECISION",
