@@ -158,7 +158,7 @@ def test_crossed_strata_in_a_table(queries: Path) -> None:
 
 def test_clusters(queries: Path) -> None:
     out = ok("-m", "RR", "--queries", queries, "--pool-languages", "--cluster", "level")
-    assert "in 2 clusters" in out
+    assert "in 2 clusters" in " ".join(out.split())  # where the line wraps depends on the length of the path
 
 
 def test_margins_and_sample_sizes() -> None:
