@@ -180,3 +180,16 @@ def test_both_plans_give_the_same_placements(source: str, batch: Batch) -> None:
     ]
     assert sorted(counted.select("query_id", "doc_id", "relevance", "above", "tied").rows()) == sorted(by_hand)
     assert dh.place(qrels, run).to_polars().equals(counted)
+
+
+@pytest.mark.parametrize("plan", [None, "count", "window"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_zero_has_no_sign(source: str, plan: str | None) -> None:
+    """A score of -0.0 ties with 0.0 in every engine."""
+    scores = [0.0, -0.0, 1.0, -0.0, 0.0, -1.0]
+    run = [(query, f"d{n}", score) for query in ("q1", "q2") for n, score in enumerate(scores)]
+    qrels = [("q1", "d1", 1.0), ("q1", "d4", 1.0), ("q2", "d0", 1.0)]
+    build = SOURCES[source]
+    found = dh.place(build(qrels, "qrels"), build(run, "run"), plan=plan).to_polars()
+    assert found["above"].to_list() == [1, 1, 1]
+    assert found["tied"].to_list() == [4, 4, 4]

@@ -43,7 +43,8 @@ class Blocks:
     @cached_property
     def hashes(self) -> NDArray[np.uint32]:
         """The high bits of each document id's hash, of shape (n_rows,)."""
-        return (self.frame["doc_id"].hash(1).to_numpy() >> np.uint64(64 - HASH_BITS)).astype(np.uint32)
+        high = pl.col("doc_id").hash(1) // 2 ** (64 - HASH_BITS)
+        return self.frame.lazy().select(high.cast(pl.UInt32)).collect(engine="streaming").to_series().to_numpy()
 
 
 def blocks_of(frame: pl.DataFrame) -> Blocks | None:

@@ -8,26 +8,16 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
-import narwhals as nw
-import numpy as np
 import polars as pl
 
 from deadheat import contiguous, fingerprints, io
-from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, NullIdError, SourceTypeError
-from deadheat.sources import (
-    LARGEST_INTEGER,
-    VALUE,
-    VALUE_ERROR,
-    all_numbers,
-    check_all,
-    check_mapping,
-    frame_of,
-    frame_of_mapping,
-    numbers_of,
-)
+from deadheat.errors import DuplicateError, SourceTypeError
+from deadheat.sources import all_numbers, check_all, check_mapping, frame_of_mapping, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import narwhals as nw
 
     from deadheat.arrays import FloatArray
     from deadheat.io import Format, Kind
@@ -35,8 +25,6 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = object
 """A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""
-
-KEYS = ["query_id", "doc_id"]
 
 
 class Table:
@@ -69,13 +57,16 @@ class Table:
         self.format = cast("Format | None", format)
         self.mapping: Nested | None = None
         self.blocks: contiguous.Blocks | None = None
+        self._rows: pl.DataFrame | None = None
         self._frame: nw.LazyFrame[Any] | None = None
         if self.path is not None:
             source = io.scan(self.path, self.kind, format=self.format, progress=progress)
         if isinstance(source, Mapping):
             self.mapping = check_mapping(source, self.kind, self.where)
+        elif self.path is not None and isinstance(source, pl.DataFrame):
+            self._hold(source)  # whoever read it has checked it
         else:
-            self._frame = self._canonical(source)
+            self._take(source)
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -95,21 +86,43 @@ class Table:
         """Where the rows came from, for messages."""
         return str(self.path) if self.path else self.name
 
+    def _hold(self, rows: pl.DataFrame) -> None:
+        self._rows, self.blocks = rows, contiguous.blocks_of(rows)
+
+    def _take(self, source: Source) -> None:
+        """Check a frame or tuples; hold their rows, or leave them to their engine."""
+        from deadheat.frames import canonical
+
+        found = canonical(source, self.kind, self.where)
+        if isinstance(found, pl.DataFrame):
+            self._hold(found)
+        else:
+            self._frame = found
+
     @property
     def lazy(self) -> nw.LazyFrame[Any]:
         """The rows as a lazy Narwhals frame with the columns query_id, doc_id and relevance or score."""
         if self._frame is None:
-            self._frame = nw.from_native(frame_of_mapping(self.mapping or {}, self.kind).lazy())
+            import narwhals as nw
+
+            self._frame = nw.from_native(self.to_polars().lazy())
         return self._frame
 
     @property
     def is_polars(self) -> bool:
         """Whether Polars holds the rows (and can stream them)."""
-        return bool(self.lazy.implementation.is_polars())
+        return self._frame is None or bool(self._frame.implementation.is_polars())
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars frame, in the order of the source."""
-        return collect(self.lazy)
+        if self._rows is not None:
+            return self._rows
+        if self._frame is None:
+            self._rows = frame_of_mapping(self.mapping or {}, self.kind)
+            return self._rows
+        from deadheat.frames import collect
+
+        return collect(self._frame)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
@@ -133,7 +146,8 @@ class Table:
         """Return a few document ids, for messages."""
         if self.mapping is not None:
             return list(islice(chain.from_iterable(self.mapping.values()), size))
-        return collect(self.lazy.select("doc_id").head(size))["doc_id"].to_list()
+        rows = self.lazy.select("doc_id").head(size).collect(backend="polars")
+        return rows["doc_id"].to_list()
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair stands twice; a dict cannot hold one."""
@@ -141,14 +155,9 @@ class Table:
             return
         if self.blocks and not contiguous.may_repeat(self.blocks):
             return
-        rows = self.lazy.select(*KEYS)
-        if self.is_polars:
-            suspects = _rows_with_equal_hash(rows.to_native())
-            if suspects is None:
-                return
-            rows = nw.from_native(suspects)
-        groups = rows.group_by(*KEYS).agg(n=nw.len()).filter(nw.col("n") > 1)
-        found = collect(groups).sort(KEYS)
+        from deadheat.frames import repeated_pairs
+
+        found = repeated_pairs(self.lazy)
         if len(found):
             raise self._duplicate(found)
 
@@ -162,61 +171,6 @@ class Table:
         if len(found) > 1:
             message += f"; {len(found) - 1:,} more pairs are repeated"
         return DuplicateError(message, path=self.path or self.name, line=lines[1] if len(lines) > 1 else None)
-
-    def _canonical(self, source: Source) -> nw.LazyFrame[Any]:
-        """Name, cast and check the three columns."""
-        frame, value = frame_of(source, self.kind, self.where), VALUE[self.kind]
-        schema = frame.collect_schema()
-        names = io.resolve_columns(list(schema.names()), self.kind, where=self.where)
-        dtype = schema[names[value]]
-        if not (dtype.is_numeric() or dtype == nw.Boolean):
-            msg = f"column {names[value]!r} holds {dtype}, expected numbers"
-            raise ColumnError(msg, path=self.where)
-        if dtype.is_integer():
-            self._check_integers(frame, names[value])
-        for key in KEYS:
-            if schema[names[key]].is_float():
-                msg = f"column {names[key]!r} holds {schema[names[key]]}, expected text or whole numbers as ids"
-                raise ColumnError(msg, path=self.where)
-        ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
-        number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(value)  # -0.0 becomes 0.0
-        canonical = frame.select(*ids, number)
-        if isinstance(source, pl.DataFrame):
-            rows = collect(canonical)
-            self.blocks = contiguous.blocks_of(rows)
-            canonical = nw.from_native(rows.lazy())
-        self._check_rows(canonical)
-        return canonical
-
-    def _check_integers(self, frame: nw.LazyFrame[Any], column: str) -> None:
-        ends = collect(frame.select(low=nw.col(column).min(), high=nw.col(column).max()))
-        for end in ends.row(0):
-            if end is not None and abs(end) > LARGEST_INTEGER:
-                msg = (
-                    f"{VALUE[self.kind]} {end} is an integer beyond 2**53, where float64 merges neighbours; rescale it"
-                )
-                raise VALUE_ERROR[self.kind](msg, path=self.where)
-
-    def _check_rows(self, frame: nw.LazyFrame[Any]) -> None:
-        """Look for nulls and NaN in one pass; name the first such row."""
-        value = VALUE[self.kind]
-        number = nw.col(value)
-        wrong = ~number.is_finite() if self.kind == "qrels" else number.is_nan()
-        no_id = nw.col("query_id").is_null() | nw.col("doc_id").is_null()
-        checks = frame.select(rows=nw.len(), ids=no_id.sum(), null=number.is_null().sum(), wrong=wrong.sum())
-        rows, ids, null, bad = (count or 0 for count in collect(checks).row(0))
-        if not rows:
-            msg = "empty: no row in it"
-            raise EmptyDataError(msg, path=self.where)
-        if ids:
-            msg = f"{ids:,} of {rows:,} rows lack a query_id or doc_id; every row needs both"
-            raise NullIdError(msg, path=self.where)
-        if null or bad:
-            query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
-            what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"
-            count = f"; {null + bad:,} rows are such" if null + bad > 1 else ""
-            msg = f"{value} of document {doc!r} for query {query!r} is {what}{count}"
-            raise VALUE_ERROR[self.kind](msg, path=self.where)
 
 
 class Qrels(Table):
@@ -312,24 +266,6 @@ def read_run(source: Source, *, name: str | None = None, format: str | None = No
         The file is missing, malformed, or holds a value that cannot be evaluated.
     """
     return Run(source, name=name, format=format)
-
-
-def collect(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
-    """Fetch a lazy frame into Polars; Polars' own frames stream."""
-    if frame.implementation.is_polars():
-        return cast("pl.LazyFrame", frame.to_native()).collect(engine="streaming")
-    return cast("pl.DataFrame", frame.collect(backend="polars").to_native())
-
-
-def _rows_with_equal_hash(keys: pl.LazyFrame) -> pl.LazyFrame | None:
-    """Return the rows whose hash stands twice, or None if there are none.
-
-    64-bit hashes find a suspicion in a tenth of the time and memory that grouping all rows takes.
-    """
-    hashed = pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)
-    hashes = keys.select(hashed).collect(engine="streaming").to_series().sort(in_place=True).to_numpy()
-    twice = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
-    return keys.filter(hashed.is_in(pl.Series(twice).implode())) if len(twice) else None
 
 
 def label_of(path: Path) -> str:

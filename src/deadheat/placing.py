@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat import contiguous, relational
-from deadheat.data import Qrels, Run, collect
+from deadheat import contiguous
+from deadheat.data import Qrels, Run
 from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
 from deadheat.placement import sort_rows
 from deadheat.precision import round_scores
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from deadheat.placement import Placements
     from deadheat.precision import ScorePrecision
 
-PLANS = {"count": relational.count_plan, "window": relational.window_plan}
+PLANS = ("count", "window")
 FEW = 2  # judged documents of a query; up to here counting costs less than sorting
 
 
@@ -93,6 +92,16 @@ def rounded(run: Run, precision: ScorePrecision) -> Run:
 def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
     if run.blocks and plan is None:
         return _place_blocks(qrels, run, run.blocks)
+    return _place_relations(qrels, run, plan)
+
+
+def _place_relations(qrels: Qrels, run: Run, plan: str | None) -> Placements:
+    """Join and count where the rows are, in any order and any engine."""
+    import narwhals as nw
+
+    from deadheat import relational
+    from deadheat.frames import collect
+
     judged, retrieved = relational.same_engine(qrels, run)
     counts = relational.count_retrieved(retrieved)
     lazy = relational.find_judged(judged, retrieved)
@@ -102,7 +111,7 @@ def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
     # Another engine cannot always take a frame of ours: there the levels are found again.
     in_polars = retrieved.implementation.is_polars()
     in_engine = nw.from_native(levels.lazy()) if in_polars else lazy.select("query_id", "score").unique()
-    places = PLANS[plan](retrieved, in_engine)
+    places = (relational.count_plan if plan == "count" else relational.window_plan)(retrieved, in_engine)
     return _coded(qrels, run, counts, found.join(places, on=["query_id", "score"], how="left"))
 
 

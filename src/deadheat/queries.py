@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import narwhals as nw
 import polars as pl
 
-from deadheat.data import collect, label_of
+from deadheat.data import label_of
 from deadheat.errors import (
     ColumnError,
     DuplicateError,
@@ -18,6 +18,7 @@ from deadheat.errors import (
     SourceTypeError,
     did_you_mean,
 )
+from deadheat.frames import collect
 from deadheat.io.labels import Labels, as_text, labels_of_mapping, read_labels
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import polars as pl
 
-from deadheat.data import collect
+from deadheat.frames import collect
 
 if TYPE_CHECKING:
     from deadheat.data import Qrels, Run

@@ -1,18 +1,16 @@
-"""Bringing what users hold (frames, tuples, dicts of dicts) to checked columns."""
+"""Dicts of dicts as users hold them: checked, and their numbers as arrays."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat import io
-from deadheat.errors import ColumnError, EmptyDataError, RelevanceError, ScoreError, SourceTypeError
+from deadheat.errors import EmptyDataError, RelevanceError, ScoreError, SourceTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -25,57 +23,6 @@ if TYPE_CHECKING:
 VALUE = {"qrels": "relevance", "run": "score"}
 VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}
 LARGEST_INTEGER = 2**53  # beyond it float64 merges neighbouring integers
-
-
-def frame_of(source: object, kind: Kind, where: str) -> nw.LazyFrame[Any]:
-    """Return any frame that Narwhals takes, or tuples, as a lazy frame.
-
-    A frame in memory is handed to Polars, mostly without a copy; a lazy one stays in its engine.
-    """
-    frame = nw.from_native(cast("Any", source), pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        return frame
-    if isinstance(frame, nw.DataFrame):
-        names = io.resolve_columns(frame.columns, kind, where=where)
-        return nw.from_native(_to_polars(frame.select(*dict.fromkeys(names.values())), where).lazy())
-    if isinstance(source, Iterable) and not isinstance(source, str | bytes):
-        return nw.from_native(_frame_of_tuples(source, kind).lazy())
-    msg = f"cannot read {kind} from {type(source).__name__}: give a path, a dict of dicts, tuples or a dataframe"
-    raise SourceTypeError(msg)
-
-
-def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
-    """Hand three columns over to Polars, as plain lists where it cannot take them."""
-    try:
-        return frame.to_polars()
-    except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
-        try:
-            return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
-        except (TypeError, pl.exceptions.PolarsError) as error:
-            msg = f"a column holds values of different types: {error}"
-            raise ColumnError(msg, path=where) from None
-
-
-def _frame_of_tuples(rows: Iterable[Any], kind: Kind) -> pl.DataFrame:
-    """Build a frame from tuples; named tuples (those of ir_measures, say) are read by name."""
-    value = VALUE[kind]
-    rows = list(rows)
-    if rows and hasattr(rows[0], "_fields"):
-        columns = io.resolve_columns(list(rows[0]._fields), kind, where="tuples")
-        rows = [tuple(getattr(row, columns[key]) for key in ("query_id", "doc_id", value)) for row in rows]
-    for place, row in enumerate(rows):
-        if not isinstance(row, tuple | list) or len(row) != 3 or not all(isinstance(key, str) for key in row[:2]):
-            msg = f"item {place}: expected (query_id, doc_id, {value}) with text ids, got {row!r}"
-            raise SourceTypeError(msg)
-        check_number(kind, row[0], row[1], row[2], kind)
-    queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
-    return pl.DataFrame(
-        {
-            "query_id": pl.Series(queries, dtype=pl.String),
-            "doc_id": pl.Series(docs, dtype=pl.String),
-            value: np.array(values, np.float64),
-        }
-    )
 
 
 def frame_of_mapping(mapping: Nested, kind: Kind) -> pl.DataFrame:

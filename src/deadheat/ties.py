@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat import relational
 from deadheat.errors import RowOrderError
 
 if TYPE_CHECKING:
@@ -99,6 +97,10 @@ def by_rule(placements: Placements, qrels: Qrels, run: Run, rule: str) -> Placem
 
 def _documents_first(placements: Placements, qrels: Qrels, run: Run, rule: str, rows: IntArray) -> IntArray:
     """Count, for each of `rows`, the documents of its tie that the rule puts before it."""
+    import narwhals as nw
+
+    from deadheat import relational
+
     judged, retrieved = relational.same_engine(qrels, run)
     if rule == "input":
         if not run.is_polars:

@@ -62,8 +62,8 @@ def holds_only_numbers(values: pl.Series) -> bool:
 
 def holds_large(values: pl.Series) -> bool:
     """Return whether some value is infinite or so large that its text must be looked at."""
-    largest = values.abs().max()
-    return isinstance(largest, float) and largest >= _FIRST_INEXACT
+    low, high = values.min(), values.max()
+    return isinstance(low, float) and isinstance(high, float) and not -_FIRST_INEXACT < low <= high < _FIRST_INEXACT
 
 
 def are_exact(texts: pl.Series, kind: Kind, path: Path) -> bool:
