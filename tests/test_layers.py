@@ -16,7 +16,7 @@ PACKAGE = Path(deadheat.__file__).parent
 # each may import its own layer and the ones before it
 LAYERS = (
     ("errors",),
-    ("arrays", "fingerprints", "io", "precision", "sources", "frames", "contiguous", "data"),
+    ("arrays", "fingerprints", "io", "precision", "sources", "frames", "contiguous", "counting", "data"),
     ("placement", "relational", "placing", "ties"),
     ("kernels",),
     ("measures",),

@@ -64,7 +64,7 @@ def may_repeat(blocks: Blocks) -> bool:
     for start, stop in pairwise(bounds.tolist()):
         hashes[start:stop].sort()
     equal = np.flatnonzero(hashes[1:] == hashes[:-1])
-    doubtful = np.unique(np.searchsorted(bounds, equal, side="right") - 1).tolist()
+    doubtful = set((np.searchsorted(bounds, equal, side="right") - 1).tolist())
     return any(docs[int(bounds[n]) : int(bounds[n + 1])].is_duplicated().any() for n in doubtful)
 
 
@@ -75,38 +75,3 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
     rows = pl.Series("row", np.flatnonzero(known[blocks.hashes >> np.uint32(HASH_BITS - TABLE_BITS)]))
     candidates = blocks.frame.select(pl.all().gather(rows)).with_columns(rows)
     return candidates.join(judgments, on=["query_id", "doc_id"], how="inner", maintain_order="left")
-
-
-def count(blocks: Blocks, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Count the documents above and at the scores of some rows.
-
-    Parameters
-    ----------
-    rows : ndarray of int, shape (n_rows,)
-        Ascending.
-
-    Returns
-    -------
-    above, tied : ndarray of int, shape (n_rows,)
-    """
-    scores = blocks.frame["score"].to_numpy()
-    falls = scores[1:] <= scores[:-1]
-    falls[blocks.bounds[1:-1] - 1] = True  # from one query to the next anything goes
-    own, block = scores[rows], np.searchsorted(blocks.bounds, rows, side="right") - 1
-    start, stop = blocks.bounds[block], blocks.bounds[block + 1]
-    above, tied = rows - start, np.ones_like(rows)
-    if falls.all():
-        before = (rows > start) & (scores[rows - 1] == own)
-        behind = (rows + 1 < stop) & (scores[np.minimum(rows + 1, len(scores) - 1)] == own)
-        open_rows = np.flatnonzero(before | behind)
-    else:
-        open_rows = np.arange(len(rows))
-    firsts = np.flatnonzero(np.diff(block[open_rows], prepend=-1)).tolist()
-    for first, last in pairwise([*firsts, len(open_rows)]):
-        at = open_rows[first:last]
-        low, high = start[at[0]], stop[at[0]]
-        ascending = scores[low:high][::-1] if falls[low : high - 1].all() else np.sort(scores[low:high])
-        upto = ascending.searchsorted(own[at], "right")
-        above[at] = high - low - upto
-        tied[at] = upto - ascending.searchsorted(own[at], "left")
-    return above, tied

@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat import contiguous, fingerprints, io
 from deadheat.errors import DuplicateError, SourceTypeError
-from deadheat.sources import all_numbers, check_all, check_mapping, frame_of_mapping, numbers_of
+from deadheat.sources import all_numbers, check_mapping, frame_of_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,11 +132,6 @@ class Table:
         for query, doc, value in self.to_polars().iter_rows():
             nested.setdefault(query, {})[doc] = value
         return nested
-
-    def numbers(self, query: str) -> FloatArray:
-        """Return the numbers of one query of a dict of dicts, checked, in its order."""
-        mapping = self.mapping or {}
-        return numbers_of(mapping[query].values(), lambda: check_all(mapping, [query], self.kind, self.where))
 
     def all_numbers(self, queries: Sequence[str]) -> FloatArray:
         """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order."""

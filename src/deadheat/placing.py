@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import islice
+import math
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from deadheat import contiguous
+from deadheat.counting import count
 from deadheat.data import Qrels, Run
 from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
 from deadheat.placement import sort_rows
@@ -17,13 +19,11 @@ from deadheat.precision import round_scores
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadheat.arrays import FloatArray, IntArray
     from deadheat.data import Source
     from deadheat.placement import Placements
     from deadheat.precision import ScorePrecision
 
 PLANS = ("count", "window")
-FEW = 2  # judged documents of a query; up to here counting costs less than sorting
 
 
 def place(
@@ -118,7 +118,9 @@ def _place_relations(qrels: Qrels, run: Run, plan: str | None) -> Placements:
 def _place_blocks(qrels: Qrels, run: Run, blocks: contiguous.Blocks) -> Placements:
     """Count within each query's rows in memory."""
     found = contiguous.find_judged(qrels.to_polars(), blocks)
-    above, tied = contiguous.count(blocks, found["row"].to_numpy())
+    rows, scores = found["row"].to_numpy(), blocks.frame["score"].to_numpy()
+    block = np.searchsorted(blocks.bounds, rows, side="right") - 1
+    above, tied = count(scores, blocks.bounds, block, scores[rows])
     counts = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds)})
     return _coded(qrels, run, counts, found.with_columns(above=above, tied=tied))
 
@@ -159,47 +161,30 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
     unjudged = sorted(retrieved.keys() - judgments.keys())
     if len(unjudged) == len(retrieved):
         raise no_common_query(qrels, run, query_ids, unjudged)
-    n_retrieved, n_found = np.zeros(len(query_ids), np.int64), np.zeros(len(query_ids), np.int64)
-    doc_ids: list[str] = []
-    found: list[float] = []
-    parts: list[IntArray] = [np.zeros((2, 0), np.int64)]
-    for code, query in enumerate(query_ids):
-        documents, judged = retrieved.get(query), judgments[query]
-        if documents is None:
-            continue
-        scores = round_scores(run.numbers(query), precision)
-        n_retrieved[code] = len(scores)
-        own = list(map(documents.get, judged))
-        if None in own:
-            judged = {doc: value for doc, value in judged.items() if doc in documents}
-            own = [documents[doc] for doc in judged]
-        if not own:
-            continue
-        n_found[code] = len(own)
-        doc_ids += judged
-        found += judged.values()
-        parts.append(_count(scores, round_scores(np.array(own, np.float64), precision)))
-    above, tied = np.concatenate(parts, axis=1)
-    codes = np.arange(len(query_ids))
+    scores = run.all_numbers([query for query in query_ids if query in retrieved])
+    looked_up: list[float] = []
+    for query in query_ids:
+        looked_up += map(retrieved.get(query, {}).get, judgments[query], repeat(math.nan))  # which no score is
+    own = np.array(looked_up, np.float64)
+    is_found = ~np.isnan(own)
+    n_judged, n_retrieved = (np.array([len(of.get(query, ())) for query in query_ids]) for of in (judgments, retrieved))
+    code = np.repeat(np.arange(len(query_ids)), n_judged)
+    doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
+    relevance = qrels.all_numbers(query_ids)
+    above, tied = count(
+        round_scores(scores, precision),
+        np.append(0, np.cumsum(n_retrieved)),
+        code[is_found],
+        round_scores(own[is_found], precision),
+    )
     return sort_rows(
         np.array(query_ids, dtype=object),
         n_retrieved,
-        judged_query=np.repeat(codes, [len(judgments[query]) for query in query_ids]),
-        judged_relevance=qrels.all_numbers(query_ids),
-        rows=(np.repeat(codes, n_found), np.array(doc_ids, dtype=object), np.array(found, np.float64), above, tied),
+        judged_query=code,
+        judged_relevance=relevance,
+        rows=(code[is_found], doc_ids[is_found], relevance[is_found], above, tied),
         unjudged_queries=tuple(unjudged),
     )
-
-
-def _count(scores: FloatArray, own: FloatArray) -> IntArray:
-    """Count the scores above and at each of `own`, of shape (2, n)."""
-    if len(own) <= FEW:
-        above = [np.count_nonzero(scores > score) for score in own]
-        return np.array([above, [np.count_nonzero(scores == score) for score in own]], np.int64)
-    in_order = (scores[1:] <= scores[:-1]).all()  # as runs are mostly written: nothing to sort
-    ascending = scores[::-1] if in_order else np.sort(scores)
-    upper = np.searchsorted(ascending, own, side="right")
-    return np.array([len(scores) - upper, upper - np.searchsorted(ascending, own, side="left")])
 
 
 def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:
