@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.measures import Measure
-from deadheat.stats.flips import Distribution, Flip, flip, sum_distribution
+from deadheat.stats import Distribution, Flip, flip, sum_distribution
 from orders import count_orders, weighted_rankings
 from random_cases import BATCHES
 from reference_binary import Judged, Ranking
@@ -219,15 +219,19 @@ def every(placements: dh.Placements) -> np.ndarray:
 
 def test_too_many_orders_of_one_query() -> None:
     placements = one_relevant(1, 100)
-    found = sum_distribution(dh.RR(), placements, every(placements), max_orders=100)
+    found = sum_distribution(dh.AP(), placements, every(placements), max_orders=100)
+    assert found is not None
     assert_same(found, np.sort(1 / np.arange(1, 101)), np.full(100, 0.01))
-    assert sum_distribution(dh.RR(), placements, every(placements), max_orders=99) is None
+    assert sum_distribution(dh.AP(), placements, every(placements), max_orders=99) is None
+    assert_same(
+        sum_distribution(dh.RR(), placements, every(placements), max_orders=1), found.values, found.probabilities
+    )
 
 
 def test_a_cutoff_leaves_few_orders() -> None:
     """Only whether and where it stands in the top three counts, not which of the other 97 ranks it has."""
     placements = one_relevant(1, 100)
-    found = sum_distribution(dh.RR() @ 3, placements, every(placements), max_orders=4)
+    found = sum_distribution(dh.AP() @ 3, placements, every(placements), max_orders=4)
     assert_same(found, np.array([0, 1 / 3, 1 / 2, 1]), np.array([0.97, 0.01, 0.01, 0.01]))
 
 
@@ -239,28 +243,36 @@ def test_too_many_orders_of_all_queries() -> None:
         assert (found is not None) == feasible
 
 
-def test_too_many_sums() -> None:
+def test_many_sums_stand_on_a_grid() -> None:
     placements = one_relevant(12, 2)
-    assert_same(
-        sum_distribution(dh.RR(), placements, every(placements), max_values=13),
-        6 + np.arange(13) / 2,
-        np.array([math.comb(12, hits) for hits in range(13)]) / 2**12,
-    )
-    assert sum_distribution(dh.RR(), placements, every(placements), max_values=12) is None
-    # many queries are refused before any order is listed: 2,001 of them have 2,002 sums or more
+    values, probabilities = 6 + np.arange(13) / 2, np.array([math.comb(12, hits) for hits in range(13)]) / 2**12
+    for max_values, cells in ((25, 0), (12, 2)):
+        found = sum_distribution(dh.RR(), placements, every(placements), max_values=max_values)
+        assert_same(found, values, probabilities)
+        assert found is not None
+        assert (found.cells, found.rounding) == (cells, 0)
+
+
+def test_many_queries_are_refused_before_any_order_is_listed() -> None:
     placements = one_relevant(2_001, 2)
-    assert sum_distribution(dh.RR(), placements, every(placements)) is None
-    assert sum_distribution(dh.RR(), placements, np.arange(2_001) < 100) is not None
+    assert sum_distribution(dh.AP(), placements, every(placements)) is None
+    assert sum_distribution(dh.AP(), placements, np.arange(2_001) < 100) is not None
 
 
-def test_far_tails_stay() -> None:
-    """The smallest probabilities underflow to 0, and break nothing."""
+def test_far_tails_are_left_out() -> None:
+    """Some hundred of 1,200 hits or fewer are less likely than rounding errors are large."""
     placements = one_relevant(1_200, 2)
-    found = sum_distribution(dh.P() @ 1, placements, every(placements))
-    assert found is not None
-    np.testing.assert_array_equal(found.values, np.arange(1_201))
-    assert found.probabilities.sum() == pytest.approx(1, abs=TOLERANCE)
-    assert found.probabilities[600] == pytest.approx(math.comb(1_200, 600) / 2**1_200, rel=1e-12)
+    for measure in (dh.P() @ 1, dh.Hit() @ 1):
+        found = sum_distribution(measure, placements, every(placements))
+        assert found is not None
+        assert (found.shift, found.rounding) == (0, 0)
+        hits = found.values.astype(int)
+        np.testing.assert_array_equal(found.values, hits)
+        expected = np.array([math.comb(1_200, n) / 2**1_200 for n in hits.tolist()])
+        np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-16)
+        assert found.probabilities.sum() == pytest.approx(1, abs=TOLERANCE)
+        assert found.probabilities[hits == 600] == pytest.approx(math.comb(1_200, 600) / 2**1_200, rel=1e-12)
+        assert 200 < len(hits) < 700
 
 
 def test_some_queries_are_left_out() -> None:

@@ -77,8 +77,10 @@ class Pair:
         Probability that ties broken at random reverse the sign of the exact mean difference; NaN if that is 0.
     can_flip : bool
         Whether any order of the ties reverses it.
-    flip_method : {"exact", "normal", "none"}
-        How the probability was found.
+    flip_method : {"exact", "grid", "normal", "none"}
+        How the probability was found: exact; from the exact distribution of each query, summed on a grid, to about
+        0.0001; from a normal distribution with the exact variance, where those of the queries are out of reach; or
+        there is none to find.
     n_queries : int
     standard_error : float
         Of the difference, by the choice of queries, for exact expected scores.

@@ -12,7 +12,8 @@ from deadheat.arrays import members
 from deadheat.comparison import Pair
 from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats import adjust, interval_bounds, p_values, standard_errors, tukey_p_values
-from deadheat.stats.flips import flip, sum_distribution
+from deadheat.stats.flips import flip, summands
+from deadheat.stats.sums import comparable
 from deadheat.stats.units import NEGLIGIBLE
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from deadheat.comparison import Design
     from deadheat.evaluation import Evaluation
     from deadheat.measures import Measure
-    from deadheat.stats.flips import Distribution, Flip
+    from deadheat.stats.flips import Flip
+    from deadheat.stats.sums import Summands
 
     Places = Sequence[tuple[int, int]]
 
@@ -53,11 +55,11 @@ class Side:
     high: FloatArray
     by_doc_id: FloatArray
 
-    def distribution(self, keep: BoolArray) -> Distribution | None:
-        """Return the exact distribution over tie orders of the sum over some of the queries, where it is feasible."""
+    def summands(self, keep: BoolArray) -> Summands | None:
+        """Return the exact distributions over tie orders of some of the queries, where they are feasible."""
         if not self.evaluation.has_placements:
             return None
-        return sum_distribution(self.measure, self.evaluation.placements, keep[self.own])
+        return summands(self.measure, self.evaluation.placements, keep[self.own])
 
 
 def compare_pairs(
@@ -194,12 +196,12 @@ def _tested(
 
 def _flips(sides: Sequence[Side], places: Places) -> list[Flip]:
     """Say for each pair what random tie-breaks can do to the sign of its exact mean difference."""
-    known: dict[tuple[int, bytes], Distribution | None] = {}
+    known: dict[tuple[int, bytes], Summands | None] = {}
 
-    def distribution(place: int, keep: BoolArray) -> Distribution | None:
+    def find(place: int, keep: BoolArray) -> Summands | None:
         key = place, keep.tobytes()
         if key not in known:
-            known[key] = sides[place].distribution(keep)
+            known[key] = sides[place].summands(keep)
         return known[key]
 
     flips = []
@@ -215,8 +217,8 @@ def _flips(sides: Sequence[Side], places: Places) -> list[Flip]:
             float(highest),
         )
         found = flip(*known_of_pair)
-        if found.method == "normal" and (own := distribution(a, keep)) and (others := distribution(b, keep)):
-            found = flip(*known_of_pair, (own, others))
+        if found.method == "normal" and (own := find(a, keep)) and (others := find(b, keep)):
+            found = flip(*known_of_pair, comparable(own, others))
         flips.append(found)
     return flips
 

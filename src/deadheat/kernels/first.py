@@ -13,12 +13,13 @@ import numpy as np
 from deadheat.kernels.segments import batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from deadheat.arrays import FloatArray, IntArray
 
 
 NEGLIGIBLE = 46.1  # -ln(1e-20): S(x) <= exp(-x r / n), so ranks beyond 46.1 n / r carry less than 1e-20
+LEAST = 1e-18  # probability of a value that is listed
 
 
 def moments(
@@ -46,19 +47,67 @@ def moments(
     mean, variance : ndarray of shape (n_groups,)
     """
     mean, variance = missed.astype(np.float64), np.zeros(len(above))
+    for index, ranks, here, never in _first_ranks(above, tied, inside, relevant):
+        other, at_rank = mean[index], value(ranks)
+        centre = (here * at_rank).sum(axis=1) + np.where(never > 0, never * other, 0.0)
+        squares = (here * (at_rank - centre[:, None]) ** 2).sum(axis=1)
+        variance[index] = squares + np.where(never > 0, never * (other - centre) ** 2, 0.0)
+        mean[index] = centre
+    return mean, variance
+
+
+def distributions(
+    above: IntArray,
+    tied: IntArray,
+    inside: IntArray,
+    relevant: IntArray,
+    missed: FloatArray,
+    *,
+    value: Callable[[IntArray], FloatArray],
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the values that a function of the first relevant rank can take, and their probabilities.
+
+    The parameters are those of :func:`moments`. Values whose probability is below 1e-18 are left out, and nothing
+    takes their place: what is missing from a sum of 1 is less than its rounding error.
+
+    Returns
+    -------
+    list of (values, probabilities)
+        For each group, rank by rank; the value where none is found comes last.
+    """
+    found: list[tuple[FloatArray, FloatArray]] = [(other, np.ones(1)) for other in missed.astype(np.float64)[:, None]]
+    for index, ranks, here, never in _first_ranks(above, tied, inside, relevant):
+        values = np.column_stack((value(ranks), missed[index]))
+        probabilities = np.column_stack((here, never))
+        listed = probabilities >= LEAST
+        for row, group in enumerate(index.tolist()):
+            found[group] = values[row, listed[row]], probabilities[row, listed[row]]
+    return found
+
+
+def _first_ranks(
+    above: IntArray, tied: IntArray, inside: IntArray, relevant: IntArray
+) -> Iterator[tuple[IntArray, IntArray, FloatArray, FloatArray]]:
+    """Yield, for groups of similar size, how likely each rank is the first relevant one.
+
+    Yields
+    ------
+    index : ndarray of shape (n,)
+        The groups; those with nothing inside are left out.
+    ranks : ndarray of int, shape (n, width)
+    here : ndarray of shape (n, width)
+        Probability of each rank.
+    never : ndarray of shape (n,)
+        Probability that none stands inside, or on a rank beyond the negligible ones.
+    """
     reach = np.minimum(inside, tied - relevant + 1)
     reach = np.minimum(reach, np.ceil(NEGLIGIBLE * tied / relevant).astype(np.int64) + 1)
     for index, width in batches(reach):
         x = np.arange(1, width + 1)
         n, r = tied[index, None], relevant[index, None]
         left = np.maximum(n - x + 1, 1)
-        none = np.cumprod(np.where(x <= reach[index, None], np.maximum(left - r, 0) / left, 1.0), axis=1)
+        missing = np.where(x <= reach[index, None], np.maximum(left - r, 0) / left, 1.0)
+        none = np.cumprod(missing, axis=1, dtype=np.float64)
         before = np.concatenate((np.ones((len(index), 1)), none[:, :-1]), axis=1)
         here = np.where(x <= reach[index, None], before * np.minimum(r / left, 1.0), 0.0)
-        never, other = none[:, -1], mean[index]
-        at_rank = value(above[index, None] + x)
-        centre = (here * at_rank).sum(axis=1) + np.where(never > 0, never * other, 0.0)
-        squares = (here * (at_rank - centre[:, None]) ** 2).sum(axis=1)
-        variance[index] = squares + np.where(never > 0, never * (other - centre) ** 2, 0.0)
-        mean[index] = centre
-    return mean, variance
+        yield index, above[index, None] + x, here, none[:, -1]

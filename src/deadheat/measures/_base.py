@@ -123,6 +123,17 @@ class Measure(ABC, metaclass=MeasureType):
         one, other = self.mean(ties.worst(placements)), self.mean(ties.best(placements))
         return np.minimum(one, other), np.maximum(one, other)
 
+    def distributions(
+        self,
+        placements: Placements,  # noqa: ARG002 - of the measures that have one
+        queries: IntArray,  # noqa: ARG002
+    ) -> list[tuple[FloatArray, FloatArray]] | None:
+        """Return the values that each of some queries can take and their probabilities, where they are in closed form.
+
+        None: they are not, and the orders of the ties have to be listed.
+        """
+        return None
+
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document that counts as relevant for this measure."""
         return np.ones(placements.n_queries, np.bool_)

@@ -32,21 +32,37 @@ class FirstMeasure(RelevanceMeasure, CutMeasure):
         """Return the value where none is found, of shape (n_queries,)."""
         return np.zeros(placements.n_queries)
 
+    def first_ties(self, placements: Placements) -> IntArray:
+        """Return the first tie with a relevant document, of each query that retrieves one.
+
+        Returns
+        -------
+        ndarray of int, shape (5, n_found)
+            Query code; documents above the tie and in it; ranks of it within the cutoff; relevant documents in it.
+        """
+        found = placements.relevant(self.rel)
+        start = run_starts(found.query)
+        above, tied = found.above[start], found.tied[start]
+        return np.stack((found.query[start], above, tied, self.inside(above, tied), found.count[start]))
+
     def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance over all tie orders."""
 
         def find() -> tuple[FloatArray, FloatArray]:
-            found = placements.relevant(self.rel)
-            start = run_starts(found.query)
-            query, above, tied = found.query[start], found.above[start], found.tied[start]
+            query, above, tied, inside, count = self.first_ties(placements)
             mean, variance = self.missed(placements), np.zeros(placements.n_queries)
-            inside = self.inside(above, tied)
-            mean[query], variance[query] = first.moments(
-                above, tied, inside, found.count[start], mean[query], value=self.at_rank
-            )
+            mean[query], variance[query] = first.moments(above, tied, inside, count, mean[query], value=self.at_rank)
             return mean, variance
 
         return placements.cached(("first", type(self).at_rank, self), find)
+
+    def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the values of some queries over all tie orders, and their probabilities."""
+        missed, ties = self.missed(placements), self.first_ties(placements)
+        query, above, tied, inside, count = ties[:, np.isin(ties[0], queries)]
+        of_ties = first.distributions(above, tied, inside, count, missed[query], value=self.at_rank)
+        found = dict(zip(query.tolist(), of_ties, strict=True))
+        return [found.get(code, (missed[[code]], np.ones(1))) for code in queries.tolist()]
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
@@ -171,6 +187,12 @@ class PaperMeasure(FirstMeasure):
         found = placements.relevant(self.rel)
         total = placements.by_query(found.count * self.of_tie(found.above, found.tied), found.query)
         return ratio(total, placements.n_relevant(self.rel)), np.zeros(placements.n_queries)
+
+    def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return values and probabilities; the paper's formula takes one value."""
+        if self.definition == "permutations":
+            return super().distributions(placements, queries)
+        return [(value, np.ones(1)) for value in self.mean(placements)[queries, None]]
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""

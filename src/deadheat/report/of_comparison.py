@@ -39,6 +39,11 @@ CORRECTIONS = {
     "bh": "corrected by Benjamini and Hochberg (false discovery rate)",
 }
 METHODS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap", "t": "Student's t"}
+FLIP_METHODS = {
+    "exact": "exact",
+    "grid": "to about 0.0001, as sums on a grid",
+    "normal": "by the normal distribution with the exact variance",
+}
 DATA = tuple(one.name for one in fields(Pair))[3:]  # behind measure, system and baseline
 
 
@@ -305,10 +310,10 @@ def _of_ties(pairs: Sequence[Pair]) -> Iterator[Fact]:
         f"{possible} of {total} by some order of the ties; {len(likely)} with a probability of {LIKELY:.0%} or more if"
         " ties are broken at random"
     )
-    n_exact = sum(pair.flip_method == "exact" for pair in pairs if pair.can_flip)
-    normal = "by the normal distribution with the exact variance"
-    how = "exact" if n_exact == possible else f"{n_exact} exact, {normal} else" if n_exact else normal
-    yield Fact("", None, "reversed", f"{text} ({how})")
+    methods = [pair.flip_method for pair in pairs if pair.can_flip]
+    found = [(methods.count(method), how) for method, how in FLIP_METHODS.items() if method in methods]
+    counts = "; ".join(how if n == possible else f"{n} {how}" for n, how in found)
+    yield Fact("", None, "reversed", f"{text} ({counts})")
     reversed_ = [f"{pair.system} / {pair.baseline} ({pair.measure})" for pair in pairs if pair.doc_id_reverses]
     if reversed_:
         said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {three(reversed_)}"
