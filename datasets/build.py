@@ -41,7 +41,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deadheat.cases import read_cases
+from deadheat.cases import folded, read_cases
 from deadheat.ontology import read_ontology
 
 if TYPE_CHECKING:
@@ -157,11 +157,6 @@ def branches(ontology: Ontology) -> dict[str, str]:
         if own:
             found[term] = min(own, key=lambda one: (-len(below[one] & lineage(term)), len(below[one]), one))
     return found
-
-
-def folded(text: str) -> str:
-    """Return a text without differences in case and blanks."""
-    return " ".join(text.split()).casefold()
 
 
 def triples(text: str) -> set[str]:

@@ -54,6 +54,8 @@ def test_maxrel_without_an_ontology_is_explained(files: tuple[Path, Path]) -> No
 
 def test_cases_that_share_an_answer_are_counted(files: tuple[Path, Path]) -> None:
     assert "they are 2 groups" in told(dh.bench(*files, ["bm25"], ["RR"]))
+    files[0].write_text(CASES.replace("d3", "d1"))
+    assert "they are 1 group, and intervals" in told(dh.bench(*files, ["bm25"], ["RR"]))
 
 
 def test_tests_by_cluster_say_so(files: tuple[Path, Path]) -> None:

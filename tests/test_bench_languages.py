@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import pytest
+
 import deadheat as dh
 from deadheat.cases import Case, Cases
+from deadheat.errors import ParameterError
 from test_bench import CASES, DOCUMENTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_case_of_several_sets_counts_once_across_languages() -> None:
@@ -20,6 +28,24 @@ def test_a_case_of_several_sets_counts_once_across_languages() -> None:
     assert "plain: 1 case\n" in result.report()
     other = Cases("small", {}, (Case("e1", "sleep pain", ("D4", "D2"), (1.0, 1.0), language="en"),))
     assert dh.bench([CASES, other], DOCUMENTS, "bm25", n_resamples=50).pooled["en"] == "5 cases of 2 sets"
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    for folder in ("german", "english"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "tiny.csv").write_text("text,expected_ids\nfever,D1\n")
+    paths = [tmp_path / folder / "tiny.csv" for folder in ("german", "english")]
+    result = dh.bench(paths, DOCUMENTS, "bm25", "RR", n_resamples=50)
+    assert [name for name, _ in result.parts] == ["german/tiny", "english/tiny"]
+    with pytest.raises(ParameterError, match="two sets of cases are named 'tiny': give a dict of name to cases"):
+        dh.bench([*paths, paths[0]], DOCUMENTS)
+
+
+def test_sets_that_call_themselves_the_same_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    paths = [tmp_path / "one.json", tmp_path / "two.json"]
+    for path in paths:
+        Cases("mine", {}, (Case("a", "fever", ("D1",), (1.0,)),)).to_json(path)
+    assert [name for name, _ in dh.bench(paths, DOCUMENTS, "bm25", "RR").parts] == ["mine, one", "mine, two"]
 
 
 def test_equal_means_have_no_lowest_language() -> None:

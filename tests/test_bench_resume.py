@@ -70,6 +70,32 @@ def test_what_has_changed_runs_again(tmp_path: Path) -> None:
     assert searches(other) == 1
 
 
+def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reused() -> int:
+        return len(dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=50, measures="RR").reused)
+
+    assert [reused(), reused()] == [0, 2]
+    monkeypatch.setattr("deadheat.benchmark._searching.SEARCH", -1)
+    assert [reused(), reused()] == [0, 2]
+
+
+def test_evaluations_are_those_of_the_last_call(tmp_path: Path) -> None:
+    def evaluations(*retrievers: str, limit: int | None = None) -> set[str]:
+        dh.bench(CASES, DOCUMENTS, retrievers, "RR", output=tmp_path, limit=limit, n_resamples=50)
+        return {path.name for path in (tmp_path / "evaluations").iterdir()}
+
+    ending = (".json", ".parquet")
+    both = evaluations("bm25", "bm25(k1=1)")
+    assert len(both) == 2 * 2 * 2
+    kept = {f"mine.{language}.bm25{end}" for language in ("en", "de") for end in ending}
+    (tmp_path / "evaluations" / "notes.txt").write_text("mine")
+    quick = evaluations("bm25", limit=1)
+    assert quick == both | {"notes.txt"} | {name.replace(".bm25.", ".bm25.limit-1.") for name in kept}
+    assert evaluations("bm25") == kept | (quick - both)
+    (tmp_path / "bench.json").write_text("half a file")
+    assert evaluations("bm25(k1=1)") == both | (quick - both)  # nobody knows what is old
+
+
 def test_a_damaged_run_is_made_again(tmp_path: Path) -> None:
     dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=50, measures="RR")
     (tmp_path / "runs" / "mine.de.counting.k50.parquet").write_bytes(b"half a file")

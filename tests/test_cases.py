@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.cases import Case, summarise
-from deadheat.errors import (
-    ParameterError,
-)
+from deadheat.cases import Case, Cases, summarise
+from deadheat.errors import CasesError, ParameterError
 from deadheat.queries import Queries
 from shared_data import SHARED, needs_shared_data
 
@@ -191,3 +189,39 @@ def test_the_cases_that_exist_today(name: str) -> None:
     ]
     lines = (BENCHMARKS / f"{name}.json").read_text(encoding="utf-8").splitlines()
     assert all(lines[case.line - 1].strip() == "{" for case in cases if case.line)
+
+
+@pytest.mark.parametrize(
+    ("ids", "grades", "message"),
+    [
+        ((), (), "case 'a': expected_ids is empty: name what a search for the text should find"),
+        ("T1", (1.0, 1.0), r"case 'a': expected_ids must be several ids, got the text 'T1': write \('T1',\)"),
+        (("T1", "T2"), (1.0,), "case 'a': relevance must have a grade for each of the 2 expected ids, got 1"),
+        (("T1", "T2", "T1"), (1.0, 1.0, 1.0), "case 'a': expected id 'T1' stands 2 times, expected once"),
+        (("T1", "T2"), (1.0, 0.0), r"case 'a': each grade of relevance must be a positive number, got \(1.0, 0.0\)"),
+        (("T1",), (float("nan"),), "each grade of relevance must be a positive number"),
+        (("T1",), (float("inf"),), "each grade of relevance must be a positive number"),
+        (("T1",), (10**400,), "each grade of relevance must be a positive number"),
+        (("T1",), ("2",), r"each grade of relevance must be a positive number, got \('2',\)"),
+    ],
+)
+def test_a_case_of_ones_own_is_checked(ids: Any, grades: Any, message: str) -> None:  # noqa: ANN401 - wrong ones
+    with pytest.raises(CasesError, match=message):
+        Case("a", "text", ids, grades)
+
+
+def test_cases_of_ones_own_have_an_id_each() -> None:
+    one, other = Case("a", "fits", ("T1",), (1.0,)), Case("a", "cough", ("T2",), (1.0,))
+    with pytest.raises(CasesError, match="2 cases of mine have the case_id 'a': give each an id of its own"):
+        Cases("mine", {}, (one, other))
+    assert len(Cases("mine", {}, (one,))) == 1
+
+
+@pytest.mark.parametrize("hpo", [False, True])
+def test_what_is_written_is_a_table_of_queries(hpo: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter
+    labels = {"difficulty": "easy", "category": "synonym", "domain": "d"}
+    cases = Cases("mine", {}, (Case("a", "Anfall", ("HP:0001250",), (1.0,), language="de", **labels),))  # type: ignore[arg-type]
+    cases.to_json(tmp_path / "mine.json", hpo=hpo)
+    queries = Queries(tmp_path / "mine.json")
+    assert queries.query_ids == ["a"]
+    assert [queries.column(name, ["a"]) for name in ("language", "difficulty")] == [["de"], ["easy"]]

@@ -110,8 +110,11 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
         (["--similarity", "lin"], USAGE, "add --ontology FILE"),
         (["--synonyms", "some"], USAGE, "synonyms must be one of 'exact', 'all', 'none'"),
         (["--id-pattern", "HP:[0-9]{7}"], BAD_DATA, "HP:[0-9]{7}"),
-        (["--at", "100"], USAGE, "set k=100 or more"),
-        (["--at", "5", "-m", "RR"], USAGE, "at is about the default measures"),
+        (["--at", "100"], USAGE, "Hit@100 looks at 100 documents, but 50 are retrieved: give --k 100 or more"),
+        (["--at", "5", "-m", "RR"], USAGE, "--at is about the default measures, got 5 beside -m: write nDCG@20"),
+        (["--test", "wilcoxon", "--cluster", "expected_ids"], USAGE, "cluster is for the tests"),
+        (["--alternative", "more"], USAGE, "alternative must be one of 'two-sided', 'greater', 'less'"),
+        (["--retriever", "old.run"], BAD_DATA, "old.run: no such file"),
         (["-m", "nDGC@10"], USAGE, "Did you mean 'nDCG'"),
         (["--test", "z-test"], USAGE, "test must be one of"),
         (["--output", str(DEMO / "SOURCE.md")], USAGE, "is no folder that can be written to"),
@@ -129,6 +132,19 @@ def test_cases_without_a_language_are_given_one(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("text,expected_ids\nRepair a flat tyre,H001\n")
     arguments = [tmp_path / "cases.csv", *BENCH[2:], "--language", "fr", "--synonyms", "none"]
     assert "cases (fr): 1 case" in ok("bench", *arguments)
+
+
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="this system has no /dev/stdin")
+def test_cases_on_the_standard_input_need_a_format() -> None:
+    def piped(*options: str) -> subprocess.CompletedProcess[str]:
+        program = [sys.executable, "-m", "deadheat", "bench", "-", *BENCH[2:], "-m", "RR", *options]
+        data = (DEMO / "phrases.csv").read_text()
+        return subprocess.run(program, input=data, capture_output=True, text=True, check=False)
+
+    refused, read = piped(), piped("--input-format", "csv")
+    assert refused.returncode == BAD_DATA
+    assert "name the file .json, .jsonl or .csv, or give --input-format json" in refused.stderr
+    assert read.stdout.startswith("stdin (en): 10 cases\n")
 
 
 def test_interrupted_it_says_that_the_same_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

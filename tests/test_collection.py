@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import deadheat as dh
+from deadheat.collection import Collection
 from deadheat.errors import (
     ColumnError,
     DataError,
@@ -21,6 +22,7 @@ from deadheat.errors import (
     MalformedRowError,
     NullIdError,
     ParameterError,
+    SourceTypeError,
 )
 from deadheat.ontology import Ontology, Synonym
 from shared_data import SHARED, needs_shared_data
@@ -260,3 +262,17 @@ def test_options_that_are_mistyped(tmp_path: Path) -> None:
         dh.read_collection(path, format="cvs")
     with pytest.raises(DataError, match=r"c.csv: no such file. Did you mean 'd.csv'\?"):
         dh.read_collection(tmp_path / "c.csv")
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ((("a", "a"), ("x", "y"), ((), ())), DuplicateError, "own has document 'a' more than once"),
+        ((("a", "b"), ("x",), ((), ())), DataError, "for each id, got 2 ids, 1 texts and 2 of synonyms"),
+        ((("a",), ("x",), ()), DataError, "for each id, got 1 ids, 1 texts and 0 of synonyms"),
+        ((("a",), ("x",), ("fits",)), SourceTypeError, r"synonyms of 'a' must be .* 'fits': write \('fits',\)"),
+    ],
+)
+def test_a_collection_of_ones_own_is_checked(columns: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401 - wrong ones
+    with pytest.raises(error, match=message):
+        Collection("own", *columns)

@@ -29,16 +29,22 @@ class Letters:
     """Stands for a sentence-transformers model: the embedding of a text counts its letters a to e, and its prompt."""
 
     loaded: ClassVar[list[str]] = []
+    given: ClassVar[list[dict[str, object]]] = []
     encoded: ClassVar[list[str]] = []
+    asked: ClassVar[list[tuple[str | None, int]]] = []
     prompts: ClassVar[dict[str, str]] = {"query": "", "document": ""}
 
-    def __init__(self, model: str, **_: object) -> None:
+    def __init__(self, model: str, **options: object) -> None:
         if model == "unknown":
             raise OSError("unknown is not a local folder\nand not on the hub")
         self.loaded.append(model)
+        self.given.append(options)
 
-    def encode(self, texts: list[str], *, prompt: str | None, normalize_embeddings: bool, **_: object) -> FloatArray:
+    def encode(
+        self, texts: list[str], *, prompt: str | None, normalize_embeddings: bool, batch_size: int, **_: object
+    ) -> FloatArray:
         self.encoded.extend(texts)
+        self.asked.append((prompt, batch_size))
         given = [(prompt or "") + text for text in texts]
         counts = np.array([[text.casefold().count(letter) for letter in "abcde"] for text in given], np.float32)
         return counts / np.linalg.norm(counts, axis=1, keepdims=True) if normalize_embeddings else counts
@@ -54,7 +60,8 @@ def letters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> type[Letters]:
     monkeypatch.setattr(metadata, "version", lambda name: "9" if name == "sentence-transformers" else known(name))
     monkeypatch.setenv("DEADHEAT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(Letters, "loaded", [])
-    monkeypatch.setattr(Letters, "encoded", [])
+    for name in ("given", "encoded", "asked"):
+        monkeypatch.setattr(Letters, name, [])
     return Letters
 
 
@@ -114,6 +121,26 @@ def test_interrupted_embeddings_go_on_where_they_were(
     assert found(retriever, ["a heart"]) == found(whole, ["a heart"])
 
 
+def test_the_model_gets_what_was_asked_for(letters: type[Letters]) -> None:
+    retriever = Embedding(
+        "m", batch_size=7, device="cpu", revision="r2", query_prompt="q: ", document_prompt="d: ", cache=False
+    )
+    found(indexed(retriever), ["a"])
+    assert letters.loaded == ["m"]
+    assert letters.given == [{"device": "cpu", "revision": "r2"}]
+    assert letters.asked == [("d: ", 7), ("q: ", 7)]
+    assert identity(retriever) != identity(Embedding("m", query_prompt="q: ", document_prompt="d: "))
+
+
+@pytest.mark.parametrize("name", ["document", "passage", "corpus"])
+def test_documents_have_the_prompt_of_the_model(
+    name: str, letters: type[Letters], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Letters, "prompts", {name: "p: ", "query": ""})
+    found(indexed(Embedding("m", cache=False)), ["a"])
+    assert letters.asked == [("p: ", 32), (None, 32)]
+
+
 @pytest.mark.usefixtures("letters")
 def test_prompts_stand_before_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = found(indexed(Embedding("m")), ["a"])
@@ -139,7 +166,22 @@ def test_a_model_in_a_folder_is_known_by_its_files(tmp_path: Path) -> None:
     assert retriever.name == "model"
     before = identity(retriever)
     (tmp_path / "model" / "weights").write_bytes(b"2")
-    assert identity(retriever) != before
+    assert identity(make_retriever(tmp_path / "model")) != before
+
+
+@pytest.mark.usefixtures("letters")
+def test_a_model_is_known_by_every_byte_and_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with (tmp_path / name / "weights").open("wb") as file:
+            file.truncate(40 << 20)  # without a byte on the disk but the one below
+            file.seek(20 << 20)
+            file.write(name[:1].encode())
+    one, two = (Embedding(tmp_path / name, name="model") for name in ("one", "two"))
+    assert identity(one) != identity(two)
+    before = identity(one)
+    monkeypatch.setattr("deadheat.retrievers._cache.identity_of", lambda _: "read again")
+    assert identity(one) == before
 
 
 @pytest.mark.usefixtures("letters")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,12 +79,14 @@ def similarity_ancestors(parents: dict[str, list[str]], term: str) -> set[str]:
     [
         ({"A": 0.0}, "must have a value for all 2 terms, got none for 'B'"),
         ({"A": 0.0, "B": 1.0, "C": 2.0}, "must name terms of the ontology only, got 'C'"),
+        ({"A": 0.0, "B": "high"}, "must be a number for each term, got 'high' for 'B'"),
+        ({"A": 0.0, "B": None}, "must be a number for each term, got None for 'B'"),
         ({"A": 0.0, "B": -1.0}, "must be finite and 0 or more, got -1 for 'B'"),
         ({"A": 0.0, "B": float("nan")}, "must be finite and 0 or more, got nan for 'B'"),
         ({"A": 2.0, "B": 1.0}, "must not fall from a parent to its child, got 2 for 'A' and 1 for its child 'B'"),
     ],
 )
-def test_a_wrong_information_content_is_refused(given: dict[str, float], message: str) -> None:
+def test_a_wrong_information_content_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         Ontology.from_parents({"A": [], "B": ["A"]}).with_information_content(given)
 
@@ -158,6 +161,26 @@ def test_no_term_is_refused() -> None:
 def test_a_text_is_no_list_of_parents() -> None:
     with pytest.raises(SourceTypeError, match=r"the parents of 'B' must be a list of ids, got the text 'A': write"):
         Ontology.from_parents({"A": [], "B": "A"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"obsolete": {"X": "A"}}, r"what replaces 'X' must be a list of ids, got the text 'A': write \['A'\]"),
+        ({"synonyms": {"A": "fits"}}, r"the synonyms of 'A' must be a list of Synonym, got the text 'fits'"),
+        ({"synonyms": {"A": ["fits"]}}, r"a synonym of 'A' must be a list of its text, scope and kind, got the text"),
+    ],
+)
+def test_a_text_is_no_list_of_anything_else(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SourceTypeError, match=message):
+        Ontology.from_parents({"A": []}, **options)
+
+
+@pytest.mark.parametrize(("information", "lin"), [(0.5, 1.0), (0.0, 0.0)])
+def test_parent_and_child_with_the_same_information(information: float, lin: float) -> None:
+    pair = Ontology.from_parents({"A": [], "B": ["A"]}).with_information_content({"A": information, "B": information})
+    assert pair.similarity("A", "B", "lin") == lin
+    assert pair.similarity("A", "B", "jiang_conrath") == 1.0
 
 
 def test_public_names() -> None:

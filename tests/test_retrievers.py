@@ -123,6 +123,34 @@ def test_search_needs_documents() -> None:
         BM25().search(["a"], 1)
 
 
+@pytest.mark.parametrize(
+    ("texts", "k", "message"),
+    [
+        ("seizure", 3, r"texts must be a list of texts, got the text 'seizure': write \['seizure'\]"),
+        (["a", 5], 3, r"texts must be a list of texts, got 5 \(int\) in it"),
+        (["a"], 0, "k must be a whole number from 1 on, got 0"),
+        (["a"], 2.5, "k must be a whole number from 1 on, got 2.5"),
+    ],
+)
+def test_what_cannot_be_searched_for_is_refused(texts: Any, k: Any, message: str) -> None:  # noqa: ANN401 - wrong ones
+    with pytest.raises(ParameterError, match=message):
+        indexed(BM25()).search(texts, k)
+    with pytest.raises(ParameterError, match=message):
+        retrieve(Function(returns([{}])), ["q"], texts, k)
+
+
+def test_each_text_has_an_id() -> None:
+    with pytest.raises(ParameterError, match="query_ids and texts must be of the same length, got 1 and 2"):
+        retrieve(Function(returns([{}, {}])), ["q"], ["a", "b"], 5)
+
+
+def test_what_was_found_may_be_lists() -> None:
+    lists: Any = Hits([0, 0, 1], ["a", "b", "a"], [1, 2.5, 3])  # type: ignore[arg-type]
+    assert found(Function(returns(lists)), ["x", "y"]) == [{"a": 1.0, "b": 2.5}, {"a": 3.0}]
+    nothing: Any = Hits([], [], [])  # type: ignore[arg-type]
+    assert found(Function(returns(nothing)), ["x"]) == [{}]
+
+
 def test_a_function_is_a_retriever() -> None:
     def shout(texts: Sequence[str], k: int) -> list[dict[str, float]]:
         return [{f"D{k}": len(text), "D9": 0.0} for text in texts]
@@ -164,6 +192,9 @@ def returns(result: object) -> Callable[[Sequence[str], int], Any]:
         ([{"": 0.5}], NullIdError, "empty document id"),
         (Hits(np.array([0, 0]), np.array(["a", "a"], dtype=object), np.ones(2)), DuplicateError, "more than once"),
         (Hits(np.array([1]), np.array(["a"], dtype=object), np.ones(1)), SourceTypeError, "do not belong together"),
+        (Hits([0.0], ["a"], [1.0]), SourceTypeError, "text must be the index of each text.*got float64"),  # type: ignore[arg-type]
+        (Hits([[0]], ["a"], [1.0]), SourceTypeError, r"got int64 of shape \(1, 1\)"),  # type: ignore[arg-type]
+        (Hits([0], ["a"], ["high"]), ScoreError, "each score must be a number: could not convert"),  # type: ignore[arg-type]
     ],
 )
 def test_what_a_retriever_returns_is_checked(result: object, error: type[Exception], message: str) -> None:
@@ -202,6 +233,8 @@ def test_a_run_file_is_looked_up_by_the_ids_of_the_cases(tmp_path: Path) -> None
         ("bm25(k2=1)", ParameterError, "unexpected keyword argument 'k2'"),
         ("tfidf(k1=1)", ParameterError, "no retriever 'tfidf' takes options"),
         ("nowhere/x.run", DataError, "no such file"),
+        ("old.run", DataError, r"old\.run: no such file"),
+        ("my old.run.gz", DataError, r"my old\.run\.gz: no such file"),
         (BM25, SourceTypeError, r"make one, as in BM25\(\)"),
         (7, SourceTypeError, "cannot make a retriever of int"),
     ],

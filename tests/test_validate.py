@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from deadheat.cases import schema_text, validate
+from deadheat.cases import read_cases, schema_text, validate
 from deadheat.cases._checks import half_width
 from deadheat.cases._language import guess, strangers
 from deadheat.errors import MissingDependencyError
@@ -69,6 +69,8 @@ def test_the_schema_is_a_schema_and_is_printed() -> None:
         [{**FIRST, "difficulty": "expert"}],
         [{**FIRST, "category": "guess"}],
         [{**SECOND, "relevance": [0, 1]}],
+        [{"text": "t", "expected_ids": None}],
+        [{"text": "t", "expected_ids": ["x"], "expected_hpo_ids": ["HP:0001250"]}],
         {"metadata": {"language": "German"}, "cases": [FIRST]},
     ):
         assert not check.is_valid(wrong), wrong
@@ -144,6 +146,39 @@ def test_fields_that_nothing_reads(tmp_path: Path) -> None:
         "field 'hpo_domain' is not read in 2 cases (lines 2, 15). Keep one of domain and hpo_domain.",
         "field 'note' is not read in 2 cases (lines 2, 15).",
     ]
+
+
+def test_keys_beside_the_cases(tmp_path: Path) -> None:
+    document = {"$schema": "x", "language": "de", "cases": many(1), "metdata": {}}
+    found = of_kind(validate(written(tmp_path, document)), "unread_field")
+    assert [one.text for one in found] == [
+        "field 'language' beside 'cases' is not read. Move it into metadata.",
+        "field 'metdata' beside 'cases' is not read. Did you mean 'metadata'?",
+    ]
+    lines = (tmp_path / "cases.json").read_text(encoding="utf-8").splitlines()
+    assert [lines[one.line - 1].split('"')[1] for one in found if one.line] == ["language", "metdata"]
+    read = {"metadata": METADATA, "test_cases": many(1)}
+    assert of_kind(validate(written(tmp_path, read)), "unread_field") == []
+
+
+def test_an_empty_domain_is_none(tmp_path: Path) -> None:
+    path = written(tmp_path, many(1, domain="", hpo_domain="y"))
+    assert of_kind(validate(path), "unread_field") == []
+    assert read_cases(path).cases[0].domain == "y"
+    both = validate(written(tmp_path, many(1, domain="x", hpo_domain="y")))
+    assert only(both, "unread_field").message == "field 'hpo_domain' is not read"
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("expected_ids", "expected_hpo_ids"), ("expected_hpo_ids", "expected_ids")]
+)
+def test_null_beside_the_expected_ids_is_none(name: str, other: str, tmp_path: Path) -> None:
+    (row,) = many(1, expected_ids=None)
+    path = written(tmp_path, [{**row, name: None, other: ["HP:0001250"]}])
+    assert of_kind(validate(path), "schema") == []
+    assert read_cases(path).cases[0].expected_ids == ("HP:0001250",)
+    neither = validate(written(tmp_path, [{**row, name: None, other: None}]))
+    assert [one.kind for one in neither.errors] == ["no_expected_id"]
 
 
 def test_labels_that_are_missing(tmp_path: Path) -> None:
@@ -271,14 +306,18 @@ def test_single_terms_say_nothing(text: str) -> None:
 
 @needs_shared_data
 @pytest.mark.parametrize("name", COUNTS)
-def test_no_false_alarm_on_german_and_english_cases(name: str) -> None:
+def test_no_false_alarm_on_german_and_english_cases(name: str, tmp_path: Path) -> None:
     rows = json.loads((BENCHMARKS / f"{name}.json").read_text(encoding="utf-8"))
     for field, language, other in (("text", "de", "en"), ("description", "en", "de")):
         texts = [row[field] for row in rows]
         assert guess(texts) == language
         assert strangers(texts, language) == []
-        assert not of_kind(validate(BENCHMARKS / f"{name}.json", language="de"), "language")
-        assert guess(texts) != other
+        claimed = [
+            {**LABELS, "text": text, "expected_ids": [text], "language": language} for text in dict.fromkeys(texts)
+        ]
+        assert not of_kind(validate(written(tmp_path, claimed)), "language")
+        wrong = [{**row, "language": other} for row in claimed]
+        assert of_kind(validate(written(tmp_path, wrong)), "language")
 
 
 @needs_shared_data

@@ -15,6 +15,7 @@ import numpy as np
 from deadheat.data import label_of
 from deadheat.errors import (
     ColumnError,
+    DataError,
     DeadheatWarning,
     DuplicateError,
     EmptyDataError,
@@ -22,6 +23,7 @@ from deadheat.errors import (
     MalformedRowError,
     NullIdError,
     ParameterError,
+    SourceTypeError,
     check_choice,
     did_you_mean,
 )
@@ -29,7 +31,7 @@ from deadheat.io.formats import COMPRESSED, sniff_format
 from deadheat.io.labels import read_labels
 from deadheat.io.objects import JsonText, parsed_lines, read_text
 from deadheat.io.source import readable
-from deadheat.io.values import shown
+from deadheat.io.values import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,6 +71,11 @@ class Collection:
         Other texts by which each document may be found.
     path : pathlib.Path or None
 
+    Raises
+    ------
+    DataError
+        Two documents have one id, or the columns are not of one length.
+
     Examples
     --------
     >>> terms = Collection("terms", ("HP:0001250",), ("Seizure",), (("Seizures", "seizure", "Fits"),))
@@ -83,13 +90,25 @@ class Collection:
     synonyms: tuple[tuple[str, ...], ...]
     path: Path | None = None
 
+    def __post_init__(self) -> None:
+        if not len(self.ids) == len(self.texts) == len(self.synonyms):
+            lengths = f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms"
+            raise DataError(f"{self.name} must have a text and synonyms, perhaps none, for each id, got {lengths}")
+        if len(set(self.ids)) != len(self.ids):
+            twice = next(one for one in self.ids if self.ids.count(one) > 1)
+            raise DuplicateError(f"{self.name} has document {twice!r} more than once; each id may stand once")
+        given: tuple[object, ...] = self.synonyms
+        for doc_id, own in zip(self.ids, given, strict=True):
+            if isinstance(own, str):
+                msg = f"synonyms of {doc_id!r} must be several texts, got the text {own!r}: write ({own!r},)"
+                raise SourceTypeError(msg)
+
     def __len__(self) -> int:
         return len(self.ids)
 
     def __repr__(self) -> str:
         n_synonyms = sum(map(len, self.synonyms))
-        documents = f"{len(self):,} document{'' if len(self) == 1 else 's'}"
-        return f"<Collection {self.name}: {documents}, {n_synonyms:,} synonym{'' if n_synonyms == 1 else 's'}>"
+        return f"<Collection {self.name}: {counted(len(self), 'document')}, {counted(n_synonyms, 'synonym')}>"
 
     def strings(self) -> tuple[list[str], IntArray]:
         """Return all texts by which documents are found.

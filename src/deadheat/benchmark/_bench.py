@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from deadheat.arguments import count, generator, whole
 from deadheat.benchmark._evaluating import evaluate_part
 from deadheat.benchmark._measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark._parts import check_cluster, check_expected, count_verbatim, parts_of
@@ -23,10 +24,11 @@ from deadheat.errors import DeadheatWarning, ParameterError, SourceTypeError, ch
 from deadheat.measures import MaxRel
 from deadheat.ontology import KINDS, Ontology, read_ontology
 from deadheat.retrievers import RunFile, identity, make_retrievers
-from deadheat.stats import interval_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
 
     from deadheat.benchmark._parts import Part
     from deadheat.comparison import Comparison
@@ -78,7 +80,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     output : path, optional
         A folder for runs, evaluations and a report. Runs that are finished there, of the same retriever, texts,
         documents and `k`, are not made again, but for those of functions and objects without a ``key``. Evaluations
-        and report are those of the last call.
+        and report are those of the last call: evaluations of the call before it that it has not made are removed.
     rng : numpy.random.Generator or int, default 0
         Of intervals and tests.
     at : sequence of int, optional
@@ -111,7 +113,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     DataError
         Cases or collection cannot be used, or are not of the same ids.
     """
-    check_k(k)
+    k = count("k", k)
     check_choice("kind", kind, KINDS)
     check_cluster(cluster)
     _check_collection(collection, synonyms)
@@ -120,50 +122,72 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     check_depth(chosen, k)
     systems = make_retrievers(retrievers)
     design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, _seed(rng))
-    _check_design(design, list(systems))
+    _check_design(design, list(systems), has_clusters=cluster is not None)
     parts = parts_of(cases, limit)
-    for part in parts:
-        part.clusters(cluster)  # a column without labels is refused before anything is searched
-    _check_retrievers(systems, parts)
+    _check_parts(parts, systems, cluster)
     documents, terms = _read(collection, ontology, synonyms, tell)
+    settings = Settings(
+        collection=documents.name,
+        n_documents=len(documents.ids),
+        k=k,
+        measures=chosen,
+        design=design,
+        cluster=cluster,
+        limit=limit,
+        ontology=None if terms is None else repr(terms).strip("<>"),
+        kind=kind,
+    )
     notes = list(check_expected(parts, documents))
+    chance, said = _chance(parts, terms, chosen, kind)
     store = None if output is None else Store(output, limit)
-    evaluations: dict[Key, Evaluation] = {}
-    reused: list[Key] = []
-    for name, system in systems.items():
-        search = Search(name, system, documents, k, store, tell)
-        for part in parts:
-            key = Key(part.name, part.language, name)
-            found, is_old = search.run(part)
-            reused += [key] * is_old
-            evaluations[key], said = evaluate_part(part, found, chosen, name=name, ontology=terms, kind=kind)
-            notes += said
+    search = partial(Search, documents=documents, k=k, store=store, tell=tell)
+    runs = _run_all(systems, parts, search, settings, terms)
     result = BenchResult(
-        evaluations=evaluations,
-        comparisons=_compare(evaluations, parts, design, cluster),
+        evaluations=runs.evaluations,
+        comparisons=_compare(runs.evaluations, parts, design, cluster),
         parts={(part.name, part.language): part for part in parts},
         retrievers=tuple(systems),
-        settings=Settings(
-            collection=documents.name,
-            n_documents=len(documents.ids),
-            k=k,
-            measures=chosen,
-            design=design,
-            cluster=cluster,
-            limit=limit,
-            ontology=None if terms is None else repr(terms).strip("<>"),
-            kind=kind,
-        ),
-        chance={} if terms is None else _chance(parts, terms, chosen, kind),
+        settings=settings,
+        chance=chance,
         verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
-        reused=tuple(reused),
-        notes=tuple(dict.fromkeys(notes)),
+        reused=tuple(runs.reused),
+        notes=tuple(dict.fromkeys([*notes, *said, *runs.notes])),
     )
     for note in result.notes:
         warnings.warn(note, DeadheatWarning, stacklevel=2)
     if store is not None:
         _save(result, store, documents, systems)
     return result
+
+
+@dataclass
+class _Runs:
+    """What came of all runs: their evaluations, which of them were finished before, and what is to be said of ids."""
+
+    evaluations: dict[Key, Evaluation] = field(default_factory=dict)
+    reused: list[Key] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def _run_all(
+    systems: Mapping[str, Retriever],
+    parts: Sequence[Part],
+    search: Callable[..., Search],
+    settings: Settings,
+    ontology: Ontology | None,
+) -> _Runs:
+    """Search and evaluate: one retriever after the other, each on every part."""
+    measures, kind = settings.measures, settings.kind
+    runs = _Runs()
+    for name, system in systems.items():
+        own = search(name, system)
+        for part in parts:
+            key = Key(part.name, part.language, name)
+            found, is_old = own.run(part)
+            runs.reused += [key] * is_old
+            runs.evaluations[key], said = evaluate_part(part, found, measures, name=name, ontology=ontology, kind=kind)
+            runs.notes += said
+    return runs
 
 
 def _save(result: BenchResult, store: Store, documents: Collection, retrievers: Mapping[str, Retriever]) -> None:
@@ -175,18 +199,8 @@ def _save(result: BenchResult, store: Store, documents: Collection, retrievers: 
 
 def _seed(rng: np.random.Generator | int | None) -> int:
     """Return a seed, drawn if none was given: intervals in tables and files are then the same."""
-    try:
-        return rng if isinstance(rng, int) and rng >= 0 else int(np.random.default_rng(rng).integers(1 << 32))
-    except (TypeError, ValueError):
-        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
-        raise ParameterError(msg) from None
-
-
-def check_k(k: object) -> None:
-    """Raise `ParameterError` unless so many documents can be asked for."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        msg = f"k must be a whole number of documents from 1 on, got {k!r}"
-        raise ParameterError(msg)
+    number = whole(rng)
+    return int(generator(rng).integers(1 << 32)) if number is None or number < 0 else number
 
 
 def _check_collection(collection: object, synonyms: str) -> None:
@@ -200,8 +214,12 @@ def _check_collection(collection: object, synonyms: str) -> None:
         raise ParameterError(msg)
 
 
-def _check_retrievers(systems: Mapping[str, Retriever], parts: Sequence[Part]) -> None:
-    """Refuse keys that JSON cannot hold, and run files that lack a part, before anything is searched."""
+def _check_parts(
+    parts: Sequence[Part], systems: Mapping[str, Retriever], cluster: str | Mapping[str, object] | None
+) -> None:
+    """Refuse columns without labels, keys that JSON cannot hold and run files that lack a part, before any search."""
+    for part in parts:
+        part.clusters(cluster)
     for system in systems.values():
         identity(system)
         if isinstance(system, RunFile):
@@ -209,19 +227,12 @@ def _check_retrievers(systems: Mapping[str, Retriever], parts: Sequence[Part]) -
                 system.look_up([case.case_id for case in part.cases], of=str(part))
 
 
-def _check_design(design: Design, names: list[str]) -> None:
+def _check_design(design: Design, names: list[str], *, has_clusters: bool) -> None:
     """Refuse options of intervals and tests before anything is searched."""
     if design.baseline is not None:
         check_choice("baseline", design.baseline, names)
-    check_design(design, names if len(names) > 1 else [*names, ""])  # a single one is compared with none
-    interval_bounds(
-        np.zeros((2, 1)),
-        method=design.method,
-        confidence_level=design.confidence_level,
-        n_resamples=design.n_resamples,
-        cluster=None,
-        rng=0,
-    )
+    names = names if len(names) > 1 else [*names, ""]  # a single one is compared with none
+    check_design(design, names, has_clusters=has_clusters)
 
 
 def _compare(
@@ -257,16 +268,23 @@ def _read(
 
 
 def _chance(
-    parts: Sequence[Part], ontology: Ontology, measures: Sequence[Measure], kind: str
-) -> dict[tuple[str, str], dict[str, float]]:
-    """Return what random rankings of all terms have, by MaxRel measure."""
-    cut = [one for one in measures if isinstance(one, MaxRel) and cutoff_of(one)]
-    if not cut:
-        return {}
-    found = {}
-    for part in parts:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # said when the documents were judged
+    parts: Sequence[Part], ontology: Ontology | None, measures: Sequence[Measure], kind: str
+) -> tuple[dict[tuple[str, str], dict[str, float]], list[str]]:
+    """Return what random rankings of all terms have, by MaxRel measure, and what the ontology says of expected ids.
+
+    A part of which it has no expected id is refused here, before anything is searched.
+    """
+    if ontology is None:
+        return {}, []
+    of_terms = [one for one in measures if isinstance(one, MaxRel)]
+    cut = [one for one in of_terms if cutoff_of(one)]
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    notes: list[str] = []
+    for part in parts if of_terms else ():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DeadheatWarning)
             of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=[cutoff_of(one) for one in cut])
-        found[part.name, part.language] = {str(one): of_part.max_rel[cutoff_of(one)] for one in cut}
-    return found
+        notes += [str(one.message) for one in caught]
+        if cut:
+            found[part.name, part.language] = {str(one): of_part.max_rel[cutoff_of(one)] for one in cut}
+    return found, notes

@@ -12,7 +12,7 @@ from deadheat.data import Run
 from deadheat.errors import DeadheatWarning
 from deadheat.evaluating import evaluate
 from deadheat.evaluation import Conventions, Evaluation
-from deadheat.measures import RR, MaxRel
+from deadheat.measures import MaxRel
 from deadheat.placement import sort_rows
 from deadheat.scores import Scores
 from deadheat.spread import PlacedSpread
@@ -48,17 +48,25 @@ def evaluate_part(
     """
     qrels = part.cases.qrels()
     graded = [one for one in measures if ontology is not None and isinstance(one, MaxRel)]
-    plain = _evaluate(qrels, found, [one for one in measures if one not in graded] or [RR()], name)
-    if ontology is None or not graded:
-        _invariants.check(plain)
-        return plain, []
+    plain = [one for one in measures if one not in graded]
+    found_by: list[Evaluation] = [_evaluate(qrels, found, plain, name)] if plain else []
+    notes: list[str] = []
+    if ontology is not None and graded:
+        judged = qrels  # of a run without a document, whose MaxRel is 0 on any judgments
+        if not found.is_empty():
+            judged, notes = _judged(ontology, qrels, Run(found, name=name), kind)
+        found_by.append(_evaluate(judged, found, graded, name))
+    evaluation = found_by[0] if not graded else _merged(found_by, measures, qrels)
+    _invariants.check(evaluation)
+    return evaluation, notes
+
+
+def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrels, list[str]]:
+    """Return the judgments of what was retrieved, which are all that MaxRel reads, and what is said of ids."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DeadheatWarning)
-        judged = ontology.judge(qrels, *([] if found.is_empty() else [Run(found, name=name)]), kind=kind)
-    by_ontology = _evaluate(judged, found, graded, name)
-    evaluation = _merged(plain, by_ontology, measures)
-    _invariants.check(evaluation)
-    return evaluation, [str(one.message) for one in caught]
+        judged = ontology.judge(qrels, run, kind=kind, ideal=False)
+    return judged, [str(one.message) for one in caught]
 
 
 def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], name: str) -> Evaluation:
@@ -95,14 +103,16 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
     )
 
 
-def _merged(plain: Evaluation, by_ontology: Evaluation, measures: Sequence[Measure]) -> Evaluation:
-    """Put two evaluations of one run together, without placements: each measure has its own."""
+def _merged(evaluations: Sequence[Evaluation], measures: Sequence[Measure], qrels: Qrels) -> Evaluation:
+    """Put evaluations of one run by different measures together, without placements: each measure has its own."""
+    scores = {of_measure.measure: of_measure for one in evaluations for of_measure in one}
+    first = evaluations[0]
     return Evaluation(
-        [by_ontology[one] if one in by_ontology.measures else plain[one] for one in measures],
-        name=plain.name,
-        query_ids=plain.query_ids,
-        conventions=plain.conventions,
-        missing_queries=plain.missing_queries,
-        unjudged_queries=plain.unjudged_queries,
-        qrels=plain.qrels_hash,
+        [scores[one] for one in measures],
+        name=first.name,
+        query_ids=first.query_ids,
+        conventions=first.conventions,
+        missing_queries=first.missing_queries,
+        unjudged_queries=first.unjudged_queries,
+        qrels=qrels.fingerprint,
     )

@@ -6,18 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from deadheat.benchmark._result import Key
+from deadheat.cases import SMALL
+from deadheat.io.values import counted
 from deadheat.measures import AP, MaxRel
+from deadheat.report.conventions import METHODS, broken_by
 from deadheat.report.model import Fact
-from deadheat.report.numbers import MARK, counted, format_cell, three
-from deadheat.report.of_comparison import CORRECTIONS, METHODS, TESTS
+from deadheat.report.numbers import MARK, format_cell, three
+from deadheat.report.of_comparison import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from deadheat.benchmark._parts import Part
     from deadheat.benchmark._result import BenchResult
-
-FEW = 50  # cases: fewer are for a quick look
 
 
 def tell(result: BenchResult, *, left_out: int = 0) -> Iterator[Fact]:
@@ -39,7 +40,7 @@ def tell(result: BenchResult, *, left_out: int = 0) -> Iterator[Fact]:
         "k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"
     )
     yield Fact("languages", list(result.languages), "languages", _languages(result))
-    yield Fact("ties", "expected", "ties", "expected: the exact mean over all orders of equal scores")
+    yield Fact("ties", "expected", "ties", broken_by("expected", None))
     yield from _of_measures(result, left_out)
     yield from _of_intervals(result)
     yield from _of_tests(result)
@@ -89,7 +90,7 @@ def _of_intervals(result: BenchResult) -> Iterator[Fact]:
     column = cluster if cluster is None or isinstance(cluster, str) else "given"
     yield Fact("cluster", column)
     over = "cases" if column is None else f"clusters ({column})"
-    how = f"{METHODS[design.method].removesuffix(' over queries')} over {over}, not corrected"
+    how = f"{METHODS[design.method]} over {over}, not corrected"
     yield Fact("confidence_level", design.confidence_level, "intervals", how)
     widths: dict[str, float | None] = {}
     for key, part in result.parts.items():
@@ -131,7 +132,7 @@ def _of_repeats(part: Part) -> Iterator[Fact]:
     if n_independent < n_cases:
         text = (
             f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
-            f" {n_independent:,} groups, and intervals are too narrow; cluster by expected_ids"
+            f" {counted(n_independent, 'group')}, and intervals are too narrow; cluster by expected_ids"
         )
         yield Fact("", None, "clusters", text)
 
@@ -162,7 +163,9 @@ def _of_cases(result: BenchResult) -> Iterator[Fact]:
     for key, count in result.verbatim.items():
         if count:
             of = f"{count:,} of {len(result.parts[key].cases):,} cases of {result.parts[key]}"
-            yield Fact("", None, "easy cases", f"{of} are letter for letter a text of an expected document")
-    small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < FEW]
+            yield Fact(
+                "", None, "easy cases", f"{of} are a text of an expected document, but for upper case and blanks"
+            )
+    small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < SMALL]
     if small and result.settings.limit is None:
         yield Fact("", None, "few cases", f"{', '.join(small)}: good for a first look, not for a statement")

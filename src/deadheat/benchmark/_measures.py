@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from deadheat.arguments import count
 from deadheat.errors import ParameterError
 from deadheat.measures import AP, RR, Hit, MaxRel, P, R, nDCG, parse_measure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from deadheat.measures import Measure
 
@@ -17,9 +19,10 @@ CUTOFFS = (1, 3, 5, 10)
 
 def measures_of(given: object, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
     """Return the measures: those that were given, or the defaults at some cutoffs."""
+    cutoffs = _cutoffs(at)
     if given is not None:
         if at is not None:
-            msg = f"at is about the default measures, got at={tuple(at)!r} beside measures: write nDCG@20"
+            msg = f"at is about the default measures, got at={cutoffs!r} beside measures: write nDCG@20"
             raise ParameterError(msg)
         several: Iterable[object] = given if isinstance(given, list | tuple) else [given]
         found = tuple(dict.fromkeys(parse_measure(one) for one in several))  # type: ignore[arg-type]
@@ -27,12 +30,22 @@ def measures_of(given: object, at: Sequence[int] | None, *, has_ontology: bool) 
             msg = "measures is empty; name at least one, such as 'nDCG@10'"
             raise ParameterError(msg)
         return found
-    cutoffs = CUTOFFS if at is None else tuple(sorted(set(at)))
+    kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
+    return (RR(), *(kind @ cutoff for kind in kinds for cutoff in cutoffs))
+
+
+def _cutoffs(at: object) -> tuple[int, ...]:
+    """Return the cutoffs of the default measures, sorted."""
+    if at is None:
+        return CUTOFFS
+    if isinstance(at, str) or not isinstance(at, Iterable):
+        msg = f"at must be a list of cutoffs, such as at=(1, 3, 5, 10), got {at!r}"
+        raise ParameterError(msg)
+    cutoffs = tuple(sorted({count("each of at", one) for one in at}))
     if not cutoffs:
         msg = "at is empty; give at least one cutoff, such as at=(1, 3, 5, 10)"
         raise ParameterError(msg)
-    kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
-    return (RR(), *(kind @ cutoff for kind in kinds for cutoff in cutoffs))
+    return cutoffs
 
 
 def check_depth(measures: Iterable[Measure], k: int) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.cases import Cases, read_cases
+from deadheat.cases import Cases, folded, read_cases
 from deadheat.data import label_of
 from deadheat.errors import ColumnError, DataError, ParameterError, did_you_mean
-from deadheat.report.numbers import counted
+from deadheat.io.values import counted
 from deadheat.strata import NONE
 
 if TYPE_CHECKING:
@@ -163,15 +163,11 @@ def count_verbatim(part: Part, documents: Collection) -> int:
     places = {doc: place for place, doc in enumerate(documents.ids)}
     return sum(
         any(
-            case.folded_text in {_folded(text) for text in (documents.texts[place], *documents.synonyms[place])}
+            case.folded_text in {folded(text) for text in (documents.texts[place], *documents.synonyms[place])}
             for place in (places[doc] for doc in case.expected_ids if doc in places)
         )
         for case in part.cases
     )
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 def _named(cases: object) -> list[tuple[str, Cases]]:
@@ -179,16 +175,24 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
         return [(str(name), _read(one)) for name, one in cases.items()]
     several = list(cases) if isinstance(cases, list | tuple) else [cases]
     sets = [_read(one) for one in several]
-    names = [one.name for one in sets]
-    # the file's name helps where two sets call themselves the same
-    longer = [
-        f"{one.name}, {label_of(one.path)}" if names.count(one.name) > 1 and one.path else one.name for one in sets
-    ]
-    for name in longer:
-        if longer.count(name) > 1:
-            msg = f"two sets of cases are named {name!r}: give a dict of name to cases, or another dataset_id"
-            raise ParameterError(msg)
-    return list(zip(longer, sets, strict=True))
+    plain = [one.name for one in sets]
+    for name_of in (_by_file, _by_folder):
+        names = [name_of(one) if plain.count(one.name) > 1 else one.name for one in sets]
+        if len(set(names)) == len(names):
+            return list(zip(names, sets, strict=True))
+    twice = next(name for name in plain if plain.count(name) > 1)
+    msg = f"two sets of cases are named {twice!r}: give a dict of name to cases, or another dataset_id"
+    raise ParameterError(msg)
+
+
+def _by_file(cases: Cases) -> str:
+    """Return the name of a set with that of its file, for sets that call themselves the same."""
+    return cases.name if cases.path is None else f"{cases.name}, {label_of(cases.path)}"
+
+
+def _by_folder(cases: Cases) -> str:
+    """Return the name of a set with that of its folder, for sets whose files are called the same."""
+    return cases.name if cases.path is None else f"{cases.path.absolute().parent.name}/{cases.name}"
 
 
 def _read(cases: object) -> Cases:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from deadheat.benchmark._facts import tell
 from deadheat.benchmark._measures import main_of
 from deadheat.benchmark._result import Key
+from deadheat.io.values import counted
 from deadheat.report.bars import bars
-from deadheat.report.model import Column, Fact, Marked, Report, Row, Span, Table
-from deadheat.report.numbers import counted
+from deadheat.report.model import Column, Fact, Report, Row, Share, Span, Table, p_value
 from deadheat.strata import NONE
 
 if TYPE_CHECKING:
@@ -128,13 +128,11 @@ def _differences(result: BenchResult, key: tuple[str, str], measures: Sequence[M
 
 
 def _difference(pair: Pair, bar: Cell) -> tuple[Cell, ...]:
-    from deadheat.report.model import Share
-
     return (
         pair.difference,
         Span(pair.low, pair.high),
         bar,
-        Marked(pair.p_adjusted) if pair.significant else pair.p_adjusted,
+        p_value(pair.p_adjusted, is_significant=pair.significant),
         Share(pair.flip_probability),
         pair.wins,
         pair.losses,

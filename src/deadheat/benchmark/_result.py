@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deadheat.errors import DeadheatWarning, ParameterError, did_you_mean
-from deadheat.report.numbers import NOISE, counted
+from deadheat.io.values import counted
+from deadheat.report.numbers import NOISE
 from deadheat.strata import NONE, stratify
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class BenchResult:
     chance : dict of (cases, language) to dict of str to float
         With an ontology: the mean that random terms have, by MaxRel measure.
     verbatim : dict of (cases, language) to int
-        Cases whose text is letter for letter one of an expected document: any search for words finds them.
+        Cases whose text is one of an expected document, but for upper case and blanks: any search for words finds them.
     reused : tuple of Key
         Finished runs that were found in the output folder.
     notes : tuple of str

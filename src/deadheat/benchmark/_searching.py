@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from deadheat.retrievers import Retriever
 
 
+# Part of the key of a finished run: raised when a retriever of ours, or `retrieve`, finds something else than before
+# for the same texts, documents and options, so that no run of the old kind is used again. The number of the release
+# would make all runs again that it does not touch, and those of a model take hours. 2: BM25 finds what shares a word,
+# not what scores above 0.
+SEARCH = 2
+
+
 @dataclass
 class Search:
     """A retriever with what it searches; it takes the documents when the first run is to be made.
@@ -49,6 +56,7 @@ class Search:
         """Return the run on the cases of a part, and whether it was finished before."""
         has_key = key_of(self.retriever) is not None  # without one nobody knows whether it is still the same
         key = {
+            "search": SEARCH,
             "retriever": json.loads(identity(self.retriever)) if has_key else None,
             "collection": self.documents.fingerprint,
             "cases": part.searched,

@@ -41,6 +41,7 @@ class Store:
     def __init__(self, folder: str | Path, limit: int | None) -> None:
         self.folder = Path(folder)
         self.suffix = "" if limit is None else f".limit-{limit}"
+        self._saved: set[Path] = set()
         try:
             for name in ("runs", "evaluations"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -96,19 +97,36 @@ class Store:
 
     def save(self, part: Part, evaluation: Evaluation, options: IntervalOptions) -> None:
         """Keep an evaluation."""
-        evaluation.save(self._path("evaluations", part, evaluation.name, ".json"), **options)
+        path = self._path("evaluations", (part.name, part.language, evaluation.name), ".json")
+        evaluation.save(path, **options)
+        self._saved.add(path)
 
     def finish(self, report: str, summary: Mapping[str, Any]) -> None:
-        """Write the report, and what was done."""
+        """Write the report, and what was done; evaluations of the call before this one that it has not made go.
+
+        They would stand beside new ones, though their cases may have been corrected since.
+        """
+        for path in self._of_last_call() - self._saved:
+            path.unlink(missing_ok=True)
+            path.with_suffix(".parquet").unlink(missing_ok=True)
         with replacing(self._report) as file, replacing(self._summary) as beside:
             file.write((report + "\n").encode())
             beside.write(_text(summary))
 
-    def _run_path(self, part: Part, retriever: str, key: Mapping[str, object]) -> Path:
-        return self._path("runs", part, retriever, f".k{key['k']}.parquet")
+    def _of_last_call(self) -> set[Path]:
+        """Return the evaluations that bench.json says the last call made; none without one that can be read."""
+        try:
+            made = json.loads(self._summary.read_text(encoding="utf-8"))
+            keys = [(one["cases"], one["language"], name) for one in made["cases"] for name in made["retrievers"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return set()
+        return {self._path("evaluations", key, ".json") for key in keys}
 
-    def _path(self, folder: str, part: Part, retriever: str, ending: str) -> Path:
-        name = ".".join(map(_slug, (part.name, part.language, retriever)))
+    def _run_path(self, part: Part, retriever: str, key: Mapping[str, object]) -> Path:
+        return self._path("runs", (part.name, part.language, retriever), f".k{key['k']}.parquet")
+
+    def _path(self, folder: str, key: tuple[str, str, str], ending: str) -> Path:
+        name = ".".join(map(_slug, key))
         return self.folder / folder / f"{name}{self.suffix}{ending}"
 
 

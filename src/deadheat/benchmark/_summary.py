@@ -7,10 +7,13 @@ import platform
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from deadheat.report.numbers import plain
 from deadheat.retrievers import identity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import polars as pl
 
     from deadheat.benchmark._result import BenchResult
     from deadheat.collection import Collection
@@ -51,14 +54,19 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
         "design": dict(vars(settings.design)),
         "cluster": settings.cluster if settings.cluster is None or isinstance(settings.cluster, str) else "given",
         "notes": list(result.notes),
-        "results": result.to_polars().to_dicts(),
+        "results": _rows(result.to_polars()),
         "comparisons": [
             {"cases": name, "language": language, **row}
             for (name, language), comparison in result.comparisons.items()
-            for row in comparison.to_polars(details=True).to_dicts()
+            for row in _rows(comparison.to_polars(details=True))
         ],
-        "averages": result.averages().to_dicts(),
+        "averages": _rows(result.averages()),
     }
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, object]]:
+    """Return rows as JSON holds them: an effect is infinite where all differences are the same."""
+    return [{name: plain(cell) for name, cell in row.items()} for row in frame.to_dicts()]
 
 
 def _versions() -> dict[str, str]:

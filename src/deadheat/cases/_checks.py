@@ -6,11 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from deadheat.cases._documents import FIELDS
-from deadheat.cases._findings import Finding, counted, listed_lines
+from deadheat.cases._findings import Finding, listed_lines
 from deadheat.cases._language import NAMES, code_of, guess, known, strangers
-from deadheat.cases._model import LABELS
+from deadheat.cases._model import LABELS, SMALL
+from deadheat.cases._reading import label
 from deadheat.errors import did_you_mean
-from deadheat.io.values import shown
+from deadheat.io.values import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from deadheat.cases._documents import Document
     from deadheat.cases._model import Case, Cases
 
-SMALL, STANDARD = 50, 200  # cases: below the first a quick check, below the second good for development
+STANDARD = 200  # cases: fewer are good for development, and fewer than `SMALL` for a quick check
 _HOW_TO_LABEL = {
     "difficulty": "Let people rate it easy, medium or hard: results can then be told apart by it.",
     "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be told apart by it.",
@@ -42,25 +43,36 @@ def check_fields(document: Document) -> Iterator[Finding]:
     lines: dict[str, list[int]] = {}
     for row, line in zip(document.rows, document.lines, strict=True):
         for name in row:
-            if name not in FIELDS or (name == "hpo_domain" and row.get("domain") is not None):
+            if name not in FIELDS or (name == "hpo_domain" and label(row.get("domain")) is not None):
                 lines.setdefault(name, []).append(line)
     for name, own in lines.items():
         message = f"field {name!r} is not read{_in_cases(own)}"
         near = did_you_mean(name, FIELDS).strip() if name not in FIELDS else "Keep one of domain and hpo_domain."
         yield _about("unread_field", document, message, near, own[:1])
+    yield from _beside_cases(document)
+
+
+def _beside_cases(document: Document) -> Iterator[Finding]:
+    """Give the keys of a JSON object that stand beside its cases, where nothing reads them."""
+    for name in document.value if document.json and isinstance(document.value, dict) else ():
+        if name not in {"metadata", "$schema", *document.keys}:
+            advice = did_you_mean(name, ["metadata"]).strip() or "Move it into metadata."
+            lines = [document.json.line_of([name])] if document.json else []
+            message = f"field {name!r} beside {document.keys[0]!r} is not read"
+            yield _about("unread_field", document, message, advice, lines)
 
 
 def check_labels(document: Document, cases: Cases) -> Iterator[Finding]:
     """Give the labels that cases lack, once for each label."""
-    for label in LABELS:
-        lacking = [case for case in cases if getattr(case, label) is None]
+    for name in LABELS:
+        lacking = [case for case in cases if getattr(case, name) is None]
         if lacking:
             lack = f"{len(lacking):,} of {len(cases):,} cases lack"
             where = f" ({listed_lines([case.line for case in lacking])})"
             if len(lacking) == len(cases):
                 lack, where = "all cases lack" if len(cases) > 1 else "the case lacks", ""
-            advice = _HOW_TO_LABEL.get(label) or _how_to_name_language(document, lacking)
-            yield _about("missing_label", document, f"{lack} a {label}{where}", advice, [])
+            advice = _HOW_TO_LABEL.get(name) or _how_to_name_language(document, lacking)
+            yield _about("missing_label", document, f"{lack} a {name}{where}", advice, [])
 
 
 def _how_to_name_language(document: Document, cases: Sequence[Case]) -> str:

@@ -18,8 +18,8 @@ from deadheat.errors import (
     did_you_mean,
 )
 from deadheat.io.formats import sniff_format
-from deadheat.io.labels import read_labels
-from deadheat.io.objects import JsonText, parsed, read_text
+from deadheat.io.labels import CASES_KEYS, read_labels
+from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.source import readable
 from deadheat.io.values import shown
 
@@ -35,7 +35,6 @@ HPO_IDS = "expected_hpo_ids"
 IDS = ("expected_ids", HPO_IDS)
 DOMAINS = ("domain", "hpo_domain")
 FIELDS = ("case_id", "text", "description", *IDS, "relevance", "language", "difficulty", "category", *DOMAINS)
-KEYS = ("cases", "test_cases")
 BETWEEN_IDS = "|"
 
 _EXPECTED = "expected a list of cases, or an object with 'cases' (or 'test_cases') and 'metadata'"
@@ -137,14 +136,14 @@ def _of_json(json_text: JsonText, path: Path) -> Document:
 
 
 def _key_of_cases(value: dict[str, Any], json_text: JsonText, path: Path) -> str:
-    found = [key for key in KEYS if key in value]
+    found = [key for key in CASES_KEYS if key in value]
     if len(found) == 1:
         return found[0]
     if found:
         msg = "both 'cases' and 'test_cases' are there, expected one of them"
         raise MalformedRowError(msg, path=path, line=json_text.line_of(["test_cases"]))
     held = ", ".join(map(repr, list(value)[:8])) or "nothing"
-    hint = next((near for key in value if (near := did_you_mean(key, KEYS))), "")
+    hint = next((near for key in value if (near := did_you_mean(key, CASES_KEYS))), "")
     msg = f"{_EXPECTED}, got an object with {held}.{hint}"
     raise MalformedRowError(msg, path=path, line=json_text.line_of([]))
 
@@ -157,7 +156,7 @@ def _of_lines(text: str, path: Path) -> Document:
     wrong: dict[int, str] = {}
     for line, raw in written:
         try:
-            rows.append(_object_of(raw, path, line))
+            rows.append(object_of(raw, path, line))
         except DataError as error:
             if not rows:
                 raise  # the file is something else
@@ -170,14 +169,6 @@ def _of_lines(text: str, path: Path) -> Document:
     misfits = {place: wrong[line] for place, line in enumerate(lines) if line in wrong}
     value = {"metadata": metadata, "cases": rows}
     return _document(path, metadata, rows, lines, value, keys=("cases",), misfits=misfits)
-
-
-def _object_of(raw: str, path: Path, line: int) -> dict[str, Any]:
-    given = parsed(raw, path, line)
-    if not isinstance(given, dict):
-        msg = f"expected one JSON object a line, got {shown(raw.strip())}"
-        raise MalformedRowError(msg, path=path, line=line)
-    return given
 
 
 def _of_table(path: Path, chosen: Format) -> Document:

@@ -7,9 +7,8 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from deadheat.cases._findings import counted
 from deadheat.errors import did_you_mean
-from deadheat.io.values import shown
+from deadheat.io.values import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,8 +101,11 @@ def _of_mapping(given: dict[str, object], ids: Sequence[str]) -> tuple[tuple[flo
 
 
 def _wrong_grade(grade: object, one: str, key: str | int) -> Wrong | None:
-    is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
-    if is_number and math.isfinite(grade) and grade > 0:  # type: ignore[arg-type, operator]
+    try:
+        number = float(grade) if isinstance(grade, int | float) and not isinstance(grade, bool) else math.nan
+    except OverflowError:  # of hundreds of digits
+        number = math.inf
+    if 0 < number < math.inf:
         return None
     message = f"relevance of {one!r} is {quoted(grade)}, expected a positive number"
     return Wrong("malformed_relevance", ("relevance", key), message, "Leave out an id that should not be found.")

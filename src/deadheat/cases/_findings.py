@@ -86,17 +86,6 @@ class Validation:
         return not self.errors
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "case"), counted(1200, "case")
-    ('1 case', '1,200 cases')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def listed_lines(lines: Sequence[int | None], limit: int = 5) -> str:
     """Return the lines of several cases, for a message.
 

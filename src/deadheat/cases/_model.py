@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from deadheat.arguments import count, is_number
 from deadheat.data import Qrels
-from deadheat.errors import ParameterError
+from deadheat.errors import CasesError, ParameterError
+from deadheat.io.values import counted
 from deadheat.io.writing import replacing
 
 if TYPE_CHECKING:
@@ -19,6 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 LABELS = ("language", "difficulty", "category", "domain")
+SMALL = 50  # cases: fewer are for a quick look
+
+
+def folded(text: str) -> str:
+    """Return a text without differences in case and blanks.
+
+    Examples
+    --------
+    >>> folded(" Heart  Attack")
+    'heart attack'
+    """
+    return " ".join(text.split()).casefold()
 
 
 @dataclass(frozen=True)
@@ -39,6 +54,11 @@ class Case:
     language, difficulty, category, domain : str or None
     line : int or None
         The line of the file on which it begins.
+
+    Raises
+    ------
+    CasesError
+        Nothing is expected, an id is expected twice, or the grades are not one positive number for each id.
     """
 
     case_id: str
@@ -52,10 +72,28 @@ class Case:
     domain: str | None = None
     line: int | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        ids, grades = self.expected_ids, self.relevance
+        given: object = ids
+        wrong = ""
+        if isinstance(given, str):
+            wrong = f"expected_ids must be several ids, got the text {given!r}: write ({given!r},)"
+        elif not ids:
+            wrong = "expected_ids is empty: name what a search for the text should find"
+        elif len(set(ids)) != len(ids):
+            twice = next(one for one in ids if ids.count(one) > 1)
+            wrong = f"expected id {twice!r} stands {ids.count(twice)} times, expected once"
+        elif len(grades) != len(ids):
+            wrong = f"relevance must have a grade for each of the {len(ids)} expected ids, got {len(grades)}"
+        elif not all(is_number(grade) and 0 < grade <= sys.float_info.max for grade in grades):
+            wrong = f"each grade of relevance must be a positive number, got {grades!r}"
+        if wrong:
+            raise CasesError(f"case {self.case_id!r}: {wrong}")
+
     @property
     def folded_text(self) -> str:
         """The text without differences in case and blanks, to find it again in another case."""
-        return " ".join(self.text.split()).casefold()
+        return folded(self.text)
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,6 +109,11 @@ class Cases:
     cases : tuple of Case
     path : pathlib.Path or None
 
+    Raises
+    ------
+    CasesError
+        Two cases have one id.
+
     Examples
     --------
     >>> cases = Cases("mine", {}, (Case("a", "Krampfanfälle", ("HP:0001250",), (1.0,), language="de"),))
@@ -83,6 +126,13 @@ class Cases:
     cases: tuple[Case, ...]
     path: Path | None = None
 
+    def __post_init__(self) -> None:
+        ids = [case.case_id for case in self.cases]
+        if len(set(ids)) != len(ids):
+            twice = next(one for one in ids if ids.count(one) > 1)
+            msg = f"{ids.count(twice)} cases of {self.name} have the case_id {twice!r}: give each an id of its own"
+            raise CasesError(msg, path=self.path)
+
     def __len__(self) -> int:
         return len(self.cases)
 
@@ -90,9 +140,8 @@ class Cases:
         return iter(self.cases)
 
     def __repr__(self) -> str:
-        count = f"{len(self):,} case{'' if len(self) == 1 else 's'}"
         languages = f", languages {', '.join(self.languages)}" if self.languages else ""
-        return f"<Cases {self.name}: {count}{languages}>"
+        return f"<Cases {self.name}: {counted(len(self), 'case')}{languages}>"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -124,11 +173,7 @@ class Cases:
 
     def limit(self, n: int) -> Cases:
         """Return the first `n` cases, for a quick look."""
-        given: object = n
-        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-            msg = f"a limit of cases must be a whole number from 1 on, got {n!r}"
-            raise ParameterError(msg)
-        return replace(self, cases=self.cases[:n])
+        return replace(self, cases=self.cases[: count("a limit of cases", n)])
 
     def repeated_texts(self) -> tuple[tuple[Case, ...], ...]:
         """Return the groups of cases that have one text in one language; upper case and blanks make no difference."""

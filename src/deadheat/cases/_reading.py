@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat.cases._documents import DOMAINS, HPO_IDS, IDS, read_document
 from deadheat.cases._expected import HPO_PATTERN, Wrong, checked_grades, checked_ids, quoted
-from deadheat.cases._findings import Finding, counted
+from deadheat.cases._findings import Finding
 from deadheat.cases._language import normalised
 from deadheat.cases._model import Case, Cases
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.labels import as_text
+from deadheat.io.values import counted
 
 if TYPE_CHECKING:
     import os
@@ -189,21 +190,21 @@ def _case(
     grades: tuple[float, ...],
     language: str | None,
 ) -> Case:
-    domain = next((row[name] for name in DOMAINS if _label(row.get(name))), None)
+    domain = next((row[name] for name in DOMAINS if label(row.get(name))), None)
     return Case(
         case_id,
         row["text"],
         ids,
         grades,
         description=as_text(row.get("description")) or "",
-        language=normalised(_label(row.get("language")) or _label(document.metadata.get("language")) or language),
-        difficulty=_label(row.get("difficulty")),
-        category=_label(row.get("category")),
-        domain=_label(domain),
+        language=normalised(label(row.get("language")) or label(document.metadata.get("language")) or language),
+        difficulty=label(row.get("difficulty")),
+        category=label(row.get("category")),
+        domain=label(domain),
         line=document.lines[place],
     )
 
 
-def _label(value: object) -> str | None:
+def label(value: object) -> str | None:
     """Return a label as `Queries` reads it: text without blanks around it, or none."""
     return (as_text(value) or "").strip() or None

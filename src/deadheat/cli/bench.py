@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import check_inputs
-from deadheat.cli.intervals import intervals_of, resampling_options
+from deadheat.cli.files import check_inputs, input_path
+from deadheat.cli.intervals import also_of_test, comparing_options, intervals_of
 from deadheat.cli.options import (
+    alternative_option,
     complete_from,
     correction_option,
     examples,
@@ -23,12 +24,13 @@ from deadheat.cli.options import (
     test_option,
 )
 from deadheat.cli.output import print_report
-from deadheat.cli.validate import language_option, pattern_option
+from deadheat.cli.validate import in_words_of_the_command, input_format_option, language_option, pattern_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from deadheat.benchmark import BenchResult
+    from deadheat.cases import Cases
 
 FORMATS = ("table", "json", "csv", "markdown")
 EXAMPLES = examples(
@@ -61,6 +63,7 @@ EXAMPLES = examples(
 )
 @pattern_option
 @language_option
+@input_format_option
 @click.option(
     "--synonyms",
     metavar="exact|all|none",
@@ -87,7 +90,8 @@ EXAMPLES = examples(
 @click.option("--baseline", metavar="NAME", help="Compare all others with this retriever; by default every pair.")
 @test_option
 @correction_option
-@resampling_options
+@alternative_option
+@comparing_options
 @click.option(
     "--cluster",
     metavar="COLUMN",
@@ -115,19 +119,20 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     """
     from deadheat.benchmark import bench as run_bench
     from deadheat.benchmark import data_of_bench, report_bench
-    from deadheat.cases import read_cases
 
     measures = parsed_measures(notations)
     with_columns = {**options, "queries": True}  # cases have them
-    intervals: dict[str, Any] = {**intervals_of(with_columns, options["seed"], for_what="")}
-    check_inputs([*cases, collection, *([options["ontology"]] if options["ontology"] else [])])
+    also = also_of_test(options["test"])
+    intervals: dict[str, Any] = {**intervals_of(with_columns, options["seed"], also=also)}
+    paths = [input_path(path) for path in cases]
+    check_inputs([*paths, collection, *([options["ontology"]] if options["ontology"] else [])])
     _check_output(options["output"])
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(f"--similarity {options['similarity']} is of terms of an ontology: add --ontology FILE")
-    with _goes_on(options["output"]), warnings.catch_warnings(record=True) as caught:
+    with in_words_of_the_command(), _goes_on(options["output"]), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run_bench(
-            [read_cases(path, id_pattern=options["id_pattern"], language=options["language"]) for path in cases],
+            [_read(path, options) for path in paths],
             collection,
             list(options["retrievers"]) or "bm25",
             measures,
@@ -143,6 +148,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
             cluster=options["cluster"],
             test=options["test"],
             correction=options["correction"],
+            alternative=options["alternative"],
             confidence_level=intervals["confidence_level"],
             n_resamples=intervals["n_resamples"],
             method=intervals["method"],
@@ -154,6 +160,13 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     form = options["form"]
     report = data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form == "markdown")
     print_report(report, form=form, output=None)
+
+
+def _read(path: str, options: dict[str, Any]) -> Cases:
+    from deadheat.cases import read_cases
+
+    names = {"id_pattern": "id_pattern", "language": "language", "format": "input_format"}
+    return read_cases(path, **{name: options[option] for name, option in names.items()})
 
 
 @contextmanager

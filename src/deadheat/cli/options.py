@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 BUNDLES = {
     "trec": (
@@ -48,6 +48,15 @@ duplicates_option = click.option(
     default=True,
     help="Look for documents that stand twice in a query (default), or trust the data.",
 )
+ties_option = click.option(
+    "--ties",
+    metavar="POLICY",
+    default="expected",
+    show_default=True,
+    shell_complete=complete_from("deadheat.ties:POLICIES"),
+    help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (as trec_eval), input"
+    " (the order of the file) or random.",
+)
 missing_option = click.option(
     "--missing",
     metavar="empty|skip|error",
@@ -78,11 +87,39 @@ correction_option = click.option(
     shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
     help="Of p values, for the number of rows of a measure.",
 )
+alternative_option = click.option(
+    "--alternative",
+    metavar="two-sided|greater|less",
+    default="two-sided",
+    show_default=True,
+    shell_complete=complete_from("deadheat.stats:ALTERNATIVES"),
+    help="Of the difference, system - baseline.",
+)
 precision_option = click.option(
     "--score-precision",
     metavar="PRECISION",
     help="Round all scores first: float32, float16, bfloat16 or a number of decimals.",
 )
+
+
+def check_conventions(options: Mapping[str, Any], *, without: Collection[str] = ()) -> None:
+    """Refuse, before anything is read, how an evaluation cannot be made; `without` are ties that do not suit either."""
+    from deadheat.errors import check_choice
+    from deadheat.evaluating import MISSING, NO_RELEVANT
+    from deadheat.precision import check_precision
+    from deadheat.ties import POLICIES
+
+    check_choice("ties", options["ties"], [policy for policy in POLICIES if policy not in without])
+    check_choice("missing", options["missing"], MISSING)
+    check_choice("no_relevant", options["no_relevant"], NO_RELEVANT)
+    check_precision(options["score_precision"])
+
+
+def passed_on(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that evaluate() takes too, under the same names."""
+    from deadheat.evaluating import OPTIONS
+
+    return {name: options[name] for name in OPTIONS}
 
 
 def split_measures(notations: Sequence[str]) -> list[str]:

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from deadheat.cases import Validation
 
 FORMATS = ("table", "json")
+# what errors call options of Python, and what the commands call them
+WORDS = {
+    r"pass format='(\w+)'": r"give --input-format \1",
+    r"but k=(\d+) are retrieved: set k=(\d+)": r"but \1 are retrieved: give --k \2",
+    r"^at is about the default measures, got at=\((.+?),?\) beside measures": r"--at is about the default measures,"
+    r" got \1 beside -m",
+    r"give a dict of name to cases, or another dataset_id": "give one another dataset_id, or its file another name",
+}
 EXAMPLES = examples(
     "deadheat validate cases.json",
     "deadheat validate german/*.json --language de --ontology hp.obo.gz",
@@ -115,14 +123,16 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
 @contextmanager
 def in_words_of_the_command() -> Iterator[None]:
     """Name options of the command where an error names those of Python."""
-    from deadheat.errors import DataError
+    from deadheat.errors import DeadheatError
 
     try:
         yield
-    except DataError as error:
+    except DeadheatError as error:
         error.args = (_in_words(str(error)), *error.args[1:])
         raise
 
 
 def _in_words(message: str) -> str:
-    return re.sub(r"pass format='(\w+)'", r"give --input-format \1", message)
+    for python, command in WORDS.items():
+        message = re.sub(python, command, message)
+    return message

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, FileFormatError, MalformedRowError
+from deadheat.errors import ColumnError, EmptyDataError, FileFormatError, MalformedRowError
 from deadheat.io.formats import chosen_format
+from deadheat.io.objects import parsed, parsed_lines
 from deadheat.io.source import decoded, read_all, readable, refuse_binary
 from deadheat.io.values import shown
 
@@ -23,6 +24,7 @@ _SEPARATORS = {"csv": ",", "tsv": "\t"}
 _ENDINGS = ".csv, .tsv, .jsonl, .json or .parquet"
 _EXPECTED = "expected a list of objects, or {query_id: {column: value}}"
 _KEY = "query_id"  # of what is keyed by its id
+CASES_KEYS = ("cases", "test_cases")  # under which a file of labelled cases has them, beside its metadata
 
 
 class _Number(str):
@@ -87,7 +89,10 @@ def read_labels(
         for place, message in () if keep_misfits else labels.misfits.items():
             raise MalformedRowError(message, path=path, line=(labels.lines or [])[place])
         return labels
-    return _read_lines(text, path) if chosen == "jsonl" else _read_json(text, path)
+    if chosen == "json":
+        return _read_json(text, path)
+    objects, lines = parsed_lines(text, path, number=_Number)
+    return Labels(_of_objects(objects).frame, lines)
 
 
 def labels_of_mapping(mapping: Mapping[str, Mapping[str, Any]]) -> Labels:
@@ -170,60 +175,23 @@ def _checked_header(header: list[str], path: Path) -> list[str]:
     return header
 
 
-def _read_lines(text: str, path: Path) -> Labels:
-    objects: list[dict[str, Any]] = []
-    lines: list[int] = []
-    for line, raw in enumerate(text.split("\n"), 1):
-        if raw.strip():
-            objects.append(_object(_parsed(raw, path, line), "one JSON object a line", path, line))
-            lines.append(line)
-    return Labels(_of_objects(objects).frame, lines)
-
-
 def _read_json(text: str, path: Path) -> Labels:
-    given = _parsed(text, path)
-    if isinstance(given, dict) and isinstance(given.get("test_cases"), list):
+    given = parsed(text, path, number=_Number)
+    if isinstance(given, dict):
+        cases = next((given[key] for key in CASES_KEYS if isinstance(given.get(key), list)), None)
+        if cases is None:
+            return _of_objects([{**_object(row, _EXPECTED, path), _KEY: key} for key, row in given.items()])
         about = given.get("metadata")
         common = {"language": about["language"]} if isinstance(about, dict) and "language" in about else {}
-        return _of_objects([{**common, **_object(row, "objects", path)} for row in given["test_cases"]])
-    if isinstance(given, dict):
-        return _of_objects([{**_object(row, _EXPECTED, path), _KEY: key} for key, row in given.items()])
+        return _of_objects([{**common, **_object(row, "expected objects", path)} for row in cases])
     if isinstance(given, list):
         return _of_objects([_object(row, _EXPECTED, path) for row in given])
     raise FileFormatError(f"{_EXPECTED}, got {shown(text.strip())}", path=path)
 
 
-def _parsed(text: str, path: Path, line: int | None = None) -> Any:  # noqa: ANN401 - whatever JSON holds
-    try:
-        return json.loads(
-            text,
-            parse_float=_Number,
-            parse_int=_Number,
-            parse_constant=lambda _: None,
-            object_pairs_hook=lambda pairs: _without_repeats(pairs, path, line),
-        )
-    except json.JSONDecodeError as error:
-        hint = "; this looks like JSON lines: name it .jsonl" if line is None and "Extra" in error.msg else ""
-        given = f": {shown(text.strip())}" if line else ""
-        raise MalformedRowError(
-            f"invalid JSON, {error.msg}{given}{hint}", path=path, line=line or error.lineno
-        ) from error
-
-
-def _without_repeats(pairs: list[tuple[str, Any]], path: Path, line: int | None) -> dict[str, Any]:
-    """Build an object; JSON allows a key twice, and Python would keep the last."""
-    built = dict(pairs)
-    if len(built) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DuplicateError(f"key {twice!r} stands twice in one object, expected once", path=path, line=line)
-    return built
-
-
-def _object(given: object, expected: str, path: Path, line: int | None = None) -> dict[str, Any]:
+def _object(given: object, expected: str, path: Path) -> dict[str, Any]:
     if not isinstance(given, dict):
-        expected = expected if expected.startswith("expected") else f"expected {expected}"
-        raise MalformedRowError(f"{expected}, got {shown(json.dumps(given))}", path=path, line=line)
+        raise MalformedRowError(f"{expected}, got {shown(json.dumps(given))}", path=path)
     return given
 
 

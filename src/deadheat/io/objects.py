@@ -14,10 +14,12 @@ from deadheat.io.values import shown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _BETWEEN = re.compile(r"[\s,:]*")
+_STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _NEWLINE = re.compile("\n")
 _DECODER = json.JSONDecoder()
 
@@ -105,10 +107,47 @@ def read_text(path: str | os.PathLike[str], expected: str) -> str:
     return text
 
 
-def parsed(text: str, path: Path, line: int | None = None) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return what a JSON text says; of JSON lines, the one at `line`."""
+def parsed(
+    text: str,
+    path: Path,
+    line: int | None = None,
+    *,
+    number: Callable[[str], object] | None = None,
+) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return what a JSON text says.
+
+    Parameters
+    ----------
+    text : str
+    path : pathlib.Path
+        For messages.
+    line : int, optional
+        Of JSON lines, the one that the text is.
+    number : callable, optional
+        What is made of a number, which it gets as it is written; NaN and infinities are then none.
+
+    Raises
+    ------
+    MalformedRowError, DuplicateError
+        It is no JSON, or no text that UTF-8 can hold, or an object has a key twice.
+    """
+    closed = 0
+
+    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Build an object; JSON allows a key twice, and Python would keep the last."""
+        nonlocal closed
+        closed += 1
+        built = dict(pairs)
+        if len(built) != len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            message = f"key {twice!r} stands twice in one object, expected once"
+            raise DuplicateError(message, path=path, line=line or _line_of_object(text, closed))
+        return built
+
+    as_written = {} if number is None else {"parse_int": number, "parse_float": number, "parse_constant": _none}
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _without_repeats(pairs, path, line))
+        value = json.loads(text, object_pairs_hook=build, **as_written)  # type: ignore[arg-type]
     except json.JSONDecodeError as error:
         is_lines = line is None and error.msg == "Extra data"
         hint = "; this looks like JSON lines: name it .jsonl, or pass format='jsonl'" if is_lines else ""
@@ -120,28 +159,59 @@ def parsed(text: str, path: Path, line: int | None = None) -> Any:  # noqa: ANN4
     except (RecursionError, ValueError) as error:  # thousands of brackets, or of digits
         message = f"JSON that cannot be read: {error}"
         raise MalformedRowError(message, path=path, line=line) from error
+    _check_characters(text, path, line)
+    return value
 
 
-def parsed_lines(text: str, path: Path) -> tuple[list[dict[str, Any]], list[int]]:
+def parsed_lines(
+    text: str, path: Path, *, number: Callable[[str], object] | None = None
+) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the object on each line of JSON lines that is not blank, and the number of that line."""
     objects: list[dict[str, Any]] = []
     lines: list[int] = []
     for line, raw in enumerate(text.split("\n"), 1):
         if raw.strip():
-            given = parsed(raw, path, line)
-            if not isinstance(given, dict):
-                msg = f"expected one JSON object a line, got {shown(raw.strip())}"
-                raise MalformedRowError(msg, path=path, line=line)
-            objects.append(given)
+            objects.append(object_of(raw, path, line, number=number))
             lines.append(line)
     return objects, lines
 
 
-def _without_repeats(pairs: list[tuple[str, Any]], path: Path, line: int | None) -> dict[str, Any]:
-    """Build an object; JSON allows a key twice, and Python would keep the last."""
-    built = dict(pairs)
-    if len(built) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DuplicateError(f"key {twice!r} stands twice in one object, expected once", path=path, line=line)
-    return built
+def object_of(raw: str, path: Path, line: int, *, number: Callable[[str], object] | None = None) -> dict[str, Any]:
+    """Return the object on one line of JSON lines."""
+    given = parsed(raw, path, line, number=number)
+    if not isinstance(given, dict):
+        msg = f"expected one JSON object a line, got {shown(raw.strip())}"
+        raise MalformedRowError(msg, path=path, line=line)
+    return given
+
+
+def _none(_: str) -> None:
+    """Take NaN and infinities, which are no JSON, for no value."""
+
+
+def _line_of_object(text: str, closed: int) -> int:
+    """Return the line on which the object begins that is closed as the first, second, ... of all."""
+    starts: list[int] = []
+    for found in _STRING_OR_BRACE.finditer(text):
+        if found[0] == "{":
+            starts.append(found.start())
+        elif found[0] == "}":
+            start, closed = starts.pop(), closed - 1
+            if not closed:
+                return text.count("\n", 0, start) + 1
+    msg = f"no object is closed as number {closed}"
+    raise ValueError(msg)
+
+
+def _check_characters(text: str, path: Path, line: int | None) -> None:
+    r"""Raise `MalformedRowError` for half a character: a ``\ud800`` by itself, which no file can hold."""
+    if not _SURROGATE.search(text):
+        return
+    for found in _STRING_OR_BRACE.finditer(text):
+        try:
+            if _SURROGATE.search(found[0]):
+                json.loads(found[0]).encode()
+        except UnicodeEncodeError as error:
+            msg = f"{shown(found[0])} has half a character, expected text that UTF-8 can hold"
+            at = line or text.count("\n", 0, found.start()) + 1
+            raise MalformedRowError(msg, path=path, line=at) from error

@@ -30,6 +30,17 @@ def shown(text: str, limit: int = 80) -> str:
     return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
 
 
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "query", "queries"), counted(1200, "run")
+    ('1 query', '1,200 runs')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def value_error(kind: Kind, problem: str, path: Path, line: int | None = None) -> DataError:
     """Return the error of this kind's value column, with the line of the file."""
     error = ScoreError if kind == "run" else RelevanceError

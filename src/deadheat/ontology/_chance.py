@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arguments import count, generator
 from deadheat.data import Qrels
+from deadheat.errors import ParameterError
 from deadheat.ontology._judging import Expected, report
-from deadheat.ontology._terms import check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,9 +53,7 @@ def chance(
     rng: np.random.Generator | int | None,
 ) -> Chance:
     """Return the chance of a kind; `Ontology.chance` says how."""
-    check_count("n", n)
-    for cutoff in cutoffs:
-        check_count("each of cutoffs", cutoff)
+    n, cutoffs = count("n", n), [count("each of cutoffs", cutoff) for cutoff in cutoffs]
     n_terms = len(ontology)
     share = 0.0
     if qrels is not None:
@@ -62,8 +61,11 @@ def chance(
         report(ontology, expected.unknown, "expected", "have similarity 0 to everything")
         rows: Iterator[FloatArray] = (expected.relevance(terms) for terms in expected.of_query.values())
     else:
-        drawn = np.sort(np.random.default_rng(rng).permutation(n_terms)[:n])
+        drawn = np.sort(generator(rng).permutation(n_terms)[:n])
         share = 1 - len(drawn) / n_terms
+        if share and len(drawn) < 2:
+            msg = f"n must be 2 or more, got {n!r}: one of {n_terms:,} terms says nothing of the standard error"
+            raise ParameterError(msg)
         rows = (ontology.similarities_at(int(term), kind) for term in drawn)
     probability = best_of_random(n_terms, cutoffs)
     values = np.array([probability @ np.sort(row)[::-1] for row in rows])
@@ -71,8 +73,8 @@ def chance(
     means = values.mean(axis=0)
     return Chance(
         kind,
-        {int(cutoff): float(mean) for cutoff, mean in zip(cutoffs, means, strict=True)},
-        {int(cutoff): float(one) for cutoff, one in zip(cutoffs, error, strict=True)},
+        {cutoff: float(mean) for cutoff, mean in zip(cutoffs, means, strict=True)},
+        {cutoff: float(one) for cutoff, one in zip(cutoffs, error, strict=True)},
         len(values),
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.errors import ParameterError
-from deadheat.ontology._terms import shown
+from deadheat.ontology._terms import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,13 +39,13 @@ def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> Flo
     name = "information_content"
     missing = [term for term in ids if term not in given]
     if missing:
-        msg = f"{name} must have a value for all {len(ids):,} terms, got none for {shown(missing)}"
+        msg = f"{name} must have a value for all {len(ids):,} terms, got none for {first_few(missing)}"
         raise ParameterError(msg)
     others = [str(term) for term in given.keys() - set(ids)]
     if others:
-        msg = f"{name} must name terms of the ontology only, got {shown(sorted(others))}"
+        msg = f"{name} must name terms of the ontology only, got {first_few(sorted(others))}"
         raise ParameterError(msg)
-    values = np.array([given[term] for term in ids], np.float64)
+    values = np.array([_number(given[term], term) for term in ids])
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if len(wrong):
         msg = f"{name} must be finite and 0 or more, got {values[wrong[0]]:g} for {ids[wrong[0]]!r}"
@@ -60,3 +60,11 @@ def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> Flo
         raise ParameterError(msg)
     values.setflags(write=False)
     return values
+
+
+def _number(given: object, term: str) -> float:
+    try:
+        return float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        msg = f"information_content must be a number for each term, got {given!r} for {term!r}"
+        raise ParameterError(msg) from None

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import whole
 from deadheat.data import Qrels, Run
 from deadheat.errors import DataError, DeadheatWarning, ParameterError, check_choice
-from deadheat.ontology._terms import check_count, shown
+from deadheat.ontology._terms import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,8 +43,9 @@ def judge(
     if not runs:
         msg = "judge needs at least one run beside the qrels, got none"
         raise ParameterError(msg)
-    if depth is not None:
-        check_count("depth", depth, "; None takes the longest list, ideal=False judges no further terms")
+    if depth is not None and (whole(depth) or 0) < 1:
+        msg = f"depth must be a whole number from 1 on, got {depth!r}; None takes the longest list, ideal=False judges"
+        raise ParameterError(f"{msg} no further terms")
     qrels = Qrels.of(qrels)
     qrels.check_duplicates()
     expected = Expected(ontology, qrels, kind=kind, aggregate=aggregate)
@@ -90,7 +92,7 @@ class Expected:
         if len(unknown) == len(wanted):
             msg = (
                 f"none of the {len(wanted):,} expected ids is a term of {ontology!r}: they are"
-                f" {shown(unknown.unique().sort().to_list(), 3)}, its terms {shown(ontology.ids, 3)}."
+                f" {first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ontology.ids, 3)}."
                 " Are they of the same ontology, and written alike?"
             )
             raise DataError(msg, path=qrels.where)

@@ -68,7 +68,7 @@ def lin(graph: Graph, information: FloatArray, term: int) -> FloatArray:
     .. math:: \text{lin}(a, b) = \frac{2\, IC(m)}{IC(a) + IC(b)}
 
     From 0 to 1, and 1 for a term with itself (also a root, where the formula is 0/0). With the intrinsic information
-    content it is 1 for nothing else; a given one that is the same for parent and child gives them 1 as well.
+    content it is 1 for nothing else; a given one above 0 that is the same for parent and child gives them 1 as well.
 
     References
     ----------

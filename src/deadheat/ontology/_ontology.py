@@ -106,9 +106,12 @@ class Ontology:
         return cls(
             ids=ids,
             labels=tuple(labels.get(term) or "" for term in ids),
-            synonyms=tuple(_terms.in_order(synonyms.get(term, ())) for term in ids),
+            synonyms=tuple(_terms.in_order(term, synonyms.get(term, ())) for term in ids),
             parents=own,
-            obsolete={term: tuple(instead) for term, instead in (obsolete or {}).items()},
+            obsolete={
+                term: _terms.listed(f"what replaces {term!r}", "ids", instead)
+                for term, instead in (obsolete or {}).items()
+            },
             alternatives={other: term for other, term in (alternatives or {}).items() if other not in parents},
             version=version,
             path=path,
@@ -213,8 +216,8 @@ class Ontology:
         ====================== ======================================================= ======= ==================
 
         IC is the information content; one that was given may exceed 1 (so then may ``resnik``), and may be the same
-        for parent and child (which then have 1 by ``lin`` and ``jiang_conrath``). c is the common ancestor with the
-        most information, or the deepest. Terms without a common ancestor have 0, of every kind.
+        for parent and child (which then have 1 by ``jiang_conrath``, and by ``lin`` if it is above 0). c is the common
+        ancestor with the most information, or the deepest. Terms without a common ancestor have 0, of every kind.
 
         ``simple_resnik_like`` and ``hybrid`` are phentrieve's formulas, kept exactly as published for comparison with
         its numbers; D is the largest depth, p = depth(a) + depth(b) - 2 depth(c). ``hybrid`` is 1.0 if p <= 0, and as

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from deadheat.errors import DeadheatWarning, FileFormatError, MissingDependencyError
 from deadheat.io.source import blocks, read_all, readable
 from deadheat.ontology._ontology import Ontology
-from deadheat.ontology._terms import SCOPES, Synonym, shown
+from deadheat.ontology._terms import SCOPES, Synonym, first_few
 
 if TYPE_CHECKING:
     import os
@@ -56,7 +56,7 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     terms = [term for term in parsed.terms() if prefix is None or term.id.startswith(prefix)]
     if prefix is not None and not terms:
         others = sorted(term.id for term in parsed.terms())
-        msg = f"no id begins with prefix={prefix!r}; the file has {shown(others, 3)}"
+        msg = f"no id begins with prefix={prefix!r}; the file has {first_few(others, 3)}"
         raise FileFormatError(msg, path=file)
     live = [term for term in terms if not term.obsolete]
     return Ontology.from_parents(
@@ -119,7 +119,8 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
         obsolete += [f"{term.id} is_a {parent.id}" for parent in direct if parent.obsolete]
     if obsolete:
         warnings.warn(
-            f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out: {shown(obsolete)}",
+            f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out:"
+            f" {first_few(obsolete)}",
             DeadheatWarning,
             stacklevel=3,
         )

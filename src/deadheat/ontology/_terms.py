@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import numpy as np
-
-from deadheat.errors import DataError, EmptyDataError, ParameterError, SourceTypeError, did_you_mean
+from deadheat.errors import DataError, EmptyDataError, SourceTypeError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+T = TypeVar("T")
 SCOPES = ("EXACT", "NARROW", "BROAD", "RELATED")
 
 
@@ -33,9 +32,19 @@ class Synonym(NamedTuple):
     kind: str = ""
 
 
-def in_order(synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
-    """Return synonyms sorted by scope, text and kind; files have them in no order that means anything."""
-    checked = [Synonym(*synonym) for synonym in synonyms]
+def listed(what: str, of: str, given: Iterable[T]) -> tuple[T, ...]:
+    """Return several of something, or raise for a text, which is several letters to Python."""
+    if isinstance(given, str):
+        msg = f"{what} must be a list of {of}, got the text {given!r}: write [{given!r}]"
+        raise SourceTypeError(msg)
+    return tuple(given)
+
+
+def in_order(term: str, synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
+    """Return synonyms of a term sorted by scope, text and kind; files have them in no order that means anything."""
+    what, fields = f"a synonym of {term!r}", "its text, scope and kind"
+    own = listed(f"the synonyms of {term!r}", "Synonym", synonyms)
+    checked = [Synonym(*listed(what, fields, synonym)) for synonym in own]
     wrong = next((synonym for synonym in checked if synonym.scope not in SCOPES), None)
     if wrong is not None:
         msg = f"the scope of a synonym must be one of {', '.join(map(repr, SCOPES))}, got {wrong!r}"
@@ -62,11 +71,7 @@ def indices(
     place = {term: number for number, term in enumerate(ids)}
     found: list[tuple[int, ...]] = []
     for term in ids:
-        own = parents[term]
-        if isinstance(own, str):
-            msg = f"the parents of {term!r} must be a list of ids, got the text {own!r}: write [{own!r}]"
-            raise SourceTypeError(msg)
-        own = dict.fromkeys(own)
+        own = dict.fromkeys(listed(f"the parents of {term!r}", "ids", parents[term]))
         unknown = next((parent for parent in own if parent not in place), None)
         if unknown is not None:
             msg = f"term {term!r} has the parent {unknown!r}, which is no term.{near_id(str(unknown), ids)}"
@@ -89,14 +94,7 @@ def near_id(given: str, ids: Sequence[str], labels: Sequence[str] = ()) -> str:
     return "" if re.search(r"\d{3}", given) else did_you_mean(given, ids)
 
 
-def check_count(name: str, value: object, hint: str = "") -> None:
-    """Raise `ParameterError` for what is no whole number from 1 on."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        msg = f"{name} must be a whole number from 1 on, got {value!r}{hint}"
-        raise ParameterError(msg)
-
-
-def shown(ids: Sequence[str], most: int = 5) -> str:
+def first_few(ids: Sequence[str], most: int = 5) -> str:
     """Return the first few of some ids in words."""
     rest = len(ids) - most
     return ", ".join(map(repr, ids[:most])) + (f" and {rest:,} more" if rest > 0 else "")

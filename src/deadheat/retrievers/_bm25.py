@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadheat.errors import MissingDependencyError, ParameterError, check_choice
-from deadheat.retrievers._options import check_indexed, check_number, options_of, written
+from deadheat.retrievers._options import check_indexed, check_number, check_search, options_of, written
 from deadheat.retrievers._protocol import Hits
 from deadheat.retrievers._strings import STRINGS, Strings, top
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadheat.arrays import FloatArray, IntArray
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.collection import Collection
 
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
@@ -97,6 +97,7 @@ class BM25:
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Return the k best documents of each text, and all that tie with the last of them."""
+        check_search(texts, k)
         strings = check_indexed(self, self._strings)
         return Hits.of_parts(strings.doc_ids, [self._search(words, strings, k) for words in self._tokens(texts)])
 
@@ -104,10 +105,20 @@ class BM25:
         """Return places and scores of the best documents for the words of a text."""
         if not words:
             return np.zeros(0, np.int64), np.zeros(0)
-        scores = strings.best(self._index.get_scores(words))
-        found = np.flatnonzero(scores > 0)
+        # a score does not tell who shares a word: bm25l and bm25+ raise every string, robertson and atire give 0 for a
+        # word that is common
+        scores = strings.best(np.where(self._shares_a_word(words), self._index.get_scores(words), -np.inf))
+        found = np.flatnonzero(scores > -np.inf)
         found = found[top(scores[found], k)]
         return found, scores[found]
+
+    def _shares_a_word(self, words: list[str]) -> BoolArray:
+        """Tell which strings have one of some words, of shape (n_strings,)."""
+        starts, holders = self._index.scores["indptr"], self._index.scores["indices"]
+        shares = np.zeros(int(self._index.scores["num_docs"]), np.bool_)
+        for word in self._index.get_tokens_ids(words):
+            shares[holders[starts[word] : starts[word + 1]]] = True
+        return shares
 
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
         words = list(self.stopwords) if isinstance(self.stopwords, tuple) else self.stopwords

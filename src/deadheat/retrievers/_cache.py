@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
 
 ENVIRONMENT = "DEADHEAT_CACHE"
-WHOLE = 1 << 24  # bytes of a model's file that are hashed at its start and its end
 
 
 def folder_of(cache: str | Path | Literal[False] | None) -> Path | None:
@@ -46,18 +45,15 @@ def default_folder() -> Path:
 
 
 def identity_of(model: str) -> str:
-    """Return what tells models apart: the name of one on the hub, a hash of the files of one in a folder."""
+    """Return what tells models apart: the name of one on the hub, a hash of the whole files of one in a folder."""
     folder = Path(model)
     if not folder.is_dir():
         return model
     found = hashlib.sha256()
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
-        size = path.stat().st_size
-        found.update(json.dumps([path.relative_to(folder).as_posix(), size]).encode())
         with path.open("rb") as file:
-            found.update(file.read(WHOLE))
-            file.seek(max(0, size - WHOLE))
-            found.update(file.read(WHOLE))
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found.update(json.dumps([path.relative_to(folder).as_posix(), digest]).encode())
     return found.hexdigest()
 
 

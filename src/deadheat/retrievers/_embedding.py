@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from deadheat.arguments import count
 from deadheat.errors import MissingDependencyError, ParameterError, check_choice
 from deadheat.retrievers import _cache
-from deadheat.retrievers._options import check_count, check_indexed, options_of, written
+from deadheat.retrievers._options import check_indexed, check_search, options_of, written
 from deadheat.retrievers._protocol import Hits
 from deadheat.retrievers._strings import STRINGS, Strings, top
 
@@ -74,7 +76,7 @@ class Embedding:
         revision: str | None = None,
         name: str | None = None,
     ) -> None:
-        check_count("batch_size", batch_size)
+        self.batch_size = count("batch_size", batch_size)
         check_choice("strings", strings, STRINGS)
         if find_spec("sentence_transformers") is None:
             msg = (
@@ -83,7 +85,7 @@ class Embedding:
             )
             raise MissingDependencyError(msg)
         self.model = str(model)
-        self.batch_size, self.device, self.normalise, self.strings = batch_size, device, bool(normalise), strings
+        self.device, self.normalise, self.strings = device, bool(normalise), strings
         self.query_prompt, self.document_prompt, self.revision = query_prompt, document_prompt, revision
         self._folder = _cache.folder_of(cache)
         own = options_of(self, "normalise", "query_prompt", "document_prompt", "strings", "revision")
@@ -102,10 +104,15 @@ class Embedding:
         """What its results depend on, beside the documents."""
         return {
             "retriever": "embedding",
-            "model": _cache.identity_of(self.model),
+            "model": self._identity,
             **self.options,
             "sentence-transformers": metadata.version("sentence-transformers"),
         }
+
+    @cached_property
+    def _identity(self) -> str:
+        """What tells the model from others; the files of one in a folder are read once."""
+        return _cache.identity_of(self.model)
 
     def index(self, documents: Collection) -> None:
         """Embed the documents that are to be searched, or find their embeddings in the cache."""
@@ -125,6 +132,7 @@ class Embedding:
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Return the k best documents of each text, and all that tie with the last of them."""
+        check_search(texts, k)
         strings = check_indexed(self, self._strings)
         queries = self._embed(list(texts), self._prompt(self.query_prompt, QUERY_PROMPTS), f"{self.name}: searching")
         size = max(1, MAX_CELLS // max(1, len(self._place)))

@@ -6,10 +6,12 @@ import inspect
 import math
 from typing import TYPE_CHECKING, TypeVar
 
+from deadheat.arguments import count, is_number
 from deadheat.errors import ParameterError
+from deadheat.io.values import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 T = TypeVar("T")
 
@@ -33,18 +35,24 @@ def _plain(value: object) -> object:
 
 def check_number(name: str, given: object, *, low: float, high: float = math.inf) -> None:
     """Raise `ParameterError` if an option is no number in its range."""
-    number = given if isinstance(given, int | float) and not isinstance(given, bool) else math.nan
+    number = float(given) if is_number(given) else math.nan  # type: ignore[arg-type]
     if not low <= number <= high or math.isinf(number):
         allowed = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} on"
         msg = f"{name} must be a number {allowed}, got {given!r}"
         raise ParameterError(msg)
 
 
-def check_count(name: str, given: object) -> None:
-    """Raise `ParameterError` if an option is no whole number from 1 on."""
-    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-        msg = f"{name} must be a whole number from 1 on, got {given!r}"
+def check_search(texts: Sequence[str], k: int) -> None:
+    """Raise `ParameterError` if what is searched for is no list of texts, or if nothing is to be found."""
+    count("k", k)
+    if isinstance(texts, str):
+        msg = f"texts must be a list of texts, got the text {shown(texts)}: write [{shown(texts)}]"
         raise ParameterError(msg)
+    given: Sequence[object] = texts
+    for one in given:
+        if not isinstance(one, str):
+            msg = f"texts must be a list of texts, got {one!r} ({type(one).__name__}) in it"
+            raise ParameterError(msg)
 
 
 def check_indexed(retriever: object, made: T | None) -> T:

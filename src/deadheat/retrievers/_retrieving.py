@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import polars as pl
 
-from deadheat.errors import DuplicateError, NullIdError, ScoreError, SourceTypeError
-from deadheat.retrievers._options import check_count
+from deadheat.errors import DuplicateError, NullIdError, ParameterError, ScoreError, SourceTypeError
+from deadheat.retrievers._options import check_search
 from deadheat.retrievers._protocol import Hits
 from deadheat.retrievers._runs import RunFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deadheat.arrays import FloatArray, IntArray
     from deadheat.retrievers._protocol import Retriever
 
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
@@ -42,7 +43,10 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
     DataError
         The retriever returned a score that is none, a document twice, or an id that is no text.
     """
-    check_count("k", k)
+    check_search(texts, k)
+    if len(query_ids) != len(texts):
+        msg = f"query_ids and texts must be of the same length, got {len(query_ids)} and {len(texts)}"
+        raise ParameterError(msg)
     if isinstance(retriever, RunFile):
         found = retriever.look_up(query_ids)
     else:
@@ -65,11 +69,11 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
             msg = f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts, got {what}"
             raise SourceTypeError(msg)
         hits = Hits.of_dicts(hits, name=name)
-    scores = np.asarray(hits.score, np.float64)
-    _check(name, hits, scores, query_ids)
-    queries = np.array(list(query_ids), dtype=object)[hits.text]
+    text, docs, scores = _columns(name, hits)
+    _check(name, text, docs, scores, query_ids)
+    queries = np.array(list(query_ids), dtype=object)[text]
     # + 0.0: -0.0 becomes 0.0, with which it ties
-    columns = {"query_id": queries.tolist(), "doc_id": hits.doc_id.tolist(), "score": scores + 0.0}
+    columns = {"query_id": queries.tolist(), "doc_id": docs, "score": scores + 0.0}
     frame = pl.DataFrame(columns, schema=cast("dict[str, pl.DataType]", SCHEMA))
     twice = frame.filter(frame.select("query_id", "doc_id").is_duplicated())
     if len(twice):
@@ -79,17 +83,30 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     return frame
 
 
-def _check(
-    name: str, hits: Hits, scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]], ids: Sequence[str]
-) -> None:
+def _columns(name: str, hits: Hits) -> tuple[IntArray, list[object], FloatArray]:
+    """Return the three columns of what was found, which may be lists; refuse numbers that are none."""
+    text, docs = np.asarray(hits.text), np.asarray(hits.doc_id, dtype=object)
+    if len(text) == 0:
+        text = text.astype(np.int64)  # an empty list is of no kind
+    if text.dtype.kind not in "iu" or text.ndim != 1:
+        given = f"{text.dtype} of shape {text.shape}"
+        msg = f"{name}: text must be the index of each text, a column of whole numbers from 0 on, got {given}"
+        raise SourceTypeError(msg)
+    try:
+        scores = np.asarray(hits.score, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ScoreError(f"{name}: each score must be a number: {error}") from error
+    return text, docs.tolist(), scores
+
+
+def _check(name: str, text: IntArray, docs: Sequence[object], scores: FloatArray, ids: Sequence[str]) -> None:
     """Raise an error for rows that belong to no text, ids that are no text, and scores that are NaN."""
-    text = np.asarray(hits.text)
-    if not len(text) == len(hits.doc_id) == len(scores) or (len(text) and not 0 <= text.min() <= text.max() < len(ids)):
+    if not len(text) == len(docs) == len(scores) or (len(text) and not 0 <= text.min() <= text.max() < len(ids)):
         msg = (
             f"{name} returned columns that do not belong together: {len(text)} texts (each an index below {len(ids)}),"
         )
-        raise SourceTypeError(f"{msg} {len(hits.doc_id)} documents, {len(scores)} scores")
-    for doc in hits.doc_id.tolist():
+        raise SourceTypeError(f"{msg} {len(docs)} documents, {len(scores)} scores")
+    for doc in docs:
         if not isinstance(doc, str):
             raise SourceTypeError(f"{name}: ids are text, got {doc!r} ({type(doc).__name__}): write str(id)")
         if not doc:
@@ -97,5 +114,5 @@ def _check(
     wrong = np.flatnonzero(np.isnan(scores))
     if len(wrong):
         place = wrong[0]
-        msg = f"score of document {hits.doc_id[place]!r} for case {ids[int(text[place])]!r} by {name} is NaN"
+        msg = f"score of document {docs[place]!r} for case {ids[int(text[place])]!r} by {name} is NaN"
         raise ScoreError(f"{msg}; expected a number")

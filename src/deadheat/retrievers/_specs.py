@@ -127,12 +127,12 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     head, bracket, _ = text.partition("(")
     if bracket and text.endswith(")"):
         return _of_call(text, head.strip(), named)
+    if text.endswith((*SUFFIXES, *PACKED)) or text.startswith((".", "/", "~")):
+        return RunFile(path, **named)  # says that there is no such file, and which one is near
     hint = did_you_mean(text, KINDS)
     if hint or any(char.isspace() for char in text):
         msg = f"no retriever {text!r}.{hint} A retriever is {ALLOWED}"
         raise ParameterError(msg)
-    if text.endswith((*SUFFIXES, *PACKED)) or text.startswith((".", "/", "~")):
-        return RunFile(path, **named)  # says that there is no such file, and which one is near
     return Embedding(text, **named)
 
 

@@ -1,0 +1,80 @@
+"""Numbers and seeds that functions of several layers take: refused with what was given and what is allowed."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TypeAlias
+
+import numpy as np
+
+from deadheat.errors import ParameterError
+
+Rng: TypeAlias = np.random.Generator | int | None
+
+
+def generator(rng: Rng, *keys: int) -> np.random.Generator:
+    """Return a generator; the same seed gives the same one.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator, int or None
+        A generator is returned as it is; None takes another seed each time.
+    *keys : int
+        What tells apart generators that share a seed.
+    """
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    number = whole(rng)
+    if number is None or number < 0:
+        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
+        raise ParameterError(msg)
+    return np.random.default_rng([number, *keys])
+
+
+def whole(given: object) -> int | None:
+    """Return a whole number, also NumPy's, as a plain one; None for anything else."""
+    try:
+        return None if isinstance(given, bool) else operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def is_number(given: object) -> bool:
+    """Tell whether an argument is one real number."""
+    return isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+
+
+def count(name: str, given: int, low: int = 1) -> int:
+    """Return a whole number that is `low` or more."""
+    number = whole(given)
+    if number is None or number < low:
+        msg = f"{name} must be a whole number from {low} on, got {given!r}"
+        raise ParameterError(msg)
+    return number
+
+
+def positive(name: str, given: float) -> float:
+    """Return a finite number above 0."""
+    if not is_number(given) or not 0 < given < math.inf:
+        msg = f"{name} must be a number above 0, got {given!r}"
+        raise ParameterError(msg)
+    return float(given)
+
+
+def not_negative(name: str, given: float, example: str) -> float:
+    """Return a finite number that is 0 or more."""
+    if not is_number(given) or not 0 <= given < math.inf:
+        msg = f"{name} must be a number from 0 on, such as {example}, got {given!r}"
+        raise ParameterError(msg)
+    return float(given)
+
+
+def level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> float:
+    """Return a probability, such as a confidence level, that lies between 0 and `high`."""
+    if not is_number(given) or not 0 < given < high:
+        is_percent = is_number(given) and given >= 1 and high < given < 100 * high
+        hint = f". Did you mean {given / 100:g}?" if is_percent else ""
+        msg = f"{name} must be a number between 0 and {high:g}, such as {example}, got {given!r}{hint}"
+        raise ParameterError(msg)
+    return float(given)

@@ -1,0 +1,98 @@
+"""BM25: its scores are those of the formulas, written out; and a document is found by a word, not by its score."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from deadheat.collection import Collection
+from deadheat.retrievers import BM25
+from deadheat.retrievers._bm25 import METHODS
+from test_retrievers import found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytest.importorskip("bm25s", reason="BM25 needs the extra retrievers")
+
+DELTA = 0.5  # of bm25s, for bm25l and bm25+
+each_method = pytest.mark.parametrize("method", METHODS)
+FRUIT = ("red red apple", "red pear", "green pear tree at noon", "blue sky", "grey sea", "one more word")
+
+
+def made(*texts: str, synonyms: tuple[tuple[str, ...], ...] | None = None) -> Collection:
+    ids = tuple(f"d{place}" for place in range(len(texts)))
+    return Collection("made", ids, texts, synonyms or ((),) * len(texts))
+
+
+def indexed(documents: Collection, method: str, k1: float = 1.5, b: float = 0.75) -> BM25:
+    retriever = BM25(method=method, k1=k1, b=b, stopwords=None)
+    retriever.index(documents)
+    return retriever
+
+
+# n strings, df of them with the word; tf times in a string whose length is `norm` beside the mean one: Kamphuis et al.
+INFORMATION: dict[str, Callable[[int, int], float]] = {
+    "lucene": lambda n, df: math.log(1 + (n - df + 0.5) / (df + 0.5)),
+    "robertson": lambda n, df: max(0.0, math.log((n - df + 0.5) / (df + 0.5))),
+    "atire": lambda n, df: math.log(n / df),
+    "bm25l": lambda n, df: math.log((n + 1) / (df + 0.5)),
+    "bm25+": lambda n, df: math.log((n + 1) / df),
+}
+SATURATED: dict[str, Callable[[int, float, float], float]] = {
+    "lucene": lambda tf, norm, k1: tf / (tf + k1 * norm),
+    "robertson": lambda tf, norm, k1: tf / (tf + k1 * norm),
+    "atire": lambda tf, norm, k1: tf * (k1 + 1) / (tf + k1 * norm),
+    "bm25l": lambda tf, norm, k1: (k1 + 1) * (tf / norm + DELTA) / (k1 + tf / norm + DELTA),
+    "bm25+": lambda tf, norm, k1: tf * (k1 + 1) / (tf + k1 * norm) + DELTA,
+}
+
+
+def by_formula(query: str, method: str, k1: float, b: float) -> dict[str, float]:
+    split = [text.split() for text in FRUIT]
+    mean = sum(map(len, split)) / len(split)
+    scores = {}
+    for place, words in enumerate(split):
+        if not set(words).isdisjoint(query.split()):
+            norm = 1 - b + b * len(words) / mean
+            scores[f"d{place}"] = sum(
+                INFORMATION[method](len(split), sum(word in other for other in split))
+                * SATURATED[method](words.count(word), norm, k1)
+                for word in query.split()
+            )
+    return scores
+
+
+@each_method
+@pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.6, 0.75), (1.5, 0.2)])
+def test_scores_are_those_of_the_formula(method: str, k1: float, b: float) -> None:
+    queries = ["red", "red pear", "tree sky"]
+    ours = found(indexed(made(*FRUIT), method, k1, b), queries)
+    assert ours == [pytest.approx(by_formula(query, method, k1, b), rel=1e-5) for query in queries]
+
+
+@each_method
+def test_a_document_without_a_common_word_is_not_found(method: str) -> None:
+    words = [f"word{chr(97 + place)}" for place in range(20)]
+    (one, none, both) = found(indexed(made(*words), method), ["wordc", "elsewhere", "wordc elsewhere wordt"], k=50)
+    assert list(one) == ["d2"]
+    assert none == {}
+    assert list(both) == ["d2", "d19"]
+
+
+@each_method
+def test_a_word_that_all_documents_have_finds_all(method: str) -> None:
+    (hits,) = found(indexed(made("red apple", "red pear", "red"), method), ["red"])
+    assert hits.keys() == {"d0", "d1", "d2"}
+    assert len(set(hits.values())) == (1 if method in {"robertson", "atire"} else 2)  # of the first two, 0 for all
+
+
+@each_method
+def test_a_document_is_found_by_any_of_its_strings_and_scores_by_the_best(method: str) -> None:
+    documents = made("sea", "sky", "tree", synonyms=(("blue sea",), ("blue",), ()))
+    (hits,) = found(indexed(documents, method), ["blue"])
+    assert list(hits) == ["d1", "d0"]
+    (alone,) = found(indexed(made("sea", "blue sea", "sky", "blue", "tree"), method), ["blue"])
+    assert list(hits.values()) == [alone["d3"], alone["d1"]]
