@@ -88,8 +88,8 @@ def test_json_holds_every_pair_and_system() -> None:
 
 
 def test_table_shows_rounded_what_the_api_says() -> None:
-    out = ok("-m", "RR", "--baseline", "Olz-gpt4o")
-    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "RR", baseline="Olz-gpt4o")
+    out = ok("-m", "nDCG@10", "--baseline", "Olz-gpt4o")
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10", baseline="Olz-gpt4o")
     for pair in found.pairs:
         (line,) = [
             line
@@ -99,7 +99,9 @@ def test_table_shows_rounded_what_the_api_says() -> None:
         star = "*" if pair.significant else ""
         assert f" {pair.difference:.4f}  " in line
         assert f"[{pair.low:.4f}, {pair.high:.4f}]" in line
-        assert f"{pair.p_value:.4f}  {pair.p_adjusted:.4f}{star}" in line or pair.p_value < 0.00005
+        p_value, p_adjusted = ("<0.0001" if p < 0.0001 else f"{p:.4f}" for p in (pair.p_value, pair.p_adjusted))
+        assert line.split("]")[1].split()[:2] == [p_value, p_adjusted + star]
+    assert "<0.0001" in out
     flipping = max(found.pairs, key=lambda pair: pair.flip_probability)
     after = out.split("what ties can turn round")[1].splitlines()
     assert after[3].split()[:2] == [flipping.system, f"{100 * flipping.flip_probability:.0f}%"]
@@ -175,22 +177,33 @@ def test_margins_and_sample_sizes() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([QRELS, RUNS[0]], 2, "two runs or more, got 1"),
-        ([QRELS, RUNS[0], RUNS[1], "--baseline", "Olz-gpt4"], 2, "Did you mean 'Olz-gpt4o'?"),
-        ([QRELS, RUNS[0], RUNS[1], "--test", "welch"], 2, "'randomization'"),
-        ([QRELS, RUNS[0], RUNS[1], "--correction", "holmes"], 2, "Did you mean 'holm'?"),
-        ([QRELS, RUNS[0], "missing.run"], 3, "no such file"),
-        ([QRELS, RUNS[0], RUNS[1], "--by", "level"], 2, "--queries FILE"),
-        ([QRELS, RUNS[0], RUNS[1], "--cluster", "level"], 2, "--queries FILE"),
-        ([QRELS, RUNS[0], RUNS[1], "--margin", "0"], 2, "--margin"),
-        ([QRELS, RUNS[0], RUNS[1], "--format", "trec"], 2, "trec"),
-        ([QRELS, RUNS[0], RUNS[1], "-m", "nDGC"], 2, "Did you mean 'nDCG'?"),
+        ([RUNS[0]], 2, "two runs or more, got 1"),
+        ([RUNS[0], "missing.run"], 3, "no such file"),
+        ([RUNS[0], "broken.run"], 3, "broken.run:1: expected 6 fields"),
+        ([RUNS[0], "broken.run", "--baseline", "Olz-gpt4"], 2, "baseline must be one of"),
+        ([RUNS[0], "broken.run", "--test", "welch"], 2, "'randomization'"),
+        ([RUNS[0], "broken.run", "--correction", "holmes"], 2, "Did you mean 'holm'?"),
+        ([RUNS[0], "broken.run", "--by", "level"], 2, "--queries FILE"),
+        ([RUNS[0], "broken.run", "--cluster", "level"], 2, "--queries FILE"),
+        ([RUNS[0], "broken.run", "--cluster", "level", "--queries", "broken.run", "--test", "sign"], 2, "test='sign'"),
+        ([RUNS[0], "broken.run", "--margin", "0"], 2, "--margin"),
+        ([RUNS[0], "broken.run", "--format", "trec"], 2, "trec"),
+        ([RUNS[0], "broken.run", "-m", "nDGC"], 2, "Did you mean 'nDCG'?"),
+        ([RUNS[0], "broken.run", "--ties", "bets"], 2, "Did you mean 'best'?"),
+        ([RUNS[0], "broken.run", "--missing", "emtpy"], 2, "Did you mean 'empty'?"),
+        ([RUNS[0], "broken.run", "--no-relevant", "none"], 2, "no_relevant must be one of 'zero', 'skip'"),
+        ([RUNS[0], "broken.run", "--score-precision", "99"], 2, "a number of decimals from 0 to 15"),
+        ([RUNS[0], "broken.run", "--ci-method", "t", "--test", "t", "--n-resamples", "9"], 2, "takes no resamples"),
     ],
 )
-def test_refusals(arguments: list[object], code: int, message: str) -> None:
-    result = call("compare", *arguments)
+def test_options_are_refused_before_files_are_read(
+    arguments: list[object], code: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.run").write_text("q1 Q0 d1\n")
+    monkeypatch.chdir(tmp_path)
+    result = call("compare", QRELS, *arguments)
     assert result.exit_code == code, result.output
-    assert message in result.output.replace("\n", " ")
+    assert message in " ".join(result.output.split())
 
 
 def test_unknown_columns_are_named(queries: Path) -> None:

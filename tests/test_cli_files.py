@@ -238,7 +238,11 @@ def test_what_a_shell_makes_up_gets_a_name(folder: Path) -> None:
 
 
 def test_the_demo_is_copied_again_only_if_it_is_the_same(folder: Path) -> None:
-    assert call("demo", "--copy", "data").stderr.startswith("data: qrels")
+    told = call("demo", "--copy", "data").stderr.removesuffix("\n").removeprefix("data: ").split(", ")
+    copied = {path.name for path in (folder / "data").iterdir()}
+    assert told[1] == f"{len([name for name in copied if name.endswith('.run.gz')])} runs"
+    assert {"qrels.human.txt.gz", "phrases.csv", "documents.csv", "SOURCE.md"} <= {*told}
+    assert {told[0], *told[2:]} == {name for name in copied if not name.endswith(".run.gz")}
     assert call("demo", "--copy", "data").stderr == ""
     mine = folder / "data" / "SOURCE.md"
     mine.write_text("mine")

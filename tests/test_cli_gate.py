@@ -27,6 +27,7 @@ RUNS = {  # the relevant document first, tied with another, or second
     "tied": "".join(f"q{n} Q0 a 1 1 t\nq{n} Q0 b 2 1 t\n" for n in range(12)),
     "some": "".join(f"q{n} Q0 a 1 {n} t\nq{n} Q0 b 2 1 t\n" for n in range(12)),
 }
+AGAINST_BEST = ("results/tied.json", "--baseline", "results/best.json")
 PYPROJECT = """[tool.deadheat.gates]
 checks = ["RR > 0.7"]
 "tie_min(RR)" = ">= 0.6"
@@ -125,9 +126,9 @@ def test_a_baseline_fails_a_drop_beyond_margin_and_chance() -> None:
         "Against best",
         "measure   baseline    mean  difference    bound  p value  result",
         "────────────────────────────────────────────────────────────────",
-        "RR          1.0000  0.7500     -0.2500  -0.2500   0.0000  failed",
-        "P@1         1.0000  0.5000     -0.5000  -0.5000   0.0000  failed",
-        "MR          1.0000  1.5000      0.5000   0.5000   0.0000  failed",
+        "RR          1.0000  0.7500     -0.2500  -0.2500  <0.0001  failed",
+        "P@1         1.0000  0.5000     -0.5000  -0.5000  <0.0001  failed",
+        "MR          1.0000  1.5000      0.5000   0.5000  <0.0001  failed",
     ]
     told = " ".join(out.split())
     assert "failed RR >= baseline - 0.2; P@1 >= baseline - 0.2; MR <= baseline + 0.2" in told
@@ -276,6 +277,11 @@ def test_options_go_before_those_of_the_file(folder: Path) -> None:
     ok("gate", "results/tied.json", "--config", "margin.toml")  # a baseline may come with some calls only
 
 
+def test_thresholds_are_checked_as_they_were_read() -> None:
+    out = ok("gate", "results/tied.json", "-c", "RR > 0.12345678901234568", "--format", "json")
+    assert '"threshold": 0.12345678901234568,' in out
+
+
 def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
     (folder / "queries.csv").write_text("query_id,doc\n" + "".join(f"q{n},d{n // 4}\n" for n in range(12)))
     arguments = ["results/some.json", "-c", "low(RR) > 0.9", "--cluster", "doc", "--queries", "queries.csv"]
@@ -301,12 +307,16 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         (2, ["results/tied.json", "-c", "RR > 0", "--alpha", "0.05"], "--alpha is about a baseline"),
         (2, ["results/tied.json", "-c", "RR > 0", "--no-worse-than", "0"], "give --baseline FILE too"),
         (2, ["results/tied.json", "-c", "RR > 0", "--ci-method", "t"], "--ci-method is about intervals: give a gate"),
+        (2, [*AGAINST_BEST, "--ci-method", "percentile"], "--ci-method is about intervals: give a gate"),
+        (2, [*AGAINST_BEST, "--confidence-level", "0.5"], "--confidence-level is about intervals: give a gate"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--cluster", "doc"], "--cluster is about intervals: give a gate"),
         (2, ["results/tied.json", "-c", "low(RR) > 0", "--cluster", "doc"], "give --queries FILE too"),
         (2, ["results/tied.json", "-c", "low(RR) > 0", "--queries", "q.csv"], "give --cluster too"),
         (2, ["results/tied.json", "-c", "RR > 0", "--ties", "best"], "--ties is for QRELS RUN: results/tied.json was"),
         (2, ["results/tied.json", "-c", "RR > 0", "--no-check-duplicates"], "--check-duplicates is for QRELS RUN"),
         (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--ties", "random"], "ties must be one of"),
-        (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--missing", "emtpy"], "Did you mean 'empty'"),
+        (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--missing", "emtpy"], "Did you mean 'empty'"),
+        (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--score-precision", "99"], "decimals from 0 to 15"),
         (3, ["results/tied.jsn", "-c", "RR > 0"], "no such file. Did you mean 'tied.json'?"),
         (3, ["results/tied.json", "--baseline", "results/bst.json"], "no such file. Did you mean 'best.json'?"),
         (3, ["results/tied.json", "--config", "no.toml"], "no.toml: no such file"),

@@ -281,6 +281,18 @@ def test_what_is_wrong_is_said_before_runs_are_read(arguments: list[str], code: 
     assert result.stdout == ""
 
 
+def test_a_stratum_column_has_no_name_of_a_column_of_the_result(folder: Path) -> None:
+    rows = "".join(f"q{n:02},a,b\n" for n in range(N_QUERIES))
+    (folder / "queries.csv").write_text("qid,macro,tie_share\n" + rows)
+    result = call("evaluate", "qrels.txt", "broken.run", "--queries", "queries.csv", "--by", "macro")
+    assert result.exit_code == 3
+    assert "the stratum column 'macro' has the name of a column of the result" in result.stderr
+    result = call(*EVALUATE, *T, "--by", "tie_share", "--format", "csv")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "two columns would be named 'tie_share'" in result.stderr
+    assert "tie_share" in ok(*EVALUATE, *T, "--by", "tie_share")
+
+
 def test_trec_eval_has_no_strata() -> None:
     result = call(*EVALUATE, "--format", "trec")
     assert result.exit_code == 2

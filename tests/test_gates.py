@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
-from deadheat.gates import PRESETS, QUANTITIES, gate, parse_gate
+from deadheat.gates import PRESETS, QUANTITIES, gate, parse_all, parse_gate
 from deadheat.guide import READINGS
 from shared_data import llm_qrels, llm_run, needs_shared_data
 
@@ -207,8 +208,8 @@ def test_a_saved_evaluation_gives_the_same(tmp_path: Path) -> None:
     [
         ({"no_worse_than": 0.1}, "no_worse_than=0.1 is about a baseline, and there is none"),
         ({"baseline": EV, "no_worse_than": -1}, "no_worse_than must be a number from 0 on, such as 0.01, got -1"),
-        ({"baseline": EV, "alpha": 5}, r"alpha must be a number above 0 and below 0\.5.*got 5. Did you mean 0\.05\?"),
-        ({"baseline": EV, "alpha": 0}, "alpha must be a number above 0"),
+        ({"baseline": EV, "alpha": 5}, r"alpha must be a number between 0 and 0\.5, .*got 5. Did you mean 0\.05\?"),
+        ({"baseline": EV, "alpha": 0}, r"alpha must be a number between 0 and 0\.5, such as 0\.05, got 0$"),
         ({"confidence_level": 95}, "confidence_level must be a number between 0 and 1"),
         ({"method": "bcs"}, "Did you mean 'bca'"),
     ],
@@ -216,6 +217,43 @@ def test_a_saved_evaluation_gives_the_same(tmp_path: Path) -> None:
 def test_wrong_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         gate(EV, "low(RR) > 0", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"confidence_level": 95}, "confidence_level must be a number between 0 and 1"),
+        ({"method": "nonsense"}, "method must be one of 'bca'"),
+        ({"n_resamples": -4}, "n_resamples must be a whole number from 1 on, got -4"),
+        ({"rng": -1}, "rng must be a whole number from 0 on"),
+        ({"cluster": "doc"}, "cluster='doc' is a column: name the table that has it"),
+        ({"cluster": ["a"]}, "cluster must have a label for each of the 10 queries, got 1"),
+        ({"queries": "nowhere.csv"}, "queries is the table of a column of clusters: name it"),
+    ],
+)
+def test_options_are_read_even_where_no_gate_needs_them(options: dict[str, Any], message: str) -> None:
+    for baseline in (None, EV):
+        with pytest.raises(ParameterError, match=message):
+            gate(EV, "RR > 0", baseline=baseline, **options)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    given = {"no_worse_than": np.float32(0.25), "alpha": np.float64(0.1), "n_resamples": np.int64(50)}
+    result = gate(EV, "low(RR) > 0", baseline=EV, confidence_level=np.float32(0.5), rng=np.int64(1), **given)  # type: ignore[arg-type]
+    assert [type(value) for value in vars(result.options).values()] == [float, float, float, str, int, type(None)]
+    assert result == gate(
+        EV, "low(RR) > 0", baseline=EV, no_worse_than=0.25, alpha=0.1, n_resamples=50, confidence_level=0.5, rng=1
+    )
+
+
+def test_thresholds_that_were_read_are_taken_as_they_are() -> None:
+    read = parse_gate("low(RR) > 0.1")
+    assert parse_all([read, "RR > 0.8", "low(RR)>.10"]) == (read, parse_gate("RR > 0.8"))
+    assert parse_all(read) == (read,)
+    long = replace(read, bound=0.1 + 0.2)  # as text it is 0.3
+    assert parse_all([long]) == (long,)
+    assert gate(EV, [read, "RR > 0.8"]) == gate(EV, ["low(RR) > 0.1", "RR > 0.8"])
+    assert gate(EV, read) == gate(EV, "low(RR) > 0.1")
 
 
 def test_presets_are_the_targets_of_the_guide() -> None:

@@ -94,6 +94,12 @@ def test_clusters_widen_the_test() -> None:
     clusters = [str(n // 10) for n in range(40)]
     assert not gate(new, baseline=old).passed
     assert gate(new, baseline=old, cluster=clusters).passed
+    differences = np.repeat([0.0, -0.5], [30, 10])
+    sums = np.add.reduceat(differences, [0, 10, 20, 30])
+    error = np.sqrt(4 / 3 * ((sums - 10 * differences.mean()) ** 2).sum()) / 40
+    check = regression(new, old, cluster=clusters)
+    assert check.p_value == pytest.approx(stats.t.sf(-differences.mean() / error, 3))
+    assert check.bound == pytest.approx(differences.mean() + stats.t.ppf(0.95, 3) * error)
 
 
 def test_one_query_is_too_few_for_a_test() -> None:

@@ -51,7 +51,7 @@ def test_the_fixture_in_a_run_of_pytest(pytester: pytest.Pytester) -> None:
             "E       AssertionError: run: 1 of 2 gates failed",
             "E       RR > 0.8    0.7500     0.8000  failed",
             "E       P@1 > 0.1   0.5000     0.1000  passed",
-            "E       RR          1.0000  0.7500     -0.2500  -0.2500   0.0000  failed",
+            "E       RR          1.0000  0.7500     -0.2500  -0.2500  *0.000*  failed",
         ]
     )
     done.stdout.no_fnmatch_line("*pytest_plugin.py:*")  # the traceback ends at the test
@@ -92,6 +92,16 @@ def test_of_qrels_and_run(assert_ranking: AssertRanking, tmp_path: Path) -> None
     assert [check.gate for check in result.checks] == ["RR >= baseline", "MR <= baseline"]
     with pytest.raises(AssertionError, match=r"P@1 > 0\.6 +0\.5000(.*\n)+RR +1\.0000 +0\.7500"):
         assert_ranking(QRELS, TIED, "P@1 > 0.6", baseline=path, alpha=0.01)
+
+
+def test_a_seed_is_that_of_drawn_ties_too(assert_ranking: AssertRanking) -> None:
+    qrels = {f"q{n}": {"a": 1} for n in range(40)}
+    tied = {query: {"a": 1.0, "b": 1.0} for query in qrels}
+    gates = ["P@1 > 0", "low(P@1) > 0"]
+    drawn = [assert_ranking(qrels, tied, gates, ties="random", rng=rng).checks for rng in (1, 1, 2)]
+    evaluation = dh.evaluate(qrels, tied, "P@1", ties="random", rng=1)
+    assert drawn[0] == drawn[1] == dh.gate(evaluation, gates, rng=1).checks
+    assert drawn[0] != drawn[2]
 
 
 def test_wrong_calls(assert_ranking: AssertRanking) -> None:

@@ -12,6 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from deadheat import measures, parse_measure
+from deadheat.errors import ColumnError
 from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
@@ -20,7 +21,7 @@ from deadheat.report.as_text import as_text
 from deadheat.report.as_trec import NAMES, as_trec, trec_name
 from deadheat.report.docs import read_doc
 from deadheat.report.formula import ascii_only, readable
-from deadheat.report.model import Bar, Column, Fact, Marked, Report, Row, Share, Span, Table
+from deadheat.report.model import Bar, Column, Fact, Marked, PValue, Report, Row, Share, Span, Table, p_value
 from deadheat.report.names import shortened
 from deadheat.report.numbers import format_cell
 
@@ -62,6 +63,14 @@ def table(*groups: str) -> Table:
         (Span(-0.00001, 0.0), "[-1e-05, 0.0000]"),
         (Span(NAN, NAN), "-"),
         (Bar(0.0, 0.5, 1.0, 0.0, 1.0), "├─────────●─────────┤"),
+        (PValue(0.0), "<0.0001"),
+        (PValue(0.00009), "<0.0001"),
+        (PValue(0.0001), "0.0001"),
+        (PValue(1.0), "1.0000"),
+        (PValue(NAN), "-"),
+        (p_value(None), "-"),
+        (p_value(0.00001, is_significant=True), "<0.0001*"),
+        (p_value(0.04, is_significant=True), "0.0400*"),
     ],
 )
 def test_cells(cell: Cell, text: str) -> None:
@@ -73,6 +82,31 @@ def test_digits_are_the_only_rounding() -> None:
     assert "0.123456789" in as_csv(table("a"))
     assert "0.12," in as_csv(table("a"), digits=2)
     assert json.loads(as_json(Report((table("a"),))))["scores"]["a"]["RR"]["value"] == 0.123456789
+
+
+def test_small_p_values_are_words_for_people_and_numbers_for_programs() -> None:
+    rows = (Row(("a < 1",), ((p_value(1e-5, is_significant=True), PValue(0.5), Share(0.001), "<0.1"),)),)
+    columns = tuple(Column(name, name) for name in ("p_adjusted", "p_value", "share", "word"))
+    report = Report((Table("pairs", (Column("system", "system"),), columns, rows),))
+    assert as_text(report).plain.splitlines()[-1].split() == ["a", "<", "1", "<0.0001*", "0.5000", "<1%", "<0.1"]
+    assert as_text(report, digits=2).plain.splitlines()[-1].split()[3:5] == ["<0.01*", "0.50"]
+    assert "| a \\< 1 | \\<0.0001\\* | 0.5000 | \\<1% | \\<0.1 |" in as_markdown(report)
+    assert r"a \textless{} 1 & $<0.0001$* & 0.5000 & $<1$\% & \textless{}0.1 \\" in as_latex(report)
+    assert as_csv(report.tables[0]).splitlines()[1] == "a < 1,1e-05,0.5,0.001,<0.1"
+    held = json.loads(as_json(report))["pairs"]["a < 1"]
+    assert (held["p_adjusted"], held["p_value"]) == (1e-5, 0.5)
+
+
+@pytest.mark.parametrize(("name", "twice"), [("measure", "measure"), ("run", "run"), ("low", "low"), ("tie_std", "")])
+def test_csv_has_no_two_columns_of_one_name(name: str, twice: str) -> None:
+    columns = (Column("value", "mean"), Column("ci", "95% CI"))
+    rows = (Row(("de", "RR"), ((0.5, Span(0.25, 0.75)),)),)
+    made = Table("scores", (Column(name, name), Column("measure", "measure")), columns, rows, ("a",))
+    if not twice:
+        assert as_csv(made).startswith(f"run,measure,{name},value,low,high\n")
+        return
+    with pytest.raises(ColumnError, match=f"two columns would be named '{twice}': give the stratum column another"):
+        as_csv(made)
 
 
 def test_no_value_in_each_format() -> None:

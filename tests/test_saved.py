@@ -198,6 +198,17 @@ def test_the_json_reads_by_itself(tmp_path: Path) -> None:
     }
 
 
+def test_numbers_of_numpy_are_saved_as_plain_ones(tmp_path: Path) -> None:
+    original, path = dh.evaluate(*data(), ["RR"]), tmp_path / "run.json"
+    options: dict[str, Any] = {"confidence_level": np.float32(0.5), "n_resamples": np.int64(30), "rng": np.uint8(3)}
+    original.save(path, **options)
+    plain: dict[str, Any] = {"confidence_level": 0.5, "n_resamples": 30, "rng": 3}
+    assert document(path)["intervals"] == {"method": "bca", **plain, "cluster": None}
+    assert document(path)["measures"]["RR"]["low"] == original["RR"].interval(**plain).low
+    original.save(path, rng=None)
+    assert document(path)["intervals"]["rng"] is None
+
+
 def test_clusters_are_told(tmp_path: Path) -> None:
     original = dh.evaluate(*data(), ["RR"])
     original.save(tmp_path / "run.json", cluster=["a", "b"] * 7)
@@ -304,6 +315,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: change(path, measures={"Nope": {"custom": False}}),
         r"run\.json: is no complete saved evaluation",
     ),
+    "no measure": (lambda path: change(path, measures={}), "no complete saved evaluation .*it names no measure"),
     "one measure less": (
         lambda path: change(path, measures={"AP": document(path)["measures"]["AP"]}),
         "the rows of AP are not where they belong",

@@ -36,6 +36,8 @@ VALUES = np.random.default_rng(1).random((6, 2))
         (lambda: stats.interval_bounds(VALUES, rng=-1), r"rng must be a whole number from 0 on, .* or None, got -1"),
         (lambda: stats.p_values(VALUES, test="randomization", rng="1"), r"rng must be .*, got '1'"),  # type: ignore[arg-type]
         (lambda: stats.tukey_p_values(VALUES, rng=0.5), r"rng must be .*, got 0\.5"),  # type: ignore[arg-type]
+        (lambda: stats.tukey_p_values(VALUES, rng=[1]), r"rng must be .*, got \[1\]"),  # type: ignore[arg-type]
+        (lambda: stats.tukey_p_values(VALUES, rng=True), r"rng must be .*, got True"),
         (
             lambda: stats.interval_bounds(VALUES, cluster=[1, 2]),
             r"cluster .* shape \(6,\), .* got int64 of shape \(2,\)",

@@ -61,6 +61,16 @@ def test_holm_rejects_what_bonferroni_rejects_and_less_than_bh() -> None:
     assert (holm >= bh).all()
 
 
+def test_significant_is_below_the_level_by_more_than_rounding() -> None:
+    assert 0.05 < 1 - 0.95
+    assert 1 - 0.9 < 0.1
+    for level in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999):
+        alpha = float(f"{1 - level:.4g}")
+        p_values = [alpha, alpha / 3 * 3, 1 - level, math.nextafter(alpha, 0), alpha * (1 - 1e-9), 0, 1, math.nan]
+        assert stats.significant(p_values, 1 - level).tolist() == [*[False] * 4, True, True, False, False]
+    assert not stats.significant(0.05, 0.05)
+
+
 def test_margins_are_one_sided_t_tests() -> None:
     given, margin = np.random.default_rng(3).normal(0.02, 0.3, (30, 3)), np.array([0.05, 0.1, 0.3])
     worse, same = stats.no_worse(given, margin), stats.equivalent(given, margin)
@@ -157,6 +167,15 @@ def test_sample_size_is_the_smallest_and_detectable_difference_its_inverse(
     difference = stats.detectable_difference(0.1, n_queries, power=power, **sides)  # type: ignore[arg-type]
     assert difference <= ratio * 0.1
     assert stats.power(difference, 0.1, n_queries, **sides) == pytest.approx(power, abs=1e-9)  # type: ignore[arg-type]
+
+
+def test_sample_sizes_up_to_a_thousand_million() -> None:
+    # by the normal approximation (1.96 + 0.8416)^2 = 7.849 over the squared ratio
+    assert stats.sample_size(math.sqrt(7.849 / 9e8), 1) == pytest.approx(9e8, rel=1e-3)
+    ratio = math.sqrt(7.849 / 1.01e9)
+    assert stats.power(ratio, 1, stats.MAX_QUERIES) < 0.8
+    with pytest.raises(ParameterError, match="needs more than 1,000,000,000 queries"):
+        stats.sample_size(ratio, 1)
 
 
 def test_power_of_large_samples_and_effects_is_finite() -> None:

@@ -169,6 +169,17 @@ def test_tests_of_scipy(n_queries: int, alternative: str) -> None:
             assert p_of(with_missing, test, alternative=alternative) == pytest.approx(p_value, rel=1e-11)
 
 
+@pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
+@pytest.mark.parametrize("unit", [0.1, 1 / 3, 1e6 / 7])
+def test_wilcoxon_takes_sizes_as_equal_that_only_rounding_tells_apart(unit: float, alternative: str) -> None:
+    system, baseline = np.random.default_rng(11).integers(0, 9, (2, 40))
+    expected = scipy_stats.wilcoxon(system - baseline, alternative=alternative).pvalue
+    rounded = system * unit - baseline * unit
+    assert len(np.unique(np.abs(rounded))) > len(np.unique(np.abs(system - baseline)))
+    assert p_of(rounded, "wilcoxon", alternative=alternative) == pytest.approx(expected, rel=1e-12)
+    assert scipy_stats.wilcoxon(rounded, alternative=alternative).pvalue != pytest.approx(expected, rel=1e-3)
+
+
 def test_t_with_clusters_of_equal_size_is_the_t_test_of_their_means() -> None:
     of_clusters = columns(14)
     found = stats.p_values(np.repeat(of_clusters, 3, axis=0), test="t", cluster=np.repeat(np.arange(14), 3))

@@ -130,17 +130,19 @@ def test_intervals_are_those_of_the_queries_of_a_stratum() -> None:
 
 def test_clusters_come_from_the_same_table() -> None:
     strata = case().by("language", table())
-    found = strata.intervals(method="t", cluster="document")["de"]["RR"]
-    rows = joined("language", "document").filter(language="de", measure="RR")
+    found = strata.intervals(method="t", cluster="document")["en"]["RR"]
+    rows = joined("language", "document").filter(language="en", measure="RR")
     sums = rows.group_by("document").agg(pl.col("value").sum(), n=pl.len())
     n_clusters, mean = len(sums), rows["value"].mean()
     assert isinstance(mean, float)
     residuals = (sums["value"] - sums["n"] * mean).to_numpy()
     error = math.sqrt(n_clusters / (n_clusters - 1) * (residuals**2).sum()) / len(rows)
-    assert found.n_clusters == n_clusters == 9
+    assert found.n_clusters == n_clusters == 6
     assert math.isclose(found.standard_error, error, rel_tol=1e-12)
     same = strata.summary("t", cluster={query: row["document"] for query, row in table().items()})
-    assert same.filter(language="de", measure="RR")["standard_error"].item() == found.standard_error
+    assert same.filter(language="en", measure="RR")["standard_error"].item() == found.standard_error
+    with pytest.raises(ParameterError, match="queries is the table of a column of clusters: name it"):
+        strata.intervals(queries=table())
     assert strata.summary("t", cluster="document").equals(same)
     whole = case()["RR"].interval("t", cluster="document", queries=table())
     assert whole.n_clusters == 15

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deadheat import ties as tie_policies
+from deadheat.arguments import count, generator, level
 from deadheat.comparison import Comparison, Design
 from deadheat.confidence import cluster_codes
 from deadheat.data import Qrels, Run
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError, check_choice, did_you_mean
-from deadheat.evaluating import evaluate
-from deadheat.pairing import TESTS, TUKEY, compare_pairs
+from deadheat.evaluating import evaluate, parse_measures
+from deadheat.evaluation import check_alike
+from deadheat.pairing import TESTS, TUKEY, compare_pairs, pairs_of
 from deadheat.placing import rounded
 from deadheat.saved import opened
-from deadheat.stats import ALTERNATIVES, CORRECTIONS, METHODS, adjust
+from deadheat.stats import ALTERNATIVES, CLUSTERED, CORRECTIONS, METHODS, adjust, significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -109,8 +110,8 @@ def compare(
     """
     design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
     named = _named(runs)
-    check_design(design, list(named))
-    judgments = Qrels.of(qrels)
+    check_design(design, list(named), has_clusters=cluster is not None)
+    chosen, judgments = parse_measures(measures), Qrels.of(qrels)
     evaluations: dict[str, Evaluation] = {}
     by_doc_id: dict[str, list[FloatArray]] = {}
     if check_duplicates:
@@ -121,15 +122,16 @@ def compare(
         evaluations[name] = evaluate(
             judgments,
             run,
-            measures,
+            chosen,
             ties=ties,
-            rng=np.random.default_rng([rng, number]) if isinstance(rng, int) else rng,  # of each run, its own draws
+            rng=generator(rng, number),  # of each run, its own draws
             missing=missing,
             no_relevant=no_relevant,
             score_precision=score_precision,
             check_duplicates=False,
         )
         by_doc_id[name] = _by_doc_id(evaluations[name], judgments, rounded(run, score_precision))
+    _check_shared(evaluations, design)
     return assemble(evaluations, design, cluster, queries, by_doc_id)
 
 
@@ -171,25 +173,23 @@ def compare_evaluations(
     else:
         named = _unique([(one.name, one) for one in map(opened, evaluations)])
     design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
-    check_design(design, list(named))
+    check_design(design, list(named), has_clusters=cluster is not None)
     first, *others = named.items()
     for other in others:
-        check_comparable(first, other)
+        _check_comparable(first, other)
+    _check_shared(named, design)
     return assemble(named, design, cluster, queries, {})
 
 
-def check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]) -> None:
+def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]) -> None:
     """Raise `BaselineMismatchError` if two named evaluations are not of the same qrels, conventions and measures."""
     (name, first), (other_name, second) = one, other
-    aspects = {
-        "qrels": (first.qrels_hash[:12], second.qrels_hash[:12]),
-        "conventions": (first.conventions, second.conventions),
-        "measures": (", ".join(map(str, first.measures)), ", ".join(map(str, second.measures))),
-    }
-    for aspect, (left, right) in aspects.items():
-        if left != right:
-            msg = f"{name} and {other_name} have different {aspect} and cannot be compared: {left} and {right}"
-            raise BaselineMismatchError(msg)
+    check_alike(first, second, f"{name} and {other_name}")
+    left, right = (list(map(str, each.measures)) for each in (first, second))
+    if set(left) != set(right):
+        held = " and ".join(", ".join(measures) for measures in (left, right))
+        msg = f"{name} and {other_name} were evaluated with different measures ({held}): evaluate both with the same"
+        raise BaselineMismatchError(msg)
 
 
 def _named(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
@@ -207,8 +207,8 @@ def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(named)
 
 
-def check_design(design: Design, names: list[str]) -> None:
-    """Raise `ParameterError` if systems of these names cannot be compared so."""
+def check_design(design: Design, names: list[str], *, has_clusters: bool) -> None:
+    """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
     if len(names) < 2:
         msg = f"a comparison needs two runs or more, got {len(names)}"
         raise ParameterError(msg)
@@ -219,6 +219,12 @@ def check_design(design: Design, names: list[str]) -> None:
     check_choice("correction", design.correction, CORRECTIONS)
     check_choice("alternative", design.alternative, ALTERNATIVES)
     check_choice("method", design.method, METHODS)
+    level("confidence_level", design.confidence_level)
+    count("n_resamples", design.n_resamples)
+    generator(design.rng)
+    if has_clusters and design.test not in {*CLUSTERED, TUKEY}:
+        msg = f"cluster is for the tests {', '.join(map(repr, (*CLUSTERED, TUKEY)))}, got test={design.test!r}"
+        raise ParameterError(msg)
     if design.test == TUKEY and design.alternative != "two-sided":
         msg = f"test='tukey' is two-sided, got alternative={design.alternative!r}"
         raise ParameterError(msg)
@@ -239,19 +245,21 @@ def assemble(
     by_doc_id: Mapping[str, list[FloatArray]],
 ) -> Comparison:
     """Compare evaluations that are known to be comparable; `by_doc_id` are their scores under trec_eval's rule."""
-    _check_shared(evaluations)
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
     codes = cluster_codes(cluster, queries, ids)
     pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)
     return Comparison(pairs, dict(evaluations), design, ids, differences, codes, by_doc_id)
 
 
-def _check_shared(evaluations: Mapping[str, Evaluation]) -> None:
-    """Raise an error if two evaluations have no query in common, as those of disjoint runs with missing="skip"."""
-    ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
-    for one, other in combinations(ids, 2):
+def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
+    """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
+    names = list(evaluations)
+    ids = [set(one.query_ids.tolist()) for one in evaluations.values()]
+    for system, baseline in pairs_of(names, design.baseline):
+        one, other = sorted((system, baseline))
         if ids[one].isdisjoint(ids[other]):
-            msg = f"{one} and {other} have no query in common: {len(ids[one])} and {len(ids[other])} queries"
+            sizes = f"{len(ids[one])} and {len(ids[other])} queries"
+            msg = f"{names[one]} and {names[other]} have no query in common: {sizes}"
             raise NoCommonQueryError(msg)
 
 
@@ -267,6 +275,7 @@ def corrected_together(found: dict[str | tuple[str, ...], Comparison]) -> dict[s
         own = [n for n, (_, pair) in enumerate(rows) if pair.measure == measure]
         adjusted[own] = adjust([rows[n][1].p_value for n in own], design.correction)
     pairs: dict[str | tuple[str, ...], list[Pair]] = {stratum: [] for stratum in found}
-    for (stratum, pair), p in zip(rows, adjusted.tolist(), strict=True):
-        pairs[stratum].append(replace(pair, p_adjusted=p, significant=p < 1 - design.confidence_level))
+    is_significant = significant(adjusted, 1 - design.confidence_level).tolist()
+    for (stratum, pair), p, shown in zip(rows, adjusted.tolist(), is_significant, strict=True):
+        pairs[stratum].append(replace(pair, p_adjusted=p, significant=shown))
     return {stratum: replace(part, pairs=tuple(pairs[stratum])) for stratum, part in found.items()}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat.arrays import members
 from deadheat.confidence import intervals
-from deadheat.errors import ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.errors import UnknownMeasureError, did_you_mean
 from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
@@ -66,9 +66,10 @@ class Pair:
     low, high : float
         Its confidence interval, not corrected for the number of comparisons.
     p_value, p_adjusted : float
-        Before and after the correction over all rows of the measure; Tukey's test needs none.
+        Before and after the correction over all rows of the measure; Tukey's test needs none. NaN without a query; of
+        "t" and "bootstrap" also with a single query or cluster, and where all differences are the same and not 0.
     significant : bool
-        Whether ``p_adjusted < 1 - confidence_level``.
+        Whether ``p_adjusted < 1 - confidence_level``, by more than rounding.
     effect_size : float
         Mean difference by the standard deviation of the differences (Cohen's d_z); infinite if all are the same.
     wins, draws, losses : int
@@ -219,14 +220,15 @@ class Comparison:
 
         names = [one.name for one in fields(Pair)][: None if details else N_COLUMNS]
         columns = {name: [getattr(pair, name) for pair in self.pairs] for name in names}
-        return pl.DataFrame(columns, schema=None if self.pairs else names).with_columns(
-            pl.col(pl.Float64).fill_nan(None)
-        )
+        return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
     ) -> dict[str | tuple[str, ...], Comparison]:
         """Compare within each stratum of queries; p values are corrected over all rows of a measure, in all strata.
+
+        Those of Tukey's test are within each stratum only. A pair of which one has no query in a stratum has a row
+        without numbers there.
 
         Parameters
         ----------
@@ -268,29 +270,16 @@ class Comparison:
         -------
         polars.DataFrame
             measure, system, baseline, difference, margin, p_no_worse, no_worse, p_equivalent, equivalent: one-sided
-            paired t tests, two of them for equivalence (TOST), at ``1 - confidence_level``, not corrected. Of a rank,
-            more is worse.
+            paired t tests, two of them for equivalence (TOST), at ``1 - confidence_level``, not corrected; p is 0 or 1
+            where all differences are the same. Of a rank, more is worse.
 
         References
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        import polars as pl
+        from deadheat.planning import list_equivalence
 
-        from deadheat.stats import equivalent, no_worse
-
-        better = self.differences * self._directions()
-        alpha = 1 - self.design.confidence_level
-        one = no_worse(better, margin, cluster=self.cluster).p_values
-        both = equivalent(better, margin, cluster=self.cluster).p_values
-        return self._table(
-            difference=[pair.difference for pair in self.pairs],
-            margin=[float(margin)] * len(self.pairs),
-            p_no_worse=one,
-            no_worse=one < alpha,
-            p_equivalent=both,
-            equivalent=both < alpha,
-        ).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return list_equivalence(self, margin)
 
     def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
         """Say how many queries it takes to detect a difference, and which difference these queries can detect.
@@ -298,55 +287,24 @@ class Comparison:
         Parameters
         ----------
         difference : float, optional
-            Above 0; by default the one that was found.
+            Its size, above 0; by default the one that was found.
         power : float, default 0.8
             Probability of a significant result if the difference is there.
 
         Returns
         -------
         polars.DataFrame
-            measure, system, baseline, target (the difference to detect), std, n_queries, power (of these queries),
-            n_needed, detectable_difference: by a paired t test at ``1 - confidence_level``, not corrected. With
-            clusters, `std` is that of independent queries with as large a standard error. A power worked out from
-            the difference that was found repeats its p value.
+            measure, system, baseline, target (the difference to detect), std, n_queries, n_clusters (null without),
+            power (of these queries), n_needed (queries; null if a thousand million are too few, as for a difference
+            of 0 or of the other sign than the `alternative`), detectable_difference: by a paired t test at
+            ``1 - confidence_level``, not corrected. With clusters the test takes these, `n_needed` is for more of
+            the same size, and `std` that of independent queries with as large a standard error. A power worked out
+            from the difference that was found repeats its p value.
 
         References
         ----------
         T. Sakai, "Statistical significance, power, and sample sizes", SIGIR 2016. doi:10.1145/2911451.2911492
         """
-        import polars as pl
+        from deadheat.planning import list_sample_sizes
 
-        from deadheat import stats
-
-        if difference is not None and not 0 < difference < np.inf:
-            msg = f"difference must be a number above 0, got {difference!r}"
-            raise ParameterError(msg)
-        is_two_sided = self.design.alternative == "two-sided"
-        level: dict[str, Any] = {
-            "confidence_level": self.design.confidence_level,
-            "alternative": "two-sided" if is_two_sided else "greater",  # of the size of the difference
-        }
-        wanted = [abs(pair.difference if difference is None else difference) for pair in self.pairs]
-        n_queries = [pair.n_queries for pair in self.pairs]
-        spread = stats.standard_errors(self.differences, cluster=self.cluster) * np.sqrt(n_queries)
-        rows = list(zip(wanted, spread.tolist(), n_queries, strict=True))
-        return self._table(
-            target=wanted,
-            std=spread,
-            n_queries=n_queries,
-            power=[stats.power(d, std, n, **level) if std > 0 and d else None for d, std, n in rows],
-            n_needed=[stats.sample_size(d, std, power=power, **level) if std > 0 and d else None for d, std, _ in rows],
-            detectable_difference=[
-                stats.detectable_difference(std, n, power=power, **level) if std > 0 else None for _, std, n in rows
-            ],
-        ).with_columns(pl.col(pl.Float64).fill_nan(None))
-
-    def _table(self, **columns: Any) -> pl.DataFrame:  # noqa: ANN401 - lists and arrays
-        import polars as pl
-
-        keys = {name: [getattr(pair, name) for pair in self.pairs] for name in ("measure", "system", "baseline")}
-        return pl.DataFrame({**keys, **columns})
-
-    def _directions(self) -> FloatArray:
-        higher = {str(measure): measure.higher_is_better for measure in self.measures}
-        return np.array([1.0 if higher[pair.measure] else -1.0 for pair in self.pairs])
+        return list_sample_sizes(self, difference, power)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import hypot
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from deadheat.data import Source
     from deadheat.scores import Scores
 
-Cluster: TypeAlias = "str | Mapping[str, object] | Sequence[object] | None"
+Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
+PANDAS_NULLS = ("NAType", "NaTType")  # known by name, as pandas may not be there
 
 
 class IntervalOptions(TypedDict, total=False):
@@ -140,16 +141,28 @@ def intervals(
 
 def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray) -> IntArray | None:
     """Return a number for the cluster of each query, of shape (n_queries,); None without clusters."""
+    if queries is not None and not isinstance(cluster, str):
+        given = "none" if cluster is None else type(cluster).__name__
+        msg = f"queries is the table of a column of clusters: name it, as in cluster='document', got {given}"
+        raise ParameterError(msg)
     if cluster is None:
         return None
-    labels = _labels(cluster, queries, query_ids.tolist())
+    labels = [_text(label) for label in _labels(cluster, queries, query_ids.tolist())]
     lacking = [query for query, label in zip(query_ids.tolist(), labels, strict=True) if label is None]
     if lacking:
         msg = f"cluster must name the cluster of every query; {len(lacking)} have none, such as {lacking[0]!r}"
         if isinstance(cluster, str):
             raise DataError(msg, path=getattr(queries, "where", None))
         raise ParameterError(msg)
-    return np.unique([str(label) for label in labels], return_inverse=True)[1]
+    return np.unique(np.array(labels, np.str_), return_inverse=True)[1]
+
+
+def _text(label: object) -> str | None:
+    """Return a label as a table of queries has it: without blanks around it, None for null, NaN and empty text."""
+    is_nan = isinstance(label, float | np.floating) and bool(np.isnan(label))
+    if label is None or is_nan or type(label).__name__ in PANDAS_NULLS:
+        return None
+    return str(label).strip() or None
 
 
 def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> list[object]:
@@ -162,7 +175,10 @@ def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> l
         return list(Queries.of(queries).column(cluster, query_ids))
     if isinstance(cluster, Mapping):
         return [cluster.get(query) for query in query_ids]
-    labels = list(cluster or ())
+    if not isinstance(cluster, Iterable):
+        msg = f"cluster must be a column of queries, a dict of query_id to cluster, or their labels, got {cluster!r}"
+        raise ParameterError(msg)
+    labels = list(cluster)
     if len(labels) != len(query_ids):
         msg = f"cluster must have a label for each of the {len(query_ids)} queries, got {len(labels)}"
         raise ParameterError(msg)

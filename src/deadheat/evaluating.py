@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat import arguments
 from deadheat import ties as tie_policies
 from deadheat.errors import DeadheatWarning, MissingQueryError, ParameterError, check_choice
 from deadheat.evaluation import Conventions, Evaluation
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 MISSING = ("empty", "skip", "error")
 NO_RELEVANT = ("zero", "skip")
+OPTIONS = ("ties", "missing", "no_relevant", "score_precision", "check_duplicates")  # those that every caller passes on
 
 
 def evaluate(
@@ -91,8 +93,8 @@ def evaluate(
     check_choice("missing", missing, MISSING)
     check_choice("no_relevant", no_relevant, NO_RELEVANT)
     conventions = Conventions(ties, missing, no_relevant, check_precision(score_precision))
-    generator = _generator(rng) if ties == "random" else None
-    chosen = _parse_all(measures)
+    generator = arguments.generator(rng) if ties == "random" else None
+    chosen = parse_measures(measures)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     if ties in tie_policies.LOOK_AT_RUN:
         run, score_precision = rounded(run, score_precision), None
@@ -130,7 +132,8 @@ def _score(measure: Measure, placements: Placements, ranked: Placements, no_rele
     return Scores(measure, placements.query_ids, values, spread)
 
 
-def _parse_all(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
+def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
+    """Return the measures that are named, each once; the default ones if none is."""
     if measures is None:
         return DEFAULT_MEASURES
     if isinstance(measures, str | Measure | type):
@@ -156,11 +159,3 @@ def _warn_of_strangers(qrels: Qrels, run: Run) -> None:
         DeadheatWarning,
         stacklevel=3,
     )
-
-
-def _generator(rng: np.random.Generator | int | None) -> np.random.Generator:
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
-        raise ParameterError(msg) from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from deadheat import fingerprints
-from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
 from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
@@ -253,3 +253,23 @@ class Evaluation:
             for scores in self
         ]
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:
+    """Raise `BaselineMismatchError` unless two evaluations are of the same qrels, under the same conventions.
+
+    Parameters
+    ----------
+    one, other : Evaluation
+    names : str
+        Of the two, for the message.
+    """
+    if one.qrels_hash != other.qrels_hash:
+        hashes = " and ".join(each.qrels_hash[:12] or "none" for each in (one, other))
+        msg = f"{names} were evaluated with different qrels (SHA-256 {hashes}): evaluate both with the same qrels"
+        raise BaselineMismatchError(msg)
+    pairs = {of.name: [getattr(each.conventions, of.name) for each in (one, other)] for of in fields(Conventions)}
+    differing = ", ".join(f"{name} {left!r} and {right!r}" for name, (left, right) in pairs.items() if left != right)
+    if differing:
+        msg = f"{names} were evaluated under different conventions ({differing}): evaluate both alike"
+        raise BaselineMismatchError(msg)

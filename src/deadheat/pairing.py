@@ -10,8 +10,9 @@ import numpy as np
 
 from deadheat.arrays import members
 from deadheat.comparison import Pair
+from deadheat.errors import ParameterError
 from deadheat.stats import TESTS as SINGLE_TESTS
-from deadheat.stats import adjust, interval_bounds, p_values, standard_errors, tukey_p_values
+from deadheat.stats import adjust, interval_bounds, p_values, significant, standard_errors, tukey_p_values
 from deadheat.stats.flips import flip, summands
 from deadheat.stats.sums import comparable
 from deadheat.stats.units import NEGLIGIBLE
@@ -88,12 +89,14 @@ def compare_pairs(
     differences : ndarray of shape (n_queries, n_pairs)
     """
     names = list(evaluations)
-    places = _places(names, design.baseline)
-    n_measures = len(evaluations[names[0]].measures)
+    places = pairs_of(names, design.baseline)
     own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
     measures = [
-        [_side(one, n, own[name], by_doc_id.get(name)) for name, one in evaluations.items()] for n in range(n_measures)
+        [_side(one, measure, own[name], by_doc_id.get(name)) for name, one in evaluations.items()]
+        for measure in map(str, evaluations[names[0]].measures)
     ]
+    if design.test == TUKEY:
+        _check_shared(names, measures, places)
     differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
     exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
     low, high = interval_bounds(
@@ -105,6 +108,7 @@ def compare_pairs(
         rng=design.rng,
     )
     raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster)
+    is_significant = significant(adjusted, 1 - design.confidence_level)
     errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster)
     pairs: list[Pair] = []
     for sides in measures:
@@ -119,7 +123,7 @@ def compare_pairs(
                     high=float(high[n]),
                     p_value=float(raw[n]),
                     p_adjusted=float(adjusted[n]),
-                    significant=bool(adjusted[n] < 1 - design.confidence_level),
+                    significant=bool(is_significant[n]),
                     exact_p_value=bool(is_exact[n]),
                     standard_error=float(errors[n]),
                     flip_probability=found.probability,
@@ -131,7 +135,7 @@ def compare_pairs(
     return tuple(pairs), differences
 
 
-def _places(names: list[str], baseline: str | None) -> Places:
+def pairs_of(names: list[str], baseline: str | None) -> Places:
     """Return (system, baseline) of each pair, as places in `names`."""
     if baseline is None:
         return [(second, first) for first, second in combinations(range(len(names)), 2)]
@@ -139,8 +143,8 @@ def _places(names: list[str], baseline: str | None) -> Places:
     return [(n, place) for n in range(len(names)) if n != place]
 
 
-def _side(evaluation: Evaluation, number: int, own: BoolArray, by_doc_id: Sequence[FloatArray] | None) -> Side:
-    scores = evaluation[evaluation.measures[number]]
+def _side(evaluation: Evaluation, measure: str, own: BoolArray, by_doc_id: Sequence[FloatArray] | None) -> Side:
+    scores = evaluation[measure]  # by its name: evaluations may hold the same measures in another order
 
     def spread(values: FloatArray) -> FloatArray:
         everywhere = np.full(len(own), np.nan)
@@ -157,8 +161,24 @@ def _side(evaluation: Evaluation, number: int, own: BoolArray, by_doc_id: Sequen
         spread(scores.tie_std**2),
         spread(scores.tie_min),
         spread(scores.tie_max),
-        spread(nothing if by_doc_id is None else by_doc_id[number]),
+        spread(nothing if by_doc_id is None else by_doc_id[evaluation.measures.index(scores.measure)]),
     )
+
+
+def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], places: Places) -> None:
+    """Raise if Tukey's test, which takes the queries with a value for all systems, had fewer than a pair has."""
+    for sides in measures:
+        present = np.column_stack([~np.isnan(side.values) for side in sides])
+        n_shared = int(present.all(axis=1).sum())
+        n_of_pair = max(int((present[:, a] & present[:, b]).sum()) for a, b in places)
+        if n_shared < n_of_pair:
+            n_own = present.sum(axis=0)
+            msg = (
+                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only"
+                f" {n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest,"
+                f" {n_own.min()}: leave it out, or choose another test"
+            )
+            raise ParameterError(msg)
 
 
 def _tested(
@@ -169,13 +189,14 @@ def _tested(
     cluster: IntArray | None,
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return p values, corrected p values and whether they are exact, each of shape (n_pairs,)."""
+    is_empty = np.isnan(differences).all(axis=0)  # nothing was tested, as in a stratum that one of the two lacks
     if design.test == TUKEY:
         by_pair = []
         for sides in measures:
             values = np.column_stack([side.values for side in sides])
             matrix = tukey_p_values(values, n_resamples=design.n_resamples, cluster=cluster, rng=design.rng)
             by_pair += [matrix[a, b] for a, b in places]
-        raw = np.array(by_pair)
+        raw = np.where(is_empty, np.nan, by_pair)
         return raw, raw, np.zeros(len(raw), np.bool_)  # the test accounts for all pairs by itself
     found = p_values(
         differences,
@@ -185,7 +206,7 @@ def _tested(
         cluster=cluster,
         rng=design.rng,
     )
-    raw = found.p_values
+    raw = np.where(is_empty, np.nan, found.p_values)
     if design.test in NEED_SPREAD:
         alike = (standard_errors(differences, cluster=cluster) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
         raw = np.where(alike, np.nan, raw)  # the same difference for every query: nothing says how large chance is

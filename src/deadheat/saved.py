@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import whole
 from deadheat.confidence import intervals
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.evaluation import Conventions, Evaluation
@@ -156,7 +157,7 @@ def load_evaluation(path: str | Path) -> Evaluation:
     document = _read_document(path)
     try:
         return _evaluation(document, _read_rows(path, document["per_query"]))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, DataError):
             raise
         msg = f"is no complete saved evaluation ({type(error).__name__}: {error}); {HINT}"
@@ -231,14 +232,14 @@ def _can_be_read(measure: Measure) -> bool:
 
 
 def _settings(options: IntervalOptions) -> dict[str, object]:
-    """Return how the intervals were made; of clusters only the column, or that there were some."""
+    """Return how the intervals were made, in plain numbers; of clusters only the column, or that there were some."""
     used = {**(intervals.__kwdefaults__ or {}), **options}
     rng, cluster = used["rng"], used["cluster"]
     return {
         "method": used["method"],
-        "confidence_level": used["confidence_level"],
-        "n_resamples": used["n_resamples"],
-        "rng": "generator" if isinstance(rng, np.random.Generator) else rng,
+        "confidence_level": float(used["confidence_level"]),
+        "n_resamples": whole(used["n_resamples"]),
+        "rng": "generator" if isinstance(rng, np.random.Generator) else whole(rng),
         "cluster": cluster if cluster is None or isinstance(cluster, str) else "given",
     }
 
@@ -303,6 +304,9 @@ def _read_rows(path: Path, stated: dict[str, Any]) -> pl.DataFrame:
 
 def _evaluation(document: dict[str, Any], rows: pl.DataFrame) -> Evaluation:
     n_queries, measures = document["n_queries"], document["measures"]
+    if not measures:
+        msg = "it names no measure"
+        raise ValueError(msg)
     blocks = [rows.slice(n * n_queries, n_queries) for n in range(len(measures))]
     for notation, block in zip(measures, blocks, strict=True):
         if not ((block["measure"] == notation).all() and block["query_id"].equals(blocks[0]["query_id"])):

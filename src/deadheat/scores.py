@@ -108,7 +108,7 @@ class Scores:
 
     @property
     def standard_error(self) -> FloatArray:
-        """Monte Carlo error of `values`, of shape (n_queries,): 0, as they are exact, but for a sampled `Custom`."""
+        """Monte Carlo error of `tie_mean`, of shape (n_queries,): 0, as that is exact, but for a sampled `Custom`."""
         return self.spread.standard_error
 
     def interval(

@@ -31,7 +31,7 @@ NONE = "(none)"  # the value of queries that have none
 SUMMARY = ("measure", "n_queries", "mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max", "is_small")
 AVERAGES = dict.fromkeys(("micro", "macro"), "Float64") | {"n_strata": "Int64"}
 AVERAGES |= dict.fromkeys(("variance", "std"), "Float64") | dict.fromkeys(("lowest", "highest"), "String")
-RESERVED = {*SUMMARY, "run", "query_id", "value"}  # a stratum column of that name would stand twice in a table
+RESERVED = {*SUMMARY, *AVERAGES}  # a stratum column of that name would stand twice in one of the frames
 
 
 class Strata(Mapping[Stratum, "Evaluation"]):
@@ -140,12 +140,12 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         **options
             As for :meth:`Scores.interval`; by default a column of clusters is one of the queries table.
         """
-        codes = cluster_codes(options.get("cluster"), options.get("queries", self.queries), self.whole.query_ids)
+        table = options.pop("queries", self.queries if isinstance(options.get("cluster"), str) else None)
+        codes = cluster_codes(options.get("cluster"), table, self.whole.query_ids)
         found = {}
         for stratum, part in self.items():
-            own: IntervalOptions = {**options, "queries": None}
-            own["cluster"] = None if codes is None else codes[self._masks[stratum]].tolist()
-            found[stratum] = part.intervals(**own)
+            options["cluster"] = None if codes is None else codes[self._masks[stratum]]
+            found[stratum] = part.intervals(**options)
         return found
 
     def averages(self, within: str | None = None) -> pl.DataFrame:
@@ -326,10 +326,10 @@ def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries,
     languages = table.languages(ids)
     if pool_languages or len(languages) < 2 or table.language_column in names:
         return
-    crossed = [table.language_column, *names]
     warnings.warn(
-        f"strata by {', '.join(names)} average over queries in {len(languages)} languages ({', '.join(languages)}):"
-        f" pass columns={crossed!r} to keep them apart, or pool_languages=True if that is meant",
+        f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
+        f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
+        " or pool_languages=True if that is meant",
         DeadheatWarning,
         stacklevel=5,
     )

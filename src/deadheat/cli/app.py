@@ -65,7 +65,7 @@ class App(click.Group):
         """Run the command; its exceptions become messages."""
         try:
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "no retrieved document", DeadheatWarning)  # the reports say it
+                warnings.filterwarnings("ignore", "no retrieved document", DeadheatWarning)  # the commands say it
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise

@@ -11,9 +11,10 @@ import click
 from deadheat.cli.app import debug_option
 from deadheat.cli.files import check_inputs, input_path, label, shown_path
 from deadheat.cli.grouping import columns_of, queries_path, read_queries, stratum_options
-from deadheat.cli.intervals import interval_options, intervals_of
+from deadheat.cli.intervals import also_of_test, cluster_option, comparing_options, intervals_of
 from deadheat.cli.options import (
-    complete_from,
+    alternative_option,
+    check_conventions,
     correction_option,
     duplicates_option,
     examples,
@@ -21,11 +22,13 @@ from deadheat.cli.options import (
     missing_option,
     no_relevant_option,
     parsed_measures,
+    passed_on,
     precision_option,
     test_option,
+    ties_option,
     unique_names,
 )
-from deadheat.cli.output import output_options, prepare, print_report
+from deadheat.cli.output import output_options, prepare, print_report, warn_of_strangers
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -53,29 +56,16 @@ EXAMPLES = examples(
 @measure_option
 @test_option
 @correction_option
-@click.option(
-    "--alternative",
-    metavar="two-sided|greater|less",
-    default="two-sided",
-    show_default=True,
-    shell_complete=complete_from("deadheat.stats:ALTERNATIVES"),
-    help="Of the difference, system - baseline.",
-)
+@alternative_option
 @click.option("--margin", type=click.FloatRange(0, min_open=True), help="Also: is a system no worse by this margin?")
 @click.option(
     "--detect", type=click.FloatRange(0, min_open=True), help="Also: how many queries it takes to detect this much."
 )
-@interval_options
+@comparing_options
+@cluster_option
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @stratum_options
-@click.option(
-    "--ties",
-    metavar="POLICY",
-    default="expected",
-    show_default=True,
-    shell_complete=complete_from("deadheat.ties:POLICIES"),
-    help="As for evaluate.",
-)
+@ties_option
 @output_options(*FORMATS)
 @missing_option
 @no_relevant_option
@@ -96,6 +86,7 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     form = prepare(options["form"], options["output"], FORMATS, inputs)
     if form == "csv" and (options["margin"] or options["detect"]):
         raise click.UsageError("--format csv holds one table, that of the pairs: --margin and --detect need another")
+    check_conventions(options)
     measures = parsed_measures(notations)
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
     baseline = _baseline(options["baseline"], named)
@@ -103,6 +94,7 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     check_inputs(inputs)
     queries = read_queries(table, options["by"], options["cluster"])
     comparison = _compare(qrels, named, measures, options, design, queries)
+    warn_of_strangers(comparison.evaluations.values())
     report = _report(comparison, qrels, queries, options, for_people=form not in DATA)
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
@@ -118,13 +110,13 @@ def _design(options: dict[str, Any], baseline: str | None, names: list[str]) -> 
     from deadheat.comparing import check_design
     from deadheat.comparison import Design
 
-    intervals: dict[str, Any] = {**intervals_of(options, options["seed"], for_what="")}
+    intervals: dict[str, Any] = {**intervals_of(options, options["seed"], also=also_of_test(options["test"]))}
     design = {
         "baseline": baseline,
         **{name: options[name] for name in ("test", "correction", "alternative")},
         **{name: intervals[name] for name in ("confidence_level", "n_resamples", "method", "rng")},
     }
-    check_design(Design(**design), names)
+    check_design(Design(**design), names, has_clusters=options["cluster"] is not None)
     return design
 
 
@@ -138,9 +130,7 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
 ) -> Comparison:
     from deadheat.comparing import compare as compare_runs
     from deadheat.data import Qrels, Run
-    from deadheat.precision import check_precision
 
-    same = ("ties", "missing", "no_relevant", "check_duplicates", "cluster")
     with progress(list(named.values())) as begin:
         judgments, runs = Qrels(qrels), {}
         for name, path in named.items():
@@ -151,9 +141,9 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
             runs,
             measures,
             **design,
-            **{name: options[name] for name in same},
+            **passed_on(options),
+            cluster=options["cluster"],
             queries=queries if options["cluster"] else None,
-            score_precision=check_precision(options["score_precision"]),
         )
 
 

@@ -87,7 +87,9 @@ def _copy(data: Path, folder: Path, *, force: bool) -> None:
         for path in new:
             shutil.copyfile(path, folder / path.name)
     if new:
-        click.echo(f"{folder}: {QRELS}, {len(_runs(folder))} runs, SOURCE.md", err=True)
+        runs = _runs(data).values()
+        others = [path.name for path in sources if path.name != QRELS and path not in runs]
+        click.echo(f"{folder}: {', '.join([QRELS, f'{len(runs)} runs', *others])}", err=True)
 
 
 def _is_copied(path: Path, target: Path) -> bool:

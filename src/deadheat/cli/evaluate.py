@@ -13,14 +13,16 @@ from deadheat.cli.files import check_inputs, input_path, label, save_paths, show
 from deadheat.cli.grouping import group, queries_path, read_queries, stratum_options
 from deadheat.cli.intervals import interval_options, intervals_of, with_queries
 from deadheat.cli.options import (
-    complete_from,
+    check_conventions,
     duplicates_option,
     examples,
     measure_option,
     missing_option,
     no_relevant_option,
     parsed_measures,
+    passed_on,
     precision_option,
+    ties_option,
     unique_names,
 )
 from deadheat.cli.output import FORMATS, emit, output_options, prepare, print_report, writing
@@ -51,15 +53,7 @@ EXAMPLES = examples(
 @click.argument("qrels", type=click.Path())
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @measure_option
-@click.option(
-    "--ties",
-    metavar="POLICY",
-    default="expected",
-    show_default=True,
-    shell_complete=complete_from("deadheat.ties:POLICIES"),
-    help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (as trec_eval), input"
-    " (the order of the file) or random.",
-)
+@ties_option
 @click.option(
     "--rng",
     "seed",
@@ -113,9 +107,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     intervals = with_queries(options["intervals"], queries)
     settings = Settings(
         shown_path(qrels, "the qrels"),
-        missing=options["missing"],
-        no_relevant=options["no_relevant"],
-        score_precision=options["score_precision"],
         seed=options["seed"] if options["ties"] == "random" else None,
         digits=options["digits"],
         unmatched=unmatched,
@@ -166,15 +157,7 @@ def _print(report: Report, form: str, options: dict[str, Any]) -> None:
 
 def _checked(options: dict[str, Any], form: str) -> dict[str, Any]:
     """Return the options, each with an allowed value, with a seed if one is needed and the options of intervals."""
-    from deadheat.errors import check_choice
-    from deadheat.evaluating import MISSING, NO_RELEVANT
-    from deadheat.precision import check_precision
-    from deadheat.ties import POLICIES
-
-    check_choice("missing", options["missing"], MISSING)
-    check_choice("no_relevant", options["no_relevant"], NO_RELEVANT)
-    check_choice("ties", options["ties"], POLICIES)
-    precision = check_precision(options["score_precision"])
+    check_conventions(options)
     for name in ("ci", "by"):
         if form == "trec" and options[name]:
             raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
@@ -185,7 +168,7 @@ def _checked(options: dict[str, Any], form: str) -> dict[str, Any]:
     if seed is None and options["ties"] == "random":
         seed = secrets.randbelow(10**6)  # named below the table, so that the result can be had again
     intervals = intervals_of(options, seed, for_what="" if has_intervals else "--ci")
-    return {**options, "score_precision": precision, "seed": seed, "intervals": intervals}
+    return {**options, "seed": seed, "intervals": intervals}
 
 
 def _evaluate(
@@ -202,6 +185,7 @@ def _evaluate(
     from deadheat.data import Qrels, Run
     from deadheat.evaluating import evaluate as evaluate_run
 
+    chosen = {**passed_on(options), "check_duplicates": False}  # each file is checked once
     with progress(list(runs.values())) as begin:
         judgments = Qrels(qrels)
         if options["check_duplicates"]:
@@ -211,17 +195,7 @@ def _evaluate(
             run = Run(path, name=name)
             if options["check_duplicates"]:
                 run.check_duplicates()
-            evaluation = evaluate_run(
-                judgments,
-                run,
-                measures,
-                ties=options["ties"],
-                rng=options["seed"],
-                missing=options["missing"],
-                no_relevant=options["no_relevant"],
-                score_precision=options["score_precision"],
-                check_duplicates=False,
-            )
+            evaluation = evaluate_run(judgments, run, measures, rng=options["seed"], **chosen)
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
                 unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))

@@ -11,14 +11,17 @@ from deadheat.cli.app import GATE_FAILED, debug_option
 from deadheat.cli.files import STDOUT, check_inputs, check_output, input_path, label
 from deadheat.cli.intervals import interval_options, intervals_of
 from deadheat.cli.options import (
+    check_conventions,
     complete_from,
     duplicates_option,
     examples,
     missing_option,
     no_relevant_option,
+    passed_on,
     precision_option,
+    ties_option,
 )
-from deadheat.cli.output import emit, format_option, prepare, print_report
+from deadheat.cli.output import emit, format_option, prepare, print_report, warn_of_strangers
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "junit", "github")
 OF_SUFFIX = {".xml": "junit", ".md": "github"}
 PYPROJECT = "pyproject.toml"
-OF_RUN = ("ties", "missing", "no_relevant", "score_precision", "check_duplicates")
 EXAMPLES = examples(
     "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
     "deadheat gate qrels.txt dense.run --preset rag",
@@ -86,13 +88,7 @@ NO_GATE = (
 @click.option("--queries", type=click.Path(), metavar="FILE", help="The table that has the column of --cluster.")
 @format_option(*FORMATS)
 @click.option("-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout.")
-@click.option(
-    "--ties",
-    metavar="POLICY",
-    default="expected",
-    show_default=True,
-    help="Of QRELS RUN: expected, best, worst, doc_id or input, as for deadheat evaluate.",
-)
+@ties_option
 @missing_option
 @no_relevant_option
 @precision_option
@@ -103,7 +99,7 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
     """Check an evaluation against thresholds and against a saved baseline.
 
     SAVED is what deadheat evaluate --save or Evaluation.save wrote; with QRELS RUN, the measures of the gates and of
-    the baseline are evaluated.
+    the baseline are evaluated, under any --ties but random.
 
     A baseline fails only a mean that is significantly worse by more than the margin (a one-sided paired t test); it
     must be of the same qrels and queries, under the same conventions.
@@ -124,7 +120,7 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
     # a file may name the margin of a baseline that only some calls have
     result = check_gates(
         evaluation,
-        [str(one) for one in thresholds],
+        thresholds,
         baseline=baseline,
         no_worse_than=_chosen("no_worse_than", options, settings) if baseline is not None else 0.0,
         alpha=_chosen("alpha", options, settings),
@@ -137,10 +133,6 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
 
 def _prepared(ctx: click.Context, files: Sequence[str], options: dict[str, Any]) -> tuple[str, list[str], list[str]]:
     """Return the format, the files to check and those beside them; refuse what is mistyped before anything is read."""
-    from deadheat.errors import check_choice
-    from deadheat.evaluating import MISSING, NO_RELEVANT
-    from deadheat.ties import POLICIES
-
     if len(files) > 2:
         raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
     given = [input_path(path) for path in files]
@@ -151,11 +143,9 @@ def _prepared(ctx: click.Context, files: Sequence[str], options: dict[str, Any])
     form = prepare(form, output, FORMATS, [*given, *others])
     if options["queries"] is not None and options["cluster"] is None:
         raise click.UsageError("--queries is the table of --cluster COLUMN: give --cluster too")
-    check_choice("ties", options["ties"], [policy for policy in POLICIES if policy != "random"])
-    check_choice("missing", options["missing"], MISSING)
-    check_choice("no_relevant", options["no_relevant"], NO_RELEVANT)
+    check_conventions(options, without=["random"])  # a gate that passes by luck is none
     if len(given) == 1:
-        for name in OF_RUN:
+        for name in passed_on(options):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 word = "check-duplicates" if name == "check_duplicates" else name.replace("_", "-")
                 raise click.UsageError(f"--{word} is for QRELS RUN: {files[0]} was evaluated already")
@@ -191,8 +181,13 @@ def _check_usage(
             raise click.UsageError(f"--{name.replace('_', '-')} is about a baseline: give --baseline FILE too")
     if baseline is not None:
         check_output(options["output"], [str(baseline)])
-    needs_intervals = baseline is not None or any(one.quantity in {"low", "high"} for one in thresholds)
-    return intervals_of(options, None, for_what="" if needs_intervals else "a gate such as -c 'low(RR) > 0.7'")
+    needs_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
+    return intervals_of(
+        options,
+        None,
+        for_what="" if needs_intervals else "a gate such as -c 'low(RR) > 0.7'",
+        also=() if baseline is None else ("cluster",),  # the tests against it take clusters too
+    )
 
 
 def _evaluate(
@@ -206,14 +201,8 @@ def _evaluate(
     qrels, run = given
     with progress([run]) as begin:
         begin(run)
-        evaluation = evaluate(
-            qrels, Run(run, name=label(run, "run")), measures, **{name: options[name] for name in OF_RUN}
-        )
-    if not len(evaluation.placements.query):
-        click.echo(
-            f"Warning: no document that {evaluation.name} retrieves is judged: are the document ids written alike?",
-            err=True,
-        )
+        evaluation = evaluate(qrels, Run(run, name=label(run, "run")), measures, **passed_on(options))
+    warn_of_strangers([evaluation])
     return evaluation
 
 

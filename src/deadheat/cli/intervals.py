@@ -9,7 +9,7 @@ import click
 from deadheat.cli.options import complete_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from deadheat.confidence import IntervalOptions
     from deadheat.queries import Queries
@@ -39,20 +39,27 @@ def parsed_level(_: click.Context, parameter: click.Parameter, text: str | None)
     return level
 
 
+cluster_option = click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
+)
+
+
 def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `resampling_options` and --cluster to a command."""
-    cluster = click.option(
-        "--cluster",
-        metavar="COLUMN",
-        help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
-    )
-    return resampling_options(cluster(command))
-
-
-def resampling_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of intervals to a command, but for the one that asks for them."""
+    return _resampling("Of the intervals", "Of the bootstrap")(cluster_option(command))
+
+
+def comparing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that intervals share with the tests of a comparison; what a cluster is depends on the command."""
+    return _resampling("Of the intervals; 1 - LEVEL is the level of significance", "Of bootstrap and test")(command)
+
+
+def _resampling(of_level: str, of_resamples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds --confidence-level, --ci-method and --n-resamples, with what the first and last are of."""
     level = click.option(
-        "--confidence-level", "level", callback=parsed_level, metavar="LEVEL", help="Of the intervals; default 0.95."
+        "--confidence-level", "level", callback=parsed_level, metavar="LEVEL", help=f"{of_level}; default 0.95."
     )
     method = click.option(
         "--ci-method",
@@ -61,12 +68,21 @@ def resampling_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Bootstrap, bias-corrected and accelerated (default) or by percentiles; or Student's t.",
     )
     n_resamples = click.option(
-        "--n-resamples", type=click.IntRange(1), metavar="N", help="Of the bootstrap; default 10000."
+        "--n-resamples", type=click.IntRange(1), metavar="N", help=f"{of_resamples}; default 10000."
     )
-    return level(method(n_resamples(command)))
+    return lambda command: level(method(n_resamples(command)))
 
 
-def intervals_of(options: dict[str, Any], seed: int | None, *, for_what: str) -> IntervalOptions:
+def also_of_test(test: str) -> tuple[str, ...]:
+    """Return the options of intervals that a test of differences needs too."""
+    from deadheat.report.of_comparison import RESAMPLED
+
+    return ("n_resamples",) if test in RESAMPLED else ()
+
+
+def intervals_of(
+    options: dict[str, Any], seed: int | None, *, for_what: str = "", also: Collection[str] = ()
+) -> IntervalOptions:
     """Return all options of intervals, those that a command line gave with an allowed value each.
 
     Parameters
@@ -74,21 +90,23 @@ def intervals_of(options: dict[str, Any], seed: int | None, *, for_what: str) ->
     options : dict
     seed : int or None
         None is 0.
-    for_what : str
+    for_what : str, default ""
         The options that make intervals, for messages; empty if one of them was given.
+    also : collection of str, default ()
+        Names in `OPTIONS` that something else needs too: these may be given where no interval needs them.
     """
     from deadheat.confidence import intervals
     from deadheat.errors import check_choice
     from deadheat.stats import METHODS
 
     given = {name: options[name] for name in OPTIONS if options[name] is not None}
-    if for_what and given:
-        msg = f"{OPTIONS[next(iter(given))]} is about intervals: give {for_what} too"
-        raise click.UsageError(msg)
+    of_intervals = [name for name in given if name not in also]
+    if for_what and of_intervals:
+        raise click.UsageError(f"{OPTIONS[of_intervals[0]]} is about intervals: give {for_what} too")
     method = given.get("ci_method")
     if method is not None:
         check_choice("--ci-method", method, METHODS)
-    if method == "t" and "n_resamples" in given:
+    if method == "t" and "n_resamples" in of_intervals:
         raise click.UsageError("--n-resamples is of a bootstrap, got --ci-method t, which takes no resamples")
     if "cluster" in given and not options["queries"]:
         raise click.UsageError("--cluster is a column of a table of queries: give --queries FILE too")

@@ -15,8 +15,9 @@ from deadheat.cli.app import BAD_DATA, Failure, forget_stdout
 from deadheat.cli.files import STDOUT, check_output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from deadheat.evaluation import Evaluation
     from deadheat.report.model import Report
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "trec")
@@ -103,6 +104,15 @@ def print_report(report: Report, *, form: str, output: str | None, digits: int |
         from deadheat.report.as_csv import as_csv
 
         emit(as_csv(report.tables[0], digits=digits), output)
+
+
+def warn_of_strangers(evaluations: Iterable[Evaluation]) -> None:
+    """Warn on standard error of each run that retrieves no judged document, for a report that does not."""
+    from deadheat.report.conventions import nothing_judged
+
+    for one in evaluations:
+        if not len(one.placements.query):
+            click.echo(f"Warning: {nothing_judged(one.name)}", err=True)
 
 
 def as_screen(report: Report, *, digits: int | None = None, output: str | None = None) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from deadheat.arguments import generator
 from deadheat.confidence import cluster_codes, intervals
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError, did_you_mean
 from deadheat.gates._notation import QUANTITIES, Threshold, parse_all, parse_gate
 from deadheat.gates._presets import PRESETS, preset_gates
 from deadheat.gates._regression import regressions
-from deadheat.gates._result import Check, GateOptions, GateResult
+from deadheat.gates._result import Check, GateOptions, GateResult, check_options
 from deadheat.gates._settings import GateSettings, has_settings, read_settings
 from deadheat.measures import parse_measure
 from deadheat.saved import StoredMeasure, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from deadheat.confidence import Cluster, Interval, IntervalOptions
     from deadheat.data import Source
     from deadheat.evaluation import Evaluation
+    from deadheat.gates._notation import Gates
     from deadheat.measures import Measure
     from deadheat.scores import Scores
 
@@ -48,7 +50,7 @@ __all__ = [
 
 def gate(
     evaluation: Evaluation | str | Path,
-    checks: str | Iterable[str] = (),
+    checks: Gates = (),
     *,
     baseline: Evaluation | str | Path | None = None,
     no_worse_than: float = 0.0,
@@ -66,7 +68,7 @@ def gate(
     ----------
     evaluation : Evaluation or path
         A path is that of a saved one.
-    checks : str or iterable of str
+    checks : str, Threshold or iterable of them
         ``"nDCG@10 >= 0.8"`` is about the mean; ``low(...)`` and ``high(...)`` are the ends of its confidence interval,
         ``tie_min(...)``, ``tie_max(...)`` and ``tie_std(...)`` what the order of ties can make of it. The operators are
         ``>=``, ``>``, ``<=``, ``<``; numbers closer than 1e-12 are equal. A value that is NaN never passes.
@@ -111,24 +113,24 @@ def gate(
         msg = f"no_worse_than={no_worse_than!r} is about a baseline, and there is none: give baseline= too"
         raise ParameterError(msg)
     shown = cluster if cluster is None or isinstance(cluster, str) else "given"
-    options = GateOptions(_margin(no_worse_than), _level(alpha), confidence_level, method, n_resamples, shown)
+    options = check_options(GateOptions(no_worse_than, alpha, confidence_level, method, n_resamples, shown))
+    rng = generator(rng)
     own = opened(evaluation)
     before = None if baseline is None else opened(baseline)
+    codes = cluster_codes(cluster, queries, own.query_ids)
     of_intervals: IntervalOptions = {
         "method": method,
         "confidence_level": confidence_level,
         "n_resamples": n_resamples,
-        "cluster": cluster,
-        "queries": queries,
+        "cluster": codes,
         "rng": rng,
     }
-    checked = _check_all(thresholds, _scores(own, thresholds), of_intervals)
+    found = _check_all(thresholds, _scores(own, thresholds), of_intervals)
     if before is None:
-        return GateResult(own.name, tuple(checked), len(own.query_ids), options=options)
-    codes = cluster_codes(cluster, queries, own.query_ids)
+        return GateResult(own.name, tuple(found), len(own.query_ids), options=options)
     compared, not_compared = regressions(own, before, options, codes)
     name = before.name + " (baseline)" * (before.name == own.name)
-    return GateResult(own.name, (*checked, *compared), len(own.query_ids), name, not_compared, options)
+    return GateResult(own.name, (*found, *compared), len(own.query_ids), name, not_compared, options)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
@@ -204,18 +206,3 @@ def _reason(threshold: Threshold, value: float, scores: Scores) -> str:
     while digits < 15 and f"{value:.{digits}g}" == f"{threshold.bound:.{digits}g}":
         digits += 1  # until the two can be told apart
     return f"{value:.{digits}g} is {words[threshold.operator]} {threshold.bound:.15g}"
-
-
-def _margin(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < math.inf:
-        msg = f"no_worse_than must be a number from 0 on, such as 0.01, got {given!r}"
-        raise ParameterError(msg)
-    return float(given)
-
-
-def _level(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 0.5:
-        hint = f". Did you mean {given / 100:g}?" if isinstance(given, int | float) and 1 <= given < 50 else ""
-        msg = f"alpha must be a number above 0 and below 0.5, such as 0.05, got {given!r}{hint}"
-        raise ParameterError(msg)
-    return float(given)

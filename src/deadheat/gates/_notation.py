@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from deadheat.errors import GateError, MeasureError, did_you_mean
 from deadheat.measures import parse_measure
@@ -63,6 +63,10 @@ class Threshold:
         if math.isclose(value, self.bound, rel_tol=EQUAL, abs_tol=EQUAL):
             return self.operator in {">=", "<="}
         return value > self.bound if self.operator[0] == ">" else value < self.bound
+
+
+Gates: TypeAlias = "str | Threshold | Iterable[str | Threshold]"
+"""What gates may be given as: texts, or thresholds that were read from some."""
 
 
 def parse_gate(gate: str) -> Threshold:
@@ -124,11 +128,11 @@ def parse_left(text: str) -> tuple[str, str]:
     return "mean", _canonical(text)
 
 
-def parse_all(gates: str | Iterable[str]) -> tuple[Threshold, ...]:
-    """Read one gate or several; each counts once."""
-    if isinstance(gates, str):
+def parse_all(gates: Gates) -> tuple[Threshold, ...]:
+    """Read one gate or several, of which some may have been read already; each counts once."""
+    if isinstance(gates, str | Threshold):
         gates = (gates,)
-    return tuple(dict.fromkeys(map(parse_gate, gates)))
+    return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in gates))
 
 
 def _text(gate: object) -> str:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat.errors import BaselineMismatchError, UnknownMeasureError
+from deadheat.evaluation import check_alike
 from deadheat.gates._notation import EQUAL
 from deadheat.gates._result import Check
-from deadheat.stats import interval_bounds, p_values
+from deadheat.stats import interval_bounds, p_values, significant
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
-    from deadheat.evaluation import Conventions, Evaluation
+    from deadheat.evaluation import Evaluation
     from deadheat.gates._result import GateOptions
     from deadheat.measures import Measure
 
@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
     """Raise `BaselineMismatchError` unless both are of the same qrels and queries, under the same conventions."""
     names = f"{evaluation.name} and its baseline {baseline.name}"
-    if evaluation.qrels_hash != baseline.qrels_hash:
-        hashes = " and ".join(one.qrels_hash[:12] or "none" for one in (evaluation, baseline))
-        msg = f"{names} were evaluated with different qrels (SHA-256 {hashes}): evaluate the baseline with these qrels"
-        raise BaselineMismatchError(f"{msg} and save it anew")
-    if differing := _differing(evaluation.conventions, baseline.conventions):
-        msg = f"{names} were evaluated under different conventions ({differing}): evaluate both alike"
-        raise BaselineMismatchError(msg)
+    check_alike(evaluation, baseline, names)
     if evaluation.queries_hash != baseline.queries_hash:
         only = _only_in_one(evaluation, baseline)
         hint = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
@@ -111,14 +105,9 @@ def _judged(worse: float, p_value: float, options: GateOptions) -> tuple[bool, s
     beyond = f" more than the margin {margin:.15g}" if margin else ""
     if math.isnan(p_value):
         return False, f"{by}{beyond and ','}{beyond}; a test takes two queries, or two clusters"
-    if p_value < options.alpha:
+    if significant(p_value, options.alpha):
         return False, f"{by}, significantly{beyond} (p = {p_value:.2g})"
     return True, f"{by}, but not significantly{beyond} (p = {p_value:.2g})"
-
-
-def _differing(own: Conventions, others: Conventions) -> str:
-    pairs = {one.name: (getattr(own, one.name), getattr(others, one.name)) for one in fields(own)}
-    return ", ".join(f"{name} {left!r} and {right!r}" for name, (left, right) in pairs.items() if left != right)
 
 
 def _only_in_one(evaluation: Evaluation, baseline: Evaluation) -> str:

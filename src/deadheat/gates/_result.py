@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from deadheat import arguments
+from deadheat.errors import check_choice
+from deadheat.stats import METHODS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
+
+# what each number of the options may be
+NUMBERS: dict[str, Callable[[float], float]] = {
+    "no_worse_than": partial(arguments.not_negative, "no_worse_than", example="0.01"),
+    "alpha": partial(arguments.level, "alpha", high=0.5, example="0.05"),
+    "confidence_level": partial(arguments.level, "confidence_level"),
+}
 
 
 @dataclass(frozen=True)
@@ -31,6 +45,13 @@ class GateOptions:
     method: str = "bca"
     n_resamples: int = 10_000
     cluster: str | None = None
+
+
+def check_options(options: GateOptions) -> GateOptions:
+    """Return options with plain numbers; raise `ParameterError` if one of them is not allowed."""
+    check_choice("method", options.method, METHODS)
+    numbers: dict[str, Any] = {name: check(getattr(options, name)) for name, check in NUMBERS.items()}
+    return replace(options, n_resamples=arguments.count("n_resamples", options.n_resamples), **numbers)
 
 
 @dataclass(frozen=True)

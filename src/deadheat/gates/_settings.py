@@ -10,11 +10,11 @@ from typing import Any
 from deadheat.errors import GateError, ParameterError, did_you_mean
 from deadheat.gates._notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left
 from deadheat.gates._presets import preset_gates
+from deadheat.gates._result import NUMBERS
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.measures import parse_measure
 
 TABLE = "tool.deadheat.gates"
-NUMBERS = ("no_worse_than", "alpha", "confidence_level")
 KEYS = ("checks", "preset", "baseline", *NUMBERS)
 
 
@@ -78,7 +78,7 @@ def read_settings(path: str | Path) -> GateSettings:
         for check in checks:
             parse_gate(check)
         (baseline,) = _texts("baseline", table["baseline"]) if "baseline" in table else (None,)
-        numbers = {name: _number(name, table[name]) for name in NUMBERS if name in table}
+        numbers = {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
     except ParameterError as error:
         msg = f"{path}: [{TABLE}]: {error}"
         raise GateError(msg) from None
@@ -115,13 +115,6 @@ def _texts(key: str, value: object) -> list[str]:
         msg = f"{key} must be {expected}, got {value!r}"
         raise GateError(msg)
     return texts
-
-
-def _number(key: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        msg = f"{key} must be a number, got {value!r}"
-        raise GateError(msg)
-    return float(value)
 
 
 def _own_gate(key: str, value: object) -> str:

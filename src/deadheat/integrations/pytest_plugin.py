@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Checks = str | Iterable[str]
 
-OF_EVALUATE = ("ties", "missing", "no_relevant", "score_precision", "check_duplicates")
 WIDTH = 100
 
 
@@ -44,7 +43,7 @@ class AssertRanking:
             baseline. Gates may be left out where there is a baseline.
         **options
             Of :func:`deadheat.gate`, such as baseline; with qrels and run also ties, missing, no_relevant,
-            score_precision and check_duplicates of :func:`deadheat.evaluate`.
+            score_precision and check_duplicates of :func:`deadheat.evaluate`, which takes rng as well.
 
         Returns
         -------
@@ -83,12 +82,14 @@ def _listed(checks: Checks) -> list[str]:
 def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import GateError
-    from deadheat.evaluating import evaluate
+    from deadheat.evaluating import OPTIONS, evaluate
     from deadheat.gates import measures_of, opened, parse_all
 
     if options.get("baseline") is not None:
         options["baseline"] = opened(options["baseline"])
-    of_run = {name: options.pop(name) for name in OF_EVALUATE if name in options}
+    of_run = {name: options.pop(name) for name in OPTIONS if name in options}
+    if "rng" in options:
+        of_run["rng"] = options["rng"]  # the intervals of the gates need it too
     measures = measures_of(parse_all(checks), options.get("baseline"))
     if not measures:
         msg = "nothing to check: give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"

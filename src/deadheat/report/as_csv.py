@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from deadheat.errors import ColumnError
 from deadheat.report.numbers import plain
 
 if TYPE_CHECKING:
@@ -16,17 +17,31 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
     """Return a table as CSV; no value is an empty field, and nothing is rounded unless `digits` says so.
 
     The columns are the group, the last label (the measure), the other labels (query, stratum) and the numbers.
+
+    Raises
+    ------
+    ColumnError
+        A stratum column has the name of another column: who reads the file could not tell the two apart.
     """
     table = table.for_data()
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     group = [table.group.key] if table.is_grouped else []
     labels = [label.key for label in table.labels]
-    writer.writerow([*group, *labels[-1:], *labels[:-1], *(column.key for column in table.columns)])
+    names = [*group, *labels[-1:], *labels[:-1], *(column.key for column in table.columns)]
+    _check_different(names)
+    writer.writerow(names)
     for name, row, cells in table.records():
         own = [name] if table.is_grouped else []
         writer.writerow([*own, *row.labels[-1:], *row.labels[:-1], *(_field(cell, digits) for cell in cells)])
     return out.getvalue().removesuffix("\n")
+
+
+def _check_different(names: list[str]) -> None:
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        msg = f"two columns would be named {twice[0]!r}: give the stratum column another name"
+        raise ColumnError(msg)
 
 
 def _field(cell: Cell, digits: int | None) -> float | str | None:

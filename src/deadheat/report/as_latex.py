@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from deadheat.report.numbers import format_cell
@@ -9,7 +10,7 @@ from deadheat.report.numbers import format_cell
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deadheat.report.model import Report, Table
+    from deadheat.report.model import Cell, Report, Table
 
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -22,6 +23,7 @@ ESCAPES = {
     "'": r"\textquotesingle{}",
     '"': r"\textquotedbl{}",
 }
+BOUND = re.compile(r"[<>][\d.]+")  # such as <0.0001: a relation, which is mathematics
 
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:
@@ -49,10 +51,16 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
     yield " & ".join(escaped(column.heading) for column in headings) + r" \\"
     yield r"\midrule"
     for row in table.rows:
-        cells = [format_cell(cell, digits, empty="--") for group in row.cells for cell in group]
-        yield " & ".join(map(escaped, [*row.labels, *cells])) + r" \\"
+        cells = [_cell(cell, digits) for group in row.cells for cell in group]
+        yield " & ".join([*map(escaped, row.labels), *cells]) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
+
+
+def _cell(cell: Cell, digits: int | None) -> str:
+    text = format_cell(cell, digits, empty="--")
+    bound = None if isinstance(cell, str) else BOUND.match(text)
+    return escaped(text) if bound is None else f"${bound[0]}${escaped(text[bound.end() :])}"
 
 
 def escaped(text: str) -> str:

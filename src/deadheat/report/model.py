@@ -21,6 +21,19 @@ class Marked(float):
     """A number to which a fact below the table belongs: people see a star behind it."""
 
 
+class PValue(float):
+    """A p value: people read of a small one what it is below, never a power of ten or a zero."""
+
+
+class MarkedPValue(Marked, PValue):
+    """One to which a fact below the table belongs."""
+
+
+def p_value(number: float | None, *, is_significant: bool = False) -> Cell:
+    """Return a p value as a cell; a significant one is marked."""
+    return None if number is None else MarkedPValue(number) if is_significant else PValue(number)
+
+
 @dataclass(frozen=True)
 class Span:
     """An interval: people read one text, [0.482, 0.591]; CSV and JSON hold its two ends.

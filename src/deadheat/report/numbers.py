@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from deadheat.io.values import counted
 from deadheat.report.bars import draw
-from deadheat.report.model import Bar, Marked, Share, Span
+from deadheat.report.model import Bar, Marked, PValue, Share, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,8 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     Parameters
     ----------
     cell : float, int, bool, str, Span, Bar or None
-        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets a star, a `Bar` is drawn.
+        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets a star, a `Bar` is drawn; a `PValue`
+        that is less than the last decimal is said to be.
     digits : int, optional
         Decimals of a float, 4 by default.
     empty : str, default "-"
@@ -38,6 +40,8 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     '[0.481, 0.592]'
     >>> format_cell(0.71234), format_cell(1234), format_cell(None), format_cell(Share(0.845)), format_cell(0.00002)
     ('0.7123', '1,234', '-', '84%', '2e-05')
+    >>> format_cell(PValue(0.00002)), format_cell(PValue(0.0001)), format_cell(PValue(0.004), 2)
+    ('<0.0001', '0.0001', '<0.01')
     """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return empty
@@ -56,7 +60,9 @@ def _number(cell: float, digits: int) -> str:
         return _percentage(cell)
     if isinstance(cell, int):
         return f"{cell:,}"
-    return _rounded(cell, digits) + (MARK if isinstance(cell, Marked) else "")
+    is_below = isinstance(cell, PValue) and cell < 10**-digits
+    shown = f"<{10**-digits:.{digits}f}" if is_below else _rounded(cell, digits)
+    return shown + (MARK if isinstance(cell, Marked) else "")
 
 
 def _rounded(number: float, digits: int) -> str:
@@ -108,14 +114,3 @@ def three(ids: Sequence[str], between: str = ", ") -> str:
     'q1, q2, q3, ...'
     """
     return between.join([*ids[:3], *(["..."] if len(ids) > 3 else [])])
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "query", "queries"), counted(1200, "run")
-    ('1 query', '1,200 runs')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat import arguments
 from deadheat.comparison import Pair
+from deadheat.io.values import counted
 from deadheat.report.bars import bars
-from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table
-from deadheat.report.numbers import MARK, counted, few_units, three
-from deadheat.report.of_evaluation import EXPLAINED
+from deadheat.report.conventions import COUNTED, broken_by, estimated_by, made_under, named, without_relevant
+from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.numbers import MARK, few_units, three
+from deadheat.report.of_systems import MEASURE, SYSTEM, Part, counts_vary, level, list_systems, systems_as_data
+from deadheat.report.score_tables import unexplained
+from deadheat.strata import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.report.model import Bar, Cell
 
-MEASURE, SYSTEM, BASELINE = Column("measure", "measure"), Column("system", "system"), Column("baseline", "baseline")
+BASELINE = Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying
 RESAMPLED = ("randomization", "bootstrap", "tukey")
 TESTS = {
@@ -38,21 +43,12 @@ CORRECTIONS = {
     "holm": "corrected by Holm",
     "bh": "corrected by Benjamini and Hochberg (false discovery rate)",
 }
-METHODS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap", "t": "Student's t"}
 FLIP_METHODS = {
     "exact": "exact",
     "grid": "to about 0.0001, as sums on a grid",
     "normal": "by the normal distribution with the exact variance",
 }
 DATA = tuple(one.name for one in fields(Pair))[3:]  # behind measure, system and baseline
-
-
-@dataclass(frozen=True)
-class Part:
-    """A comparison of one stratum, or of all queries."""
-
-    stratum: tuple[str, ...]
-    comparison: Comparison
 
 
 def report_comparison(
@@ -79,14 +75,14 @@ def report_comparison(
     """
     parts = [Part((), comparison)]
     if strata is not None:
-        parts = [Part((key,) if isinstance(key, str) else key, part) for key, part in strata.items()]
+        parts = [Part(keys_of(key), part) for key, part in strata.items()]
     leading = tuple(Column(name, name) for name in columns)
     facts = tuple(_facts(comparison, parts, qrels))
     if not for_people:
-        return Report((_pairs_as_data(parts, leading), _systems_as_data(parts, leading)), facts)
+        return Report((_pairs_as_data(parts, leading), systems_as_data(parts, leading)), facts)
     tables = []
     for measure in comparison.measures:
-        tables += [_systems(parts, leading, measure), _differences(parts, leading, measure)]
+        tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += _reversals(parts, leading, measure)
     return Report(tuple(tables), facts)
 
@@ -101,67 +97,6 @@ def _pairs_as_data(parts: Sequence[Part], leading: tuple[Column, ...]) -> Table:
     return Table("pairs", labels, tuple(Column(name, name) for name in DATA), tuple(rows))
 
 
-def _systems_as_data(parts: Sequence[Part], leading: tuple[Column, ...]) -> Table:
-    rows = [
-        Row((*part.stratum, name, str(measure)), (cells,))
-        for part in parts
-        for measure in part.comparison.measures
-        for name, cells in _of_systems(part.comparison, measure).items()
-    ]
-    return Table("systems", (*leading, SYSTEM, MEASURE), _system_columns(parts), tuple(rows))
-
-
-def _systems(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> Table:
-    """Each system with the interval of its mean, the best one first."""
-    rows = [
-        Row((*part.stratum, name), (cells,))
-        for part in parts
-        for name, cells in _of_systems(part.comparison, measure).items()
-    ]
-    return Table("systems", (*leading, SYSTEM), _system_columns(parts), tuple(rows), title=f"{measure}: means", main=1)
-
-
-def _system_columns(parts: Sequence[Part]) -> tuple[Column, ...]:
-    return (
-        Column("n_queries", "queries", is_data=not _vary(parts)),
-        Column("mean", "mean"),
-        Column("ci", _level(parts)),
-        Column("bar", "", spare=1),
-        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
-        Column("standard_error", "std err", spare=3),
-        Column("tie_standard_error", "tie std err", is_data=True),
-    )
-
-
-def _vary(parts: Sequence[Part]) -> bool:
-    """Whether the numbers of queries differ: between strata, or as some have no value."""
-    return len({one.n_queries for part in parts for one in part.comparison.intervals.values()}) > 1
-
-
-def _level(parts: Sequence[Part]) -> str:
-    return f"{100 * parts[0].comparison.design.confidence_level:g}% CI"
-
-
-def _of_systems(comparison: Comparison, measure: Measure) -> dict[str, tuple[Cell, ...]]:
-    scores = {name: evaluation[measure] for name, evaluation in comparison.evaluations.items()}
-    found = {name: comparison.intervals[name, str(measure)] for name in scores}
-    spans, means = zip(*((Span(one.low, one.high), one.mean) for one in found.values()), strict=True)
-    drawn = dict(zip(found, bars(spans, means), strict=True))
-    sign = -1 if measure.higher_is_better else 1
-    return {
-        name: (
-            one.n_queries,
-            one.mean,
-            Span(one.low, one.high),
-            drawn[name],
-            Span(scores[name].mean_tie_min, scores[name].mean_tie_max),
-            one.standard_error,
-            one.tie_standard_error,
-        )
-        for name, one in sorted(found.items(), key=lambda item: sign * item[1].mean)
-    }
-
-
 def _title(comparison: Comparison, measure: Measure) -> str:
     if comparison.design.baseline is None:
         return f"{measure}: differences, system - baseline"
@@ -173,9 +108,9 @@ def _differences(parts: Sequence[Part], leading: tuple[Column, ...], measure: Me
     design = parts[0].comparison.design
     is_tukey = design.test == "tukey"  # one p value, which accounts for all pairs
     columns = (
-        *((Column("n_queries", "queries", spare=1),) if _vary(parts) else ()),
+        Column("n_queries", "queries", spare=1, is_data=not counts_vary(parts)),
         Column("difference", "difference"),
-        Column("ci", _level(parts), spare=1),
+        Column("ci", level(parts), spare=1),
         Column("bar", "", spare=6),
         *(() if is_tukey else (Column("p_value", "p", spare=2),)),
         Column("p_adjusted", "p" if is_tukey else "p adj"),
@@ -185,27 +120,23 @@ def _differences(parts: Sequence[Part], leading: tuple[Column, ...], measure: Me
         Column("losses", "losses", spare=3),
     )
     named = [(part.stratum, pair) for part in parts for pair in part.comparison[measure]]
-    has_counts = _vary(parts)
-
-    def counts(pair: Pair) -> tuple[int, ...]:
-        return (pair.n_queries,) if has_counts else ()
-
     drawn = bars([Span(pair.low, pair.high) for _, pair in named], [pair.difference for _, pair in named])
     rows = [
-        Row((*stratum, *_names(pair, design)), ((*counts(pair), *_cells(pair, bar, is_tukey=is_tukey)),))
+        Row((*stratum, *_names(pair, design)), (_cells(pair, bar, is_tukey=is_tukey),))
         for (stratum, pair), bar in zip(named, drawn, strict=True)
     ]
     labels = (*leading, *_label_columns(design))
-    return Table("pairs", labels, columns, tuple(rows), title=_title(parts[0].comparison, measure))
+    return Table("pairs", labels, columns, tuple(rows), title=_title(parts[0].comparison, measure), main=1)
 
 
 def _cells(pair: Pair, bar: Bar, *, is_tukey: bool) -> tuple[Cell, ...]:
     return (
+        pair.n_queries,
         pair.difference,
         Span(pair.low, pair.high),
         bar,
-        *(() if is_tukey else (pair.p_value,)),
-        Marked(pair.p_adjusted) if pair.significant else pair.p_adjusted,
+        *(() if is_tukey else (p_value(pair.p_value),)),
+        p_value(pair.p_adjusted, is_significant=pair.significant),
         pair.effect_size,
         *(pair.wins, pair.draws, pair.losses),
     )
@@ -253,30 +184,38 @@ def _reversals(parts: Sequence[Part], leading: tuple[Column, ...], measure: Meas
 
 def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterator[Fact]:
     design, pairs = comparison.design, [pair for part in parts for pair in part.comparison.pairs]
-    first = next(iter(comparison.evaluations.values()))
-    n_queries = sorted({pair.n_queries for pair in comparison.pairs})
+    evaluations = list(comparison.evaluations.values())
+    seed, ties = arguments.whole(design.rng), evaluations[0].ties
     yield Fact("deadheat", version("deadheat"))
     yield Fact("qrels", qrels)
-    shown = f"{n_queries[-1]:,}" if len(n_queries) == 1 else f"{n_queries[0]:,} to {n_queries[-1]:,}, by pair"
-    clusters = comparison.cluster
-    n_clusters = None if clusters is None else len(set(clusters.tolist()))
-    grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
-    yield Fact("n_queries", n_queries[-1], "queries", f"{shown} in {qrels}{grouped}")
-    yield Fact("n_clusters", n_clusters)
-    yield Fact("ties", first.ties, "ties", EXPLAINED[first.ties])
+    yield from _of_queries(comparison, qrels)
+    yield Fact("ties", ties, "ties", broken_by(ties, seed))
     for name in ("baseline", "test", "correction", "alternative", "method", "confidence_level", "n_resamples"):
         yield Fact(name, getattr(design, name))
-    yield Fact("rng", design.rng if isinstance(design.rng, int) else None)
-    yield Fact("", None, "test", _test(design, pairs))
-    units = "queries" if comparison.cluster is None else "clusters"
+    yield Fact("rng", seed)
+    yield Fact("", None, "test", _test(design, pairs, has_strata=bool(parts[0].stratum)))
+    how = estimated_by(design.method, "queries" if comparison.cluster is None else "clusters", design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
-    yield Fact("", None, "intervals", f"{METHODS[design.method]} over {units}{sides}, not corrected")
+    yield Fact("", None, "intervals", f"{how}{sides}, not corrected")
     yield from _few(parts)
     n_significant = sum(pair.significant for pair in pairs)
-    level = f"{1 - design.confidence_level:.3g}"
-    yield Fact("", None, MARK, f"p below {level}: {n_significant} of {counted(len(pairs), 'difference')}")
+    below = f"{1 - design.confidence_level:.3g}"
+    yield Fact("", None, MARK, f"p below {below}: {n_significant} of {counted(len(pairs), 'difference')}")
     yield from _of_ties(pairs)
+    yield from made_under(evaluations[0].conventions)
     yield from _left_out(comparison)
+    yield from without_relevant(evaluations)
+
+
+def _of_queries(comparison: Comparison, qrels: str) -> Iterator[Fact]:
+    """Give the numbers of queries and of clusters."""
+    n_queries = sorted({pair.n_queries for pair in comparison.pairs})
+    shown = " to ".join(f"{end:,}" for end in dict.fromkeys((n_queries[0], n_queries[-1])))
+    by_pair = ", by pair" if counts_vary([Part((), comparison)]) else ""
+    n_clusters = None if comparison.cluster is None else len(set(comparison.cluster.tolist()))
+    grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
+    yield Fact("n_queries", n_queries[-1], "queries", f"{shown}{by_pair} in {qrels}{grouped}")
+    yield Fact("n_clusters", n_clusters)
 
 
 def _few(parts: Sequence[Part]) -> Iterator[Fact]:
@@ -286,16 +225,23 @@ def _few(parts: Sequence[Part]) -> Iterator[Fact]:
         yield Fact("", None, "intervals", too_few)
 
 
-def _test(design: Design, pairs: Sequence[Pair]) -> str:
+def _test(design: Design, pairs: Sequence[Pair], *, has_strata: bool) -> str:
     n_exact = sum(pair.exact_p_value for pair in pairs)
     resampled = f", {design.n_resamples:,} resamples"
     if design.test not in RESAMPLED:
         resampled = ""
     elif n_exact:
         resampled = ", exact" if n_exact == len(pairs) else f"{resampled}, exact where few queries differ"
-    corrected = "which accounts for all pairs" if design.test == "tukey" else CORRECTIONS[design.correction]
-    over = "" if design.test == "tukey" or design.correction == "none" else " within a measure"
-    return f"{TESTS[design.test]}, {design.alternative}{resampled}; {corrected}{over}"
+    return f"{TESTS[design.test]}, {design.alternative}{resampled}; {_corrected(design, has_strata=has_strata)}"
+
+
+def _corrected(design: Design, *, has_strata: bool) -> str:
+    """Say which differences the p values account for."""
+    if design.test == "tukey":
+        return "which accounts for all pairs" + (", within each stratum only" if has_strata else "")
+    if design.correction == "none":
+        return CORRECTIONS["none"]
+    return f"{CORRECTIONS[design.correction]} within a measure{', over all strata' if has_strata else ''}"
 
 
 def _of_ties(pairs: Sequence[Pair]) -> Iterator[Fact]:
@@ -325,15 +271,14 @@ def _left_out(comparison: Comparison) -> Iterator[Fact]:
     for name, evaluation in comparison.evaluations.items():
         if evaluation.missing_queries:
             ids = evaluation.missing_queries
-            made = "left out" if evaluation.conventions.missing == "skip" else "counted as empty rankings"
-            lacking = [str(one.measure) for one in evaluation if one.n_queries < len(evaluation.query_ids)]
+            made = COUNTED[evaluation.conventions.missing]
+            lacking = [str(one.measure) for one in evaluation if unexplained(evaluation, one)]
             made += f"; left out of {', '.join(lacking)}" if lacking else ""
-            shown = f"{counted(len(ids), 'query', 'queries')} ({three(ids)}), {made}"
-            yield Fact("", None, f"missing in {name}", shown)
+            yield Fact("", None, f"missing in {name}", f"{named(ids)}, {made}")
     missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}
     unjudged = {name: list(one.unjudged_queries) for name, one in comparison.evaluations.items()}
     yield Fact("missing_queries", missing)
     yield Fact("unjudged_queries", unjudged)
-    left_out = set().union(*unjudged.values())
+    left_out = sorted(set().union(*unjudged.values()))
     if left_out:
-        yield Fact("", None, "not judged", f"{counted(len(left_out), 'query', 'queries')} of the runs, left out")
+        yield Fact("", None, "not judged", f"{named(left_out)} of the runs, left out")

@@ -7,8 +7,19 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from deadheat import arguments
+from deadheat.report.conventions import (
+    COUNTED,
+    LEFT_OUT,
+    broken_by,
+    estimated_by,
+    made_under,
+    named,
+    nothing_judged,
+    without_relevant,
+)
 from deadheat.report.model import Fact, Report, Share
-from deadheat.report.numbers import MARK, NOISE, counted, few_units, format_cell, three
+from deadheat.report.numbers import MARK, NOISE, few_units, format_cell, three
 from deadheat.report.score_tables import inside, list_queries, parts_of, tabulate, unexplained, whole
 
 if TYPE_CHECKING:
@@ -16,21 +27,8 @@ if TYPE_CHECKING:
 
     from deadheat.confidence import IntervalOptions
     from deadheat.evaluation import Evaluation
-    from deadheat.precision import ScorePrecision
     from deadheat.report.of_strata import Grouping
     from deadheat.report.score_tables import Part
-
-COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
-LEFT_OUT = "left out, not in the qrels"
-EXPLAINED = {
-    "expected": "expected: the exact mean over all orders of equal scores",
-    "best": "best: the judged documents first in every tie, highest relevance first",
-    "worst": "worst: the judged documents last in every tie, lowest relevance first",
-    "doc_id": "doc_id: by document id, descending, as trec_eval does",
-    "input": "input: in the order of the file",
-    "random": "random: one order of every tie, drawn at random",
-}
-METHODS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap", "t": "Student's t"}
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,6 @@ class Settings:
     ----------
     qrels : str
         The name of the qrels.
-    missing, no_relevant : str
-    score_precision : {"float32", "float16", "bfloat16"}, int or None
     seed : int, optional
         Of ``ties="random"``.
     digits : int, optional
@@ -54,9 +50,6 @@ class Settings:
     """
 
     qrels: str
-    missing: str = "empty"
-    no_relevant: str = "zero"
-    score_precision: ScorePrecision = None
     seed: int | None = None
     digits: int | None = None
     unmatched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -87,7 +80,6 @@ def report_evaluations(
         columns=grouping.columns if grouping else (),
         smallest=strata[0].smallest if strata else 0,
         level=None if settings.intervals is None else settings.intervals.get("confidence_level"),
-        no_relevant=settings.no_relevant,
     )
     tables = [*([list_queries(evaluations, strata)] if per_query else []), summary]
     facts = list(_facts(evaluations, parts, settings))
@@ -101,32 +93,24 @@ def report_evaluations(
 
 def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: Settings) -> Iterator[Fact]:
     first = evaluations[0]
-    n_queries = len(first.query_ids) + (len(first.missing_queries) if settings.missing == "skip" else 0)
+    n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     yield from _unmatched(settings)
     yield Fact("deadheat", version("deadheat"))
     yield Fact("qrels", settings.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {settings.qrels}{_nothing_wrong(evaluations)}")
-    drawn = "" if settings.seed is None else f" (--rng {settings.seed})"
-    yield Fact("ties", first.ties, "ties", EXPLAINED[first.ties] + drawn)
+    yield Fact("ties", first.ties, "ties", broken_by(first.ties, settings.seed))
     if first.ties == "random":
         yield Fact("rng", settings.seed)
     value, text = _effect(parts, settings.digits)
     yield Fact("effect_of_ties", value, "", "" if len(settings.unmatched) == len(evaluations) else text)
     if settings.intervals is not None:
         yield from _intervals(parts, settings.intervals, settings.digits)
-    yield Fact("score_precision", settings.score_precision, "scores", _precision(settings.score_precision))
-    yield Fact("missing", settings.missing)
-    yield Fact("no_relevant", settings.no_relevant)
-    yield from _queries_missing(evaluations, settings)
-    yield from _by_run(
-        "unjudged_queries",
-        "unjudged queries",
-        evaluations,
-        lambda one: one.unjudged_queries,
-        LEFT_OUT,
-    )
-    yield from _without_relevant(evaluations, settings)
-    yield from _without_value(evaluations, settings)
+    yield from made_under(first.conventions)
+    counted_as = COUNTED[first.conventions.missing]
+    yield from _by_run("missing_queries", "missing queries", evaluations, lambda one: one.missing_queries, counted_as)
+    yield from _by_run("unjudged_queries", "unjudged queries", evaluations, lambda one: one.unjudged_queries, LEFT_OUT)
+    yield from without_relevant(evaluations)
+    yield from _without_value(evaluations)
 
 
 def _unmatched(settings: Settings) -> Iterator[Fact]:
@@ -134,10 +118,7 @@ def _unmatched(settings: Settings) -> Iterator[Fact]:
     found = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in settings.unmatched.items()}
     yield Fact("nothing_judged", found)
     for run, (of_run, of_qrels) in settings.unmatched.items():
-        text = (
-            f"no document that {run} retrieves is judged: are the document ids written alike?"
-            f" (run: {of_run!r}; qrels: {of_qrels!r})"
-        )
+        text = f"{nothing_judged(run)} (run: {of_run!r}; qrels: {of_qrels!r})"
         yield Fact("", None, "WARNING", text, is_warning=True)
 
 
@@ -182,8 +163,8 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     used: dict[str, Any] = {name: value for name, value in options.items() if name != "queries"}
     method, cluster = used["method"], used["cluster"]
     units = f"values of {cluster}" if cluster else "queries"
-    resampled = f", {used['n_resamples']:,} resamples (--rng {used['rng']})" if method != "t" else ""
-    yield Fact("intervals", used, "intervals", f"{METHODS[method]} over {units}{resampled}")
+    how = estimated_by(method, units, used["n_resamples"], arguments.whole(used["rng"]))
+    yield Fact("intervals", used, "intervals", how)
     found = [interval for part in parts for of_run in part.intervals for interval in of_run.values()]
     if any(math.isnan(interval.low) for interval in found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
@@ -219,19 +200,6 @@ def _stratum(labels: tuple[str, ...]) -> dict[str, object]:
     return {"stratum": list(labels)} if labels else {}
 
 
-def _precision(precision: ScorePrecision) -> str:
-    if precision is None:
-        return "compared as float64, not rounded"
-    if isinstance(precision, int) or precision.isdigit():
-        return f"rounded to {counted(int(precision), 'decimal')} first"
-    return f"rounded to {precision} first"
-
-
-def _queries_missing(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
-    effect = COUNTED[settings.missing]
-    return _by_run("missing_queries", "missing queries", evaluations, lambda one: one.missing_queries, effect)
-
-
 def _by_run(
     key: str,
     heading: str,
@@ -250,30 +218,7 @@ def _by_run(
         yield Fact("", None, heading, f"{', '.join(runs)}: {len(alike_ids):,} ({three(alike_ids)}), {effect}")
 
 
-def _queries(ids: Sequence[str]) -> str:
-    return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
-
-
-def _without_relevant(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
-    heading = "nothing relevant"
-    found = {
-        str(measure): sorted(set().union(*(evaluation.without_relevant(measure) for evaluation in evaluations)))
-        for measure in evaluations[0].measures
-    }
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name, ids in found.items():
-        alike.setdefault(tuple(ids), []).append(name)
-    alike.pop((), None)
-    yield Fact("queries_without_relevant", found)
-    higher = {str(measure): measure.higher_is_better for measure in evaluations[0].measures}
-    for alike_ids, names in alike.items():
-        worst = "count as 0" if all(higher[name] for name in names) else "count as the worst value"
-        effect = worst if settings.no_relevant == "zero" else "left out"
-        of = "" if len(names) == len(found) else f" for {', '.join(names)}"
-        yield Fact("", None, heading, f"{_queries(alike_ids)}, {effect}{of}")
-
-
-def _without_value(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[Fact]:
+def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Give the queries without a value: skipped on demand, or not in the run where a measure has no worst value."""
     found: dict[str, dict[str, list[str]]] = {}
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[str]] = {}
@@ -283,7 +228,7 @@ def _without_value(evaluations: Sequence[Evaluation], settings: Settings) -> Ite
             ids = scores.query_ids[~scores.kept].tolist()
             if ids:
                 found.setdefault(evaluation.name, {})[str(scores.measure)] = ids
-            if lacking := unexplained(evaluation, scores, settings.no_relevant):
+            if lacking := unexplained(evaluation, scores):
                 marked.setdefault(tuple(lacking), []).append(str(scores.measure))
         for alike_ids, names in marked.items():
             are_lacking = set(evaluation.missing_queries).issuperset(alike_ids)
@@ -297,5 +242,5 @@ def _without_value(evaluations: Sequence[Evaluation], settings: Settings) -> Ite
             "",
             None,
             MARK,
-            f"{', '.join(measures)}: without the {_queries(alike_ids)}{lack}, which {has} no value for {them}",
+            f"{', '.join(measures)}: without the {named(alike_ids)}{lack}, which {has} no value for {them}",
         )

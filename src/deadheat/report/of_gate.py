@@ -7,9 +7,10 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Column, Fact, Report, Row, Table
-from deadheat.report.numbers import counted, format_cell, three
-from deadheat.report.of_evaluation import COUNTED, EXPLAINED, LEFT_OUT
+from deadheat.io.values import counted
+from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT
+from deadheat.report.model import Column, Fact, Report, Row, Table, p_value
+from deadheat.report.numbers import format_cell, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,7 @@ def _threshold(check: Check, words: dict[str, str]) -> tuple[Cell, ...]:
 
 
 def _regression(check: Check, words: dict[str, str]) -> tuple[Cell, ...]:
-    shown = (check.baseline_mean, check.mean, check.value, check.bound, check.p_value, _result(check, words))
+    shown = (check.baseline_mean, check.mean, check.value, check.bound, p_value(check.p_value), _result(check, words))
     return (*shown, check.gate, check.n_queries, check.reason)
 
 

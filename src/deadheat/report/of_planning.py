@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Column, Marked, Row, Table
+from deadheat.report.model import Column, Row, Table, p_value
+from deadheat.strata import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,10 +24,10 @@ def list_equivalence(parts: Parts, columns: Sequence[str], margin: float) -> Tab
         for found in part.equivalence(margin).iter_rows(named=True):
             cells = (
                 found["difference"],
-                Marked(found["p_no_worse"]) if found["no_worse"] else found["p_no_worse"],
-                Marked(found["p_equivalent"]) if found["equivalent"] else found["p_equivalent"],
+                p_value(found["p_no_worse"], is_significant=found["no_worse"]),
+                p_value(found["p_equivalent"], is_significant=found["equivalent"]),
             )
-            rows.append(Row((*_key(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
+            rows.append(Row((*keys_of(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
     shown = (
         Column("difference", "difference", spare=1),
         Column("p_no_worse", "p no worse"),
@@ -42,7 +43,7 @@ def list_sample_sizes(parts: Parts, columns: Sequence[str], difference: float) -
     for stratum, part in parts.items():
         for found in part.sample_sizes(difference).iter_rows(named=True):
             cells = tuple(found[name] for name in ("std", "n_queries", "power", "n_needed", "detectable_difference"))
-            rows.append(Row((*_key(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
+            rows.append(Row((*keys_of(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
     shown = (
         Column("std", "std", spare=2),
         Column("n_queries", "queries", spare=1),
@@ -56,7 +57,3 @@ def list_sample_sizes(parts: Parts, columns: Sequence[str], difference: float) -
 
 def _columns(names: Sequence[str]) -> tuple[Column, ...]:
     return tuple(Column(name, name) for name in names)
-
-
-def _key(stratum: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (stratum,) if isinstance(stratum, str) else stratum

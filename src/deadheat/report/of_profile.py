@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from deadheat.io.values import counted
+from deadheat.report.conventions import COUNTED, LEFT_OUT, nothing_judged
 from deadheat.report.model import Column, Fact, Report, Row, Share, Table
-from deadheat.report.numbers import counted, format_cell, three
-from deadheat.report.of_evaluation import COUNTED, LEFT_OUT
+from deadheat.report.numbers import format_cell, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +98,7 @@ def _not_shared(profile: TieProfile, missing: str) -> Iterator[Fact]:
     """Give the queries that only the qrels or only the run has, if there are qrels."""
     if not profile.decided:
         return
-    text = f"no document that {profile.name} retrieves is judged: are the document ids written alike?"
+    text = nothing_judged(profile.name)
     yield Fact("nothing_judged", not profile.is_judged, "WARNING", "" if profile.is_judged else text, is_warning=True)
     for key, heading, ids, effect in (
         ("missing_queries", "missing queries", profile.missing_queries, COUNTED[missing]),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deadheat.io.values import counted
 from deadheat.report.model import Column, Fact, Row, Table
-from deadheat.report.numbers import MARK, counted, three
+from deadheat.report.numbers import MARK, three
 from deadheat.strata import NONE, label, order
 
 if TYPE_CHECKING:

@@ -138,7 +138,6 @@ def tabulate(
     columns: Sequence[str] = (),
     smallest: int = 0,
     level: float | None = None,
-    no_relevant: str = "zero",
 ) -> Table:
     """Return a table with a row a part and measure, and a group of columns a run.
 
@@ -154,10 +153,8 @@ def tabulate(
         Means of fewer queries get a star.
     level : float, optional
         Confidence level of the intervals, if there are any.
-    no_relevant : {"zero", "skip"}, default "zero"
-        How the evaluations were made.
     """
-    entries = _with_bars(_entries(parts, measures, smallest, no_relevant))
+    entries = _with_bars(_entries(parts, measures, smallest))
     has_bars = level is not None and len(entries) > len(measures)  # one alone has nothing to stand beside
     shown = list(_columns(level, is_stratified=bool(columns), has_bars=has_bars))
     rows = []
@@ -198,7 +195,7 @@ def _columns(
         yield Column("is_small", "small", is_data=True), lambda one: one.is_small
 
 
-def _entries(parts: Sequence[Part], measures: Sequence[Measure], smallest: int, no_relevant: str) -> Places:
+def _entries(parts: Sequence[Part], measures: Sequence[Measure], smallest: int) -> Places:
     entries: Places = {}
     for place, part in enumerate(parts):
         for run, evaluation in enumerate(part.evaluations):
@@ -206,7 +203,7 @@ def _entries(parts: Sequence[Part], measures: Sequence[Measure], smallest: int, 
                 continue
             for measure in measures:
                 scores, name = evaluation[str(measure)], str(measure)
-                is_lacking = bool(unexplained(evaluation, scores, no_relevant))
+                is_lacking = bool(unexplained(evaluation, scores))
                 interval = part.intervals[run].get(name)
                 entries[place, run, name] = Entry(scores, interval, scores.n_queries < smallest, is_lacking)
     return entries
@@ -273,10 +270,11 @@ def _by_query(evaluation: Evaluation) -> dict[tuple[str, str], tuple[Cell, ...]]
     return found
 
 
-def unexplained(evaluation: Evaluation, scores: Scores, no_relevant: str) -> list[str]:
+def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
     """Return the queries without a value that were not skipped on demand."""
     ids: list[str] = scores.query_ids[~scores.kept].tolist()
-    skipped = set(evaluation.without_relevant(scores.measure)) if no_relevant == "skip" else set()
+    is_skipping = evaluation.conventions.no_relevant == "skip"
+    skipped = set(evaluation.without_relevant(scores.measure)) if is_skipping else set()
     return [query for query in ids if query not in skipped]
 
 

@@ -4,11 +4,11 @@ A column is a measure of one system, or a difference of two. All columns are com
 """
 
 from deadheat.stats._checks import ALTERNATIVES
-from deadheat.stats.corrections import CORRECTIONS, adjust
+from deadheat.stats.corrections import CORRECTIONS, adjust, significant
 from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
 from deadheat.stats.flips import Flip, flip, sum_distribution
 from deadheat.stats.intervals import METHODS, interval_bounds, standard_errors
-from deadheat.stats.power import detectable_difference, power, sample_size
+from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
 from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.stats.significance import CLUSTERED, TESTS, Significance, p_values
@@ -19,6 +19,7 @@ __all__ = [
     "ALTERNATIVES",
     "CLUSTERED",
     "CORRECTIONS",
+    "MAX_QUERIES",
     "METHODS",
     "NEGLIGIBLE",
     "TESTS",
@@ -38,6 +39,7 @@ __all__ = [
     "resampled_means",
     "sample_size",
     "sign_flip_sums",
+    "significant",
     "standard_errors",
     "sum_distribution",
     "tukey_p_values",

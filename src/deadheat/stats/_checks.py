@@ -1,9 +1,7 @@
-"""Arguments that several functions take: checked once, refused with what was given and what is allowed."""
+"""Matrices, clusters and alternatives that several functions take, refused with what was given and what is allowed."""
 
 from __future__ import annotations
 
-import math
-import operator
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
@@ -15,7 +13,6 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import FloatArray, IntArray
 
-Rng: TypeAlias = np.random.Generator | int | None
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -53,50 +50,7 @@ def clusters(given: ArrayLike | None, n_queries: int) -> IntArray | None:
     return codes
 
 
-def level(given: float) -> float:
-    """Return a confidence level, which lies between 0 and 1."""
-    if not is_number(given) or not 0 < given < 1:
-        percent = f". Did you mean {given / 100:g}?" if is_number(given) and 1 < given < 100 else ""
-        msg = f"confidence_level must be a number between 0 and 1, such as 0.95, got {given!r}{percent}"
-        raise ParameterError(msg)
-    return float(given)
-
-
-def count(name: str, given: int, low: int = 1) -> int:
-    """Return a whole number that is `low` or more."""
-    try:
-        number = operator.index(given)
-    except TypeError:
-        number = low - 1
-    if isinstance(given, bool) or number < low:
-        msg = f"{name} must be a whole number from {low} on, got {given!r}"
-        raise ParameterError(msg)
-    return number
-
-
-def positive(name: str, given: float) -> float:
-    """Return a finite number above 0."""
-    if not is_number(given) or not 0 < given < math.inf:
-        msg = f"{name} must be a number above 0, got {given!r}"
-        raise ParameterError(msg)
-    return float(given)
-
-
 def alternative(given: str) -> Alternative:
     """Return the word for what is tested against "the mean difference is 0"."""
     check_choice("alternative", given, ALTERNATIVES)
     return cast("Alternative", given)
-
-
-def generator(rng: Rng) -> np.random.Generator:
-    """Return a generator; the same seed gives the same one."""
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
-        raise ParameterError(msg) from None
-
-
-def is_number(given: object) -> bool:
-    """Tell whether an argument is one real number."""
-    return isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)

@@ -1,4 +1,4 @@
-"""Corrections for many tests."""
+"""Corrections for many tests, and what is significant after them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from deadheat.errors import ParameterError, check_choice
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deadheat.arrays import FloatArray
+    from deadheat.arrays import BoolArray, FloatArray
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh")
+EQUAL = 1e-15  # 1 - 0.95 is no 0.05: what rounding takes from a level, or from a p-value of that size
 
 
 def adjust(p_values: ArrayLike, method: str) -> FloatArray:
@@ -60,6 +61,26 @@ def adjust(p_values: ArrayLike, method: str) -> FloatArray:
     adjusted = given.copy()
     adjusted[order] = np.minimum(ascending, 1.0)
     return adjusted
+
+
+def significant(p_values: ArrayLike, alpha: float) -> BoolArray:
+    """Tell which p-values are below a level; one that equals it, but for rounding, is not, and NaN never.
+
+    Parameters
+    ----------
+    p_values : array-like of any shape
+    alpha : float
+
+    Returns
+    -------
+    ndarray of bool, shaped as `p_values`
+
+    Examples
+    --------
+    >>> significant([0.049, 0.05, float("nan")], 1 - 0.95).tolist(), significant([0.1], 1 - 0.9).tolist()
+    ([True, False, False], [False])
+    """
+    return np.asarray(p_values, np.float64) < alpha - EQUAL
 
 
 def _checked(p_values: ArrayLike) -> FloatArray:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat import arguments
 from deadheat.errors import ParameterError
 from deadheat.stats import _checks
+from deadheat.stats.corrections import significant
 from deadheat.stats.intervals import t_bounds
 from deadheat.stats.significance import t_tail
 from deadheat.stats.units import units_of
@@ -139,7 +141,7 @@ def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> Floa
 def _against_margin(
     values: FloatArray, margins: FloatArray, confidence_level: float, cluster: ArrayLike | None, *, both_sides: bool
 ) -> Equivalence:
-    level = _checks.level(confidence_level)
+    level = arguments.level("confidence_level", confidence_level)
     found, low, high = np.full((3, values.shape[1]), np.nan)
     for units in units_of(values, _checks.clusters(cluster, len(values))):
         if units.n_units < 2:
@@ -150,4 +152,4 @@ def _against_margin(
             tail = np.maximum(tail, t_tail(margins[units.columns] - means, errors, freedom))
         found[units.columns] = tail
         low[units.columns], high[units.columns] = t_bounds(units, 2 * level - 1)
-    return Equivalence(margins, found, low, high, found < 1 - level)
+    return Equivalence(margins, found, low, high, significant(found, 1 - level))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat import arguments
 from deadheat.errors import check_choice
 from deadheat.stats import _checks
 from deadheat.stats.resampling import check_means, resampled_means
@@ -14,8 +15,8 @@ from deadheat.stats.units import ROUNDING, units_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, FloatArray
-    from deadheat.stats._checks import Rng
     from deadheat.stats.units import Units
 
 METHODS = ("bca", "percentile", "t")
@@ -76,7 +77,8 @@ def interval_bounds(
     ([-0.396, 1.0], [1.396, 1.0])
     """
     check_choice("method", method, METHODS)
-    level, n_resamples = _checks.level(confidence_level), _checks.count("n_resamples", n_resamples)
+    level = arguments.level("confidence_level", confidence_level)
+    n_resamples = arguments.count("n_resamples", n_resamples)
     values = _checks.matrix("values", values)
     codes = _checks.clusters(cluster, len(values))
     bounds = np.full((2, values.shape[1]), np.nan)

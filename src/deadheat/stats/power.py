@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from deadheat import arguments
 from deadheat.errors import ParameterError
 from deadheat.stats import _checks
 
@@ -50,13 +51,13 @@ def power(
     >>> round(power(0.02, 0.1, 50), 3), round(power(0.02, 0.1, 200), 3)
     (0.284, 0.804)
     """
-    if not _checks.is_number(difference) or not math.isfinite(difference):
+    if not arguments.is_number(difference) or not math.isfinite(difference):
         msg = f"difference must be a finite number, got {difference!r}"
         raise ParameterError(msg)
     _checks.alternative(alternative)
-    ratio = difference / _checks.positive("std", std)
-    n_queries = _checks.count("n_queries", n_queries, low=2)
-    return _power(ratio, n_queries, 1 - _checks.level(confidence_level), alternative)
+    ratio = difference / arguments.positive("std", std)
+    n_queries = arguments.count("n_queries", n_queries, low=2)
+    return _power(ratio, n_queries, 1 - arguments.level("confidence_level", confidence_level), alternative)
 
 
 def sample_size(
@@ -98,21 +99,21 @@ def sample_size(
     >>> sample_size(0.02, 0.1)
     199
     """
-    alpha = _alpha(power, confidence_level)
+    alpha = check_power(power, confidence_level)
     _checks.alternative(alternative)
     towards = -1.0 if alternative == "less" else 1.0
-    possible = _checks.is_number(difference) and math.isfinite(difference)
+    possible = arguments.is_number(difference) and math.isfinite(difference)
     if not possible or difference == 0 or (alternative != "two-sided" and difference * towards < 0):
         signs = {"two-sided": "other than 0", "greater": "above 0", "less": "below 0"}[alternative]
         msg = f"difference must be a number {signs} with alternative={alternative!r}, got {difference!r}"
         raise ParameterError(msg)
-    ratio = difference / _checks.positive("std", std)
+    ratio = difference / arguments.positive("std", std)
     high = 2
     while _power(ratio, high, alpha, alternative) < power:
-        high *= 2
-        if high > MAX_QUERIES:
+        if high == MAX_QUERIES:
             msg = f"difference {difference!r} with std {std!r} needs more than {MAX_QUERIES:,} queries; enlarge it"
             raise ParameterError(msg)
+        high = min(2 * high, MAX_QUERIES)
     low = high // 2  # too few, or 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -158,8 +159,8 @@ def detectable_difference(
     >>> round(detectable_difference(0.1, 50), 4)
     0.0404
     """
-    alpha = _alpha(power, confidence_level)
-    std, n_queries = _checks.positive("std", std), _checks.count("n_queries", n_queries, low=2)
+    alpha = check_power(power, confidence_level)
+    std, n_queries = arguments.positive("std", std), arguments.count("n_queries", n_queries, low=2)
     sided = "two-sided" if _checks.alternative(alternative) == "two-sided" else "greater"
     low, high = 0.0, 1.0
     while _power(high, n_queries, alpha, sided) < power:
@@ -170,10 +171,10 @@ def detectable_difference(
     return high * std
 
 
-def _alpha(power: float, confidence_level: float) -> float:
-    """Return the level of the test, which the wanted power must exceed."""
-    alpha = 1 - _checks.level(confidence_level)
-    if not _checks.is_number(power) or not alpha < power < 1:
+def check_power(power: float, confidence_level: float) -> float:
+    """Return the level of the test; raise `ParameterError` unless the wanted power exceeds it."""
+    alpha = 1 - arguments.level("confidence_level", confidence_level)
+    if not arguments.is_number(power) or not alpha < power < 1:
         msg = f"power must lie between 1 - confidence_level = {alpha:g} and 1, got {power!r}"
         raise ParameterError(msg)
     return alpha

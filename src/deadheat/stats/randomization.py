@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat import arguments
 from deadheat.errors import ParameterError
 from deadheat.stats import _checks
 from deadheat.stats.resampling import sign_flip_sums
@@ -14,8 +15,9 @@ from deadheat.stats.units import ROUNDING, unit_sums
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.stats._checks import Alternative, Rng
+    from deadheat.stats._checks import Alternative
 
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
 PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
@@ -151,11 +153,11 @@ def tukey_p_values(
     if values.shape[1] < 2:
         msg = f"values must have a column for each of two or more systems, got {values.shape[1]}"
         raise ParameterError(msg)
-    n_resamples = _checks.count("n_resamples", n_resamples)
+    n_resamples = arguments.count("n_resamples", n_resamples)
     codes = _checks.clusters(cluster, len(values))
     complete = ~np.isnan(values).any(axis=1)
     units, _ = unit_sums(values[complete], None if codes is None else codes[complete])
-    ranges = np.sort(_permuted_ranges(units, n_resamples, _checks.generator(rng)))
+    ranges = np.sort(_permuted_ranges(units, n_resamples, arguments.generator(rng)))
     sums, tolerance = units.sum(axis=0), ROUNDING * np.abs(units).sum()
     reached = n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)
     return (reached + 1) / (n_resamples + 1)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arguments import count, generator
 from deadheat.errors import ParameterError
-from deadheat.stats._checks import clusters, count, generator, matrix
+from deadheat.stats._checks import clusters, matrix
 from deadheat.stats.units import units_of
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from deadheat.arguments import Rng
     from deadheat.arrays import FloatArray, IntArray
-    from deadheat.stats._checks import Rng
 
 DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
 BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, because each wakes the threads of BLAS

@@ -1,0 +1,145 @@
+"""deadheat compare: what it says beside its numbers, and the options that intervals and tests share."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from deadheat.cli import main
+from test_cli import call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N_QUERIES = 40  # more differences than a randomisation test counts out
+COMPARE = ("compare", "qrels.txt", "good.run", "poor.run")
+RESAMPLED = ("--n-resamples", "50", "--ci-method", "t")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Forty queries, the last without a relevant document; one run has it first or second, the other below."""
+    queries = [f"q{number:02}" for number in range(N_QUERIES)]
+    relevant = dict.fromkeys(queries, 1) | {"q39": 0}
+    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 a {relevant[query]}\n" for query in queries))
+    for name, ranks, doc in (("good", (1, 2), "a"), ("poor", (2, 1, 3, 4), "a"), ("alien", (1,), "A.0")):
+        lines = []
+        for number, query in enumerate(queries):
+            scores = {"x": 8, "y": 7, "z": 6, doc: 9.5 - ranks[number % len(ranks)]}
+            lines += [f"{query} Q0 {one} 1 {score} t\n" for one, score in scores.items()]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    rows = [f"{query},{'early' if query < 'q05' else 'late'},s{query[2]}\n" for query in queries]
+    (tmp_path / "queries.csv").write_text("query_id,half,system\n" + "".join(rows))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+def document(*arguments: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(ok(*COMPARE, "-m", "RR", *arguments, "--format", "json"))
+    return found
+
+
+def words(*arguments: object) -> str:
+    return " ".join(ok(*COMPARE, "-m", "RR", *arguments).split())
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_a_run_without_a_judged_document_gets_a_warning(form: str) -> None:
+    result = call(*COMPARE, "alien.run", "-m", "RR", "--format", form)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "Warning: no document that alien retrieves is judged: are the document ids written alike?\n"
+    )
+    assert call(*COMPARE, "-m", "RR").stderr == ""
+
+
+def test_how_the_runs_were_evaluated_is_said() -> None:
+    out = words()
+    assert "scores compared as float64, not rounded" in out
+    assert "nothing relevant 1 query (q39), count as 0" in out
+    options = ("--score-precision", "3", "--no-relevant", "skip", "--missing", "skip")
+    out = words(*options)
+    assert "scores rounded to 3 decimals first" in out
+    assert "nothing relevant 1 query (q39), left out" in out
+    held = document(*options)
+    assert (held["missing"], held["no_relevant"], held["score_precision"]) == ("skip", "skip", 3)
+    held = document()
+    assert (held["missing"], held["no_relevant"], held["score_precision"]) == ("empty", "zero", None)
+    assert held["queries_without_relevant"] == {"RR": ["q39"]}
+
+
+def test_the_seed_of_what_was_drawn_is_said() -> None:
+    out = words("--ties", "random", "--rng", "7")
+    assert "random: one order of every tie, drawn at random (--rng 7)" in out
+    assert "intervals BCa bootstrap over queries, 10,000 resamples (--rng 7), not corrected" in out
+    assert document("--ties", "random", "--rng", "7")["rng"] == 7
+    out = words("--rng", "7", "--test", "t", "--ci-method", "t")
+    assert "expected: the exact mean over all orders of equal scores test" in out
+    assert "intervals Student's t over queries, not corrected" in out
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap", "tukey"])
+def test_resamples_are_of_the_test_too(test: str) -> None:
+    held = document("--test", test, *RESAMPLED)
+    assert (held["n_resamples"], held["method"]) == (50, "t")
+    p_value = held["pairs"]["poor"]["good"]["RR"]["p_value"]
+    assert (p_value * 51) == pytest.approx(round(p_value * 51))  # (b + 1) / (m + 1)
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+def test_resamples_that_nothing_takes_are_refused(test: str) -> None:
+    result = call(*COMPARE, "--test", test, *RESAMPLED)
+    assert result.exit_code == 2
+    assert "which takes no resamples" in result.stderr
+
+
+def test_resamples_are_of_the_test_in_bench_too() -> None:
+    arguments = ("bench", "nothing.csv", "--collection", "nothing.csv", *RESAMPLED)
+    assert "no such file" in call(*arguments).stderr
+    assert "which takes no resamples" in call(*arguments, "--test", "sign").stderr
+
+
+@pytest.mark.parametrize("command", ["compare", "bench"])
+def test_help_says_what_levels_and_resamples_are_of(command: str) -> None:
+    shown = " ".join(ok(command, "--help").split())
+    assert "Of the intervals; 1 - LEVEL is the level of significance; default 0.95." in shown
+    assert "Of bootstrap and test; default 10000." in shown
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "gate"])
+def test_ties_are_one_option(command: str) -> None:
+    one, of_evaluate = (
+        next(option for option in main.commands[name].params if option.name == "ties") for name in (command, "evaluate")
+    )
+    context = main.commands[command].make_context(command, ["a", "b", "c"], resilient_parsing=True)
+    assert [found.value for found in one.shell_complete(context, "be")] == ["best"]
+    assert one.to_info_dict() == of_evaluate.to_info_dict()
+
+
+def test_small_strata_are_named() -> None:
+    options = ("--by", "half", "--queries", "queries.csv")
+    assert document(*options)["small"] == ["early"]
+    out = words(*options)
+    assert "strata 2 from queries.csv small fewer than 10 queries: early" in out
+    assert "small" not in document()
+
+
+def test_bars_of_strata_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    out = ok(*COMPARE, "-m", "RR", "--by", "half", "--queries", "queries.csv")
+    rows = [line for line in out.split("RR: differences")[0].splitlines() if "●" in line]
+    places = {float(found[1]): line.index("●") for line in rows if (found := re.search(r" (0\.\d{4})  \[", line))}
+    assert len(places) == 4
+    assert [places[mean] for mean in sorted(places)] == sorted(places.values())
+
+
+def test_a_table_for_programs_has_no_two_columns_of_one_name() -> None:
+    options = ("--by", "system", "--queries", "queries.csv", "-m", "RR")
+    result = call(*COMPARE, *options, "--format", "csv")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "two columns would be named 'system': give the stratum column another name" in result.stderr
+    assert set(json.loads(ok(*COMPARE, *options, "--format", "json"))["pairs"]) == {f"s{digit}" for digit in range(10)}

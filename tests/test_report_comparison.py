@@ -1,0 +1,160 @@
+"""What the report of a comparison shows: which rows, in which order, on which scale, and what it says beside them."""
+
+from __future__ import annotations
+
+import math
+from itertools import takewhile
+
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.report.as_text import as_text
+from deadheat.report.model import Bar
+from deadheat.report.of_comparison import report_comparison
+
+QUERIES = [f"q{number:02}" for number in range(12)]
+QRELS = {query: {"a": 1} for query in QUERIES}
+TABLE = pl.DataFrame({"query_id": QUERIES, "half": ["early"] * 6 + ["late"] * 6})
+Run = dict[str, dict[str, float]]
+
+
+def run(*ranks: int, without: str = "") -> Run:
+    """Return a run that has the relevant document at these ranks, in turn."""
+    found = {
+        query: {"a": -ranks[n % len(ranks)], **{f"x{m}": -m - 0.5 for m in range(1, 9)}}
+        for n, query in enumerate(QUERIES)
+    }
+    return {
+        query: {doc: float(score) for doc, score in docs.items()} for query, docs in found.items() if query != without
+    }
+
+
+def halves(early: Run, late: Run) -> Run:
+    """Return one run for the early queries, another for the late ones."""
+    return {query: (early if query < "q06" else late)[query] for query in QUERIES}
+
+
+def compared(runs: dict[str, Run], measures: str | list[str] = "RR", **options: object) -> dh.Comparison:
+    return dh.compare(QRELS, runs, measures, n_resamples=200, **options)  # type: ignore[arg-type]
+
+
+def text_of(comparison: dh.Comparison, column: str = "") -> str:
+    strata = comparison.by(column, TABLE) if column else None
+    return as_text(
+        report_comparison(comparison, qrels="q", columns=[column] * bool(column), strata=strata), width=150
+    ).plain
+
+
+def rows_below(text: str, title: str) -> list[list[str]]:
+    """Return the words of the lines from a title to the next empty line, but for the ruler."""
+    lines = text[text.index(title) :].splitlines()[1:]
+    return [line.split() for line in takewhile(bool, lines) if not line.startswith("─")]
+
+
+def facts_of(comparison: dh.Comparison, column: str = "") -> str:
+    return " ".join(text_of(comparison, column).split())
+
+
+def test_pairs_may_share_fewer_queries_than_either_system_has() -> None:
+    comparison = compared({"one": run(1, 2, without="q01"), "two": run(2, 3, without="q02")}, missing="skip")
+    text = text_of(comparison)
+    means, differences = rows_below(text, "RR: means"), rows_below(text, "RR: differences, system - baseline")
+    assert [row[:2] for row in means] == [["system", "queries"], ["one", "11"], ["two", "11"]]
+    assert [row[:3] for row in differences] == [["baseline", "system", "queries"], ["one", "two", "10"]]
+    assert "queries 10, by pair in q " in facts_of(comparison)
+
+
+def test_numbers_of_queries_have_no_column_where_all_are_the_same() -> None:
+    comparison = compared({"one": run(1, 2), "two": run(2, 3)})
+    text = text_of(comparison)
+    assert [row[1] for row in rows_below(text, "RR: means")] == ["mean", f"{3 / 4:.4f}", f"{5 / 12:.4f}"]
+    assert rows_below(text, "RR: differences")[1][2] == f"{5 / 12 - 3 / 4:.4f}"
+    assert "queries 12 in q " in facts_of(comparison)
+
+
+def test_the_main_column_of_differences_is_the_difference() -> None:
+    for runs, options in (
+        ({"one": run(1, 2), "two": run(2)}, {}),
+        ({"one": run(1), "two": run(2, without="q02")}, {"missing": "skip"}),
+    ):
+        report = report_comparison(compared(runs, **options), qrels="q")
+        for table in report.tables[:2]:
+            shown = table.for_people()
+            assert shown.columns[shown.main].key in {"mean", "difference"}
+
+
+def test_bars_of_all_strata_are_on_one_scale() -> None:
+    comparison = compared({"one": run(1, 2), "two": halves(run(2, 3), run(4, 5, 6))})
+    strata = comparison.by("half", TABLE)
+    report = report_comparison(comparison, qrels="q", columns=["half"], strata=strata)
+    for table, spans in (
+        (report.tables[0], [one for part in strata.values() for one in part.intervals.values()]),
+        (report.tables[1], [pair for part in strata.values() for pair in part.pairs]),
+    ):
+        drawn = [cell for row in table.rows for cell in row.cells[0] if isinstance(cell, Bar)]
+        assert len(drawn) == len(spans)
+        start, end = min(one.low for one in spans), max(one.high for one in spans)
+        assert {(bar.start, bar.end) for bar in drawn} == {(start, end)}
+
+
+@pytest.mark.parametrize(("measure", "order"), [("RR", ["good", "fair", "poor"]), ("MR", ["good", "fair", "poor"])])
+def test_the_best_system_comes_first(measure: str, order: list[str]) -> None:
+    comparison = compared({"fair": run(2, 3), "poor": run(3, 4), "good": run(1, 2)}, measure)
+    text = text_of(comparison)
+    assert [row[0] for row in rows_below(text, f"{measure}: means")[1:]] == order
+    data = report_comparison(comparison, qrels="q", for_people=False).tables[1]
+    assert [row.labels[0] for row in data.rows] == order
+
+
+def test_a_system_without_a_mean_comes_last() -> None:
+    late = {query: docs for query, docs in run(1).items() if query >= "q06"}
+    strata = compared({"late": late, "some": run(2, 3), "more": run(1, 2)}, "FRP").by("half", TABLE)
+    assert math.isnan(strata["early"].evaluations["late"]["FRP"].mean)
+    means = report_comparison(strata["early"], qrels="q", columns=["half"], strata=strata).tables[0]
+    assert [row.labels[1] for row in means.rows] == ["more", "some", "late", "late", "more", "some"]
+
+
+def test_the_best_system_of_each_stratum_comes_first_there() -> None:
+    strata = compared({"steady": run(2, 3), "early": halves(run(1), run(4))}).by("half", TABLE)
+    means = report_comparison(strata["early"], qrels="q", columns=["half"], strata=strata).tables[0]
+    assert [row.labels for row in means.rows] == [
+        ("early", "early"),
+        ("early", "steady"),
+        ("late", "steady"),
+        ("late", "early"),
+    ]
+
+
+def test_what_a_run_lacks_is_named() -> None:
+    runs = {"one": run(1, 2, without="q01"), "two": {**run(2, 3), "q50": {"a": 1.0}}}
+    text = facts_of(compared(runs, ["RR", "FRP"]))
+    assert "missing in one 1 query (q01), counted as empty rankings; left out of FRP" in text
+    assert "missing in two" not in text
+    assert "not judged 1 query (q50) of the runs, left out" in text
+    text = facts_of(compared(runs, missing="skip"))
+    assert "missing in one 1 query (q01), left out not judged" in text
+
+
+def test_what_was_skipped_on_demand_is_not_missing() -> None:
+    qrels = {**QRELS, "q02": {"a": 0}}
+    runs = {"one": run(1, 2, without="q01"), "two": run(2, 3)}
+    comparison = dh.compare(qrels, runs, "RR", no_relevant="skip", n_resamples=200)
+    text = facts_of(comparison)
+    assert "missing in one 1 query (q01), counted as empty rankings nothing relevant 1 query (q02), left out" in text
+    comparison = dh.compare(qrels, runs, ["RR", "MR"], n_resamples=200)
+    assert "nothing relevant 1 query (q02), count as the worst value" in facts_of(comparison)
+
+
+@pytest.mark.parametrize(
+    ("test", "correction", "alone", "by_strata"),
+    [
+        ("tukey", "holm", "which accounts for all pairs", ", within each stratum only"),
+        ("t", "holm", "corrected by Holm within a measure", ", over all strata"),
+        ("t", "none", "not corrected", ""),
+    ],
+)
+def test_what_p_values_account_for(test: str, correction: str, alone: str, by_strata: str) -> None:
+    comparison = compared({"one": run(1, 2), "two": run(2, 3, 4)}, test=test, correction=correction)
+    assert f"; {alone} intervals" in facts_of(comparison)
+    assert f"; {alone}{by_strata} intervals" in facts_of(comparison, "half")
