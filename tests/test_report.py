@@ -63,13 +63,13 @@ def table(*groups: str) -> Table:
         (Span(-0.00001, 0.0), "[-1e-05, 0.0000]"),
         (Span(NAN, NAN), "-"),
         (Bar(0.0, 0.5, 1.0, 0.0, 1.0), "├─────────●─────────┤"),
-        (PValue(0.0), "<0.0001"),
-        (PValue(0.00009), "<0.0001"),
+        (PValue(0.0), "<.0001"),
+        (PValue(0.00009), "<.0001"),
         (PValue(0.0001), "0.0001"),
         (PValue(1.0), "1.0000"),
         (PValue(NAN), "-"),
         (p_value(None), "-"),
-        (p_value(0.00001, is_significant=True), "<0.0001*"),
+        (p_value(0.00001, is_significant=True), "<.0001*"),
         (p_value(0.04, is_significant=True), "0.0400*"),
     ],
 )
@@ -85,14 +85,14 @@ def test_digits_are_the_only_rounding() -> None:
 
 
 def test_small_p_values_are_words_for_people_and_numbers_for_programs() -> None:
-    rows = (Row(("a < 1",), ((p_value(1e-5, is_significant=True), PValue(0.5), Share(0.001), "<0.1"),)),)
+    rows = (Row(("a < 1",), ((p_value(1e-5, is_significant=True), PValue(0.5), Share(0.001), "<.1"),)),)
     columns = tuple(Column(name, name) for name in ("p_adjusted", "p_value", "share", "word"))
     report = Report((Table("pairs", (Column("system", "system"),), columns, rows),))
-    assert as_text(report).plain.splitlines()[-1].split() == ["a", "<", "1", "<0.0001*", "0.5000", "<1%", "<0.1"]
-    assert as_text(report, digits=2).plain.splitlines()[-1].split()[3:5] == ["<0.01*", "0.50"]
-    assert "| a \\< 1 | \\<0.0001\\* | 0.5000 | \\<1% | \\<0.1 |" in as_markdown(report)
-    assert r"a \textless{} 1 & $<0.0001$* & 0.5000 & $<1$\% & \textless{}0.1 \\" in as_latex(report)
-    assert as_csv(report.tables[0]).splitlines()[1] == "a < 1,1e-05,0.5,0.001,<0.1"
+    assert as_text(report).plain.splitlines()[-1].split() == ["a", "<", "1", "<.0001*", "0.5000", "<1%", "<.1"]
+    assert as_text(report, digits=2).plain.splitlines()[-1].split()[3:5] == ["<.01*", "0.50"]
+    assert "| a \\< 1 | \\<.0001\\* | 0.5000 | \\<1% | \\<.1 |" in as_markdown(report)
+    assert r"a \textless{} 1 & $<.0001$* & 0.5000 & $<1$\% & \textless{}.1 \\" in as_latex(report)
+    assert as_csv(report.tables[0]).splitlines()[1] == "a < 1,1e-05,0.5,0.001,<.1"
     held = json.loads(as_json(report))["pairs"]["a < 1"]
     assert (held["p_adjusted"], held["p_value"]) == (1e-5, 0.5)
 

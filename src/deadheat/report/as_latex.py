@@ -23,7 +23,7 @@ ESCAPES = {
     "'": r"\textquotesingle{}",
     '"': r"\textquotedbl{}",
 }
-BOUND = re.compile(r"[<>][\d.]+")  # such as <0.0001: a relation, which is mathematics
+BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathematics
 
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:

@@ -41,7 +41,7 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     >>> format_cell(0.71234), format_cell(1234), format_cell(None), format_cell(Share(0.845)), format_cell(0.00002)
     ('0.7123', '1,234', '-', '84%', '2e-05')
     >>> format_cell(PValue(0.00002)), format_cell(PValue(0.0001)), format_cell(PValue(0.004), 2)
-    ('<0.0001', '0.0001', '<0.01')
+    ('<.0001', '0.0001', '<.01')
     """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return empty
@@ -61,7 +61,8 @@ def _number(cell: float, digits: int) -> str:
     if isinstance(cell, int):
         return f"{cell:,}"
     is_below = isinstance(cell, PValue) and cell < 10**-digits
-    shown = f"<{10**-digits:.{digits}f}" if is_below else _rounded(cell, digits)
+    # Without its first zero it is as wide as its neighbours.
+    shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.") if is_below else _rounded(cell, digits)
     return shown + (MARK if isinstance(cell, Marked) else "")
 
 
