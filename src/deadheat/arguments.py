@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.errors import ParameterError
 
-Rng: TypeAlias = np.random.Generator | int | None
+Rng: TypeAlias = "np.random.Generator | int | None"
 
 
 def generator(rng: Rng, *keys: int) -> np.random.Generator:

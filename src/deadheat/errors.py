@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +136,8 @@ class DeadheatWarning(UserWarning):
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
+    import difflib  # only a mistake needs it
+
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
