@@ -190,7 +190,7 @@ def sort_rows(
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
-    order = np.lexsort((-relevance, above, query))
+    order = np.lexsort((-relevance, query * (above.max(initial=0) + 1) + above))  # by query, above, relevance
     ideal = np.lexsort((-judged_relevance, judged_query))
     return Placements(
         query_ids,
