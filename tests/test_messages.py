@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
 import pandas as pd
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, MeasureError, ParameterError, ScoreError
+from deadheat.errors import ColumnError, DeadheatError, MeasureError, ParameterError, ScoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,3 +119,17 @@ def test_document_ids_written_in_two_ways_are_noticed(source: str) -> None:
         dh.DeadheatWarning, match=r"no retrieved document is judged.*has 'd1\.0', 'd2\.0'; qrels has 'd1'"
     ):
         assert dh.evaluate(QRELS, run, ["RR"]).means() == {"RR": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dh.compare(QRELS, "bm25.run", "RR"), "runs must be a dict of name to run, or a list of runs, got"),
+        (lambda: dh.compare(QRELS, cast("Any", 5), "RR"), "got 5"),
+        (lambda: dh.evaluate(QRELS, QRELS, cast("Any", 42)), "measures must be a measure, its notation such as"),
+        (lambda: dh.evaluate(QRELS, ["a.run", "b.run"]), "several runs are for dh.compare"),
+    ],
+)
+def test_arguments_of_another_kind(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(DeadheatError, match=re.escape(message)):
+        call()

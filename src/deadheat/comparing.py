@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +23,7 @@ from deadheat.saved import opened
 from deadheat.stats import ALTERNATIVES, CLUSTERED, CORRECTIONS, METHODS, adjust, significant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from deadheat.arrays import FloatArray
     from deadheat.comparison import Pair
@@ -195,6 +195,9 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
 def _named(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
     if isinstance(runs, Mapping):
         return {str(name): run if isinstance(run, Run) else Run(run, name=str(name)) for name, run in runs.items()}
+    if isinstance(runs, str | Path) or not isinstance(runs, Iterable):
+        msg = f"runs must be a dict of name to run, or a list of runs, got {runs!r}"
+        raise ParameterError(msg)
     return _unique([(run.name, run) for run in map(Run.of, runs)])
 
 

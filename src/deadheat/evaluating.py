@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -18,8 +19,6 @@ from deadheat.scores import Scores
 from deadheat.spread import PlacedSpread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from deadheat.data import Qrels, Run, Source
     from deadheat.measures._notation import MeasureLike
     from deadheat.placement import Placements
@@ -138,6 +137,9 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
         return DEFAULT_MEASURES
     if isinstance(measures, str | Measure | type):
         measures = [measures]
+    if not isinstance(cast("object", measures), Iterable):
+        msg = f"measures must be a measure, its notation such as 'nDCG@10', or a list of them, got {measures!r}"
+        raise ParameterError(msg)
     chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
     if not chosen:
         msg = "measures is empty; name at least one, such as 'nDCG@10'"

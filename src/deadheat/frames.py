@@ -6,6 +6,7 @@ Narwhals is imported for them, and where they are used: files and dicts of dicts
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
@@ -99,6 +100,8 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind) -> pl.DataFrame:
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(isinstance(key, str) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text ids, got {row!r}"
+            if isinstance(row, str | Path):
+                msg += "; several runs are for dh.compare, or for a call of evaluate each"
             raise SourceTypeError(msg)
         check_number(kind, row[0], row[1], row[2], kind)
     queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())

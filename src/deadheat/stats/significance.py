@@ -173,7 +173,10 @@ def _bootstrap(
 
 
 def _wilcoxon(differences: FloatArray, alternative: Alternative) -> FloatArray:
-    """Return the p-values of Wilcoxon's signed-rank test, as SciPy chooses between exact and normal."""
+    """Return the p-values of Wilcoxon's signed-rank test, as SciPy chooses between exact and normal.
+
+    It takes the normal approximation for more than 13 differences if one is 0 or two are of the same size.
+    """
     from scipy import stats
 
     found = np.ones(differences.shape[1])
