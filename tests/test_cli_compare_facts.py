@@ -124,8 +124,22 @@ def test_small_strata_are_named() -> None:
     options = ("--by", "half", "--queries", "queries.csv")
     assert document(*options)["small"] == ["early"]
     out = words(*options)
-    assert "strata 2 from queries.csv small fewer than 10 queries: early" in out
+    assert "strata 2 from queries.csv small fewer than 10 queries: early (5)" in out
     assert "small" not in document()
+
+
+def test_only_three_small_strata_are_named(folder: Path) -> None:
+    rows = [f"q{number:02},s{number % 5}\n" for number in range(N_QUERIES)]
+    (folder / "fifths.csv").write_text("query_id,fifth\n" + "".join(rows))
+    out = words("--by", "fifth", "--queries", "fifths.csv")
+    assert "fewer than 10 queries: s0 (8); s1 (8); s2 (8); ..." in out
+
+
+def test_a_table_of_other_queries_is_an_error_without_strata_too(folder: Path) -> None:
+    (folder / "other.csv").write_text("query_id,language\nzz,en\n")
+    result = call(*COMPARE, "--queries", "other.csv")
+    assert result.exit_code == 3
+    assert "other.csv has none of the evaluated queries, such as 'q00'" in result.stderr
 
 
 def test_bars_of_strata_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -300,9 +300,10 @@ def test_trec_eval_has_no_strata() -> None:
     assert "recip_rank" in ok(*EVALUATE, "--format", "trec", "--pool-languages")
 
 
-def test_a_table_of_other_queries_is_an_error(folder: Path) -> None:
+@pytest.mark.parametrize("by", [(), ("--by", "difficulty")])
+def test_a_table_of_other_queries_is_an_error(folder: Path, by: tuple[str, ...]) -> None:
     (folder / "other.csv").write_text("qid,difficulty\n1,x\n")
-    result = call(*EVALUATE[:-1], "other.csv", "--by", "difficulty")
+    result = call(*EVALUATE[:-1], "other.csv", *by)
     assert result.exit_code == 3
     assert "other.csv has none of the evaluated queries, such as 'q00', 'q01', 'q02', ...; it has '1'" in result.stderr
 

@@ -193,7 +193,19 @@ def test_hpo() -> None:
             r"d.csv:4: document 'a' stands on lines 2 and 4; each id may",
         ),
         ("d.csv", "id,text\na, \n", MalformedRowError, r"d.csv:2: document 'a' has an empty 'text', expected text"),
-        ("d.csv", "id,txt\na,x\n", ColumnError, r"without 'text': found 'id', 'txt', expected .*Did you mean 'text'\?"),
+        (
+            "d.csv",
+            "id,txt\na,x\n",
+            ColumnError,
+            r"without 'text': found 'id', 'txt', .* If it is 'txt', call it 'text'\.$",
+        ),
+        (
+            "d.csv",
+            "case_id,text,expected_ids\n1,x,a\n",
+            ColumnError,
+            r"one of 'doc_id', 'id', '_id'\. Is this the file of c",
+        ),
+        ("d.csv", "id,synonyms\n1,x\n", ColumnError, r"expected one of 'text', 'label', 'name', 'title'\.$"),
         ("d.csv", "id;text\na;x\n", ColumnError, r"without 'doc_id': .* The fields are separated by ';'"),
         ("d.csv", "id,text\na,x,y\n", MalformedRowError, r"d.csv:2: expected 2 fields"),
         (

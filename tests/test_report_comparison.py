@@ -19,7 +19,7 @@ TABLE = pl.DataFrame({"query_id": QUERIES, "half": ["early"] * 6 + ["late"] * 6}
 Run = dict[str, dict[str, float]]
 
 
-def run(*ranks: int, without: str = "") -> Run:
+def run(*ranks: float, without: str = "") -> Run:
     """Return a run that has the relevant document at these ranks, in turn."""
     found = {
         query: {"a": -ranks[n % len(ranks)], **{f"x{m}": -m - 0.5 for m in range(1, 9)}}
@@ -158,3 +158,10 @@ def test_what_p_values_account_for(test: str, correction: str, alone: str, by_st
     comparison = compared({"one": run(1, 2), "two": run(2, 3, 4)}, test=test, correction=correction)
     assert f"; {alone} intervals" in facts_of(comparison)
     assert f"; {alone}{by_strata} intervals" in facts_of(comparison, "half")
+
+
+def test_pairs_that_trec_eval_ranks_the_other_way_are_named_with_their_stratum() -> None:
+    comparison = compared({"one": run(1, 3), "two": halves(run(1.5), run(1))})  # at 1.5 two documents tie
+    found = facts_of(comparison, "half")
+    assert "ranks 1 pair the other way (*): two / one (RR; early)" in found
+    assert "two / one (RR" not in facts_of(compared({"one": run(1, 3), "two": run(1)}), "half")

@@ -229,6 +229,11 @@ def test_languages_are_not_averaged_silently() -> None:
     with pytest.warns(dh.DeadheatWarning, match=message) as caught:
         case().by("difficulty", complete)
     assert caught[0].filename == __file__
+    qrels, run = {query: {"a": 1} for query in table()}, {query: {"a": 1.0} for query in table()}
+    comparison = dh.compare(qrels, {"one": run, "two": run}, "RR", test="t", method="t")
+    with pytest.warns(dh.DeadheatWarning, match=message) as caught:
+        comparison.by("difficulty", complete)
+    assert caught[0].filename == __file__
     for quiet in ({"pool_languages": True}, {}):
         columns = ["document"] if quiet else ["document", "language"]
         case().by(columns, table(), **quiet)

@@ -256,11 +256,20 @@ def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) 
         if not any(name in columns for name in names):
             held = ", ".join(map(repr, columns[:12])) or "nothing"
             expected = ", ".join(map(repr, names))
-            hint = next((near for name in columns if (near := did_you_mean(name, names))), "")
+            hint = _rename(columns, names)
             if len(columns) == 1 and ";" in columns[0]:
                 hint = " The fields are separated by ';': save the table with commas."
             msg = f"documents without {names[0]!r}: found {held}, expected one of {expected}.{hint}"
             raise ColumnError(msg, path=path, line=line)
+
+
+def _rename(columns: Sequence[str], names: Sequence[str]) -> str:
+    """Say what a file without a column may be, or which of its columns has a name that is near."""
+    if any(name in columns for name in ("expected_ids", "expected_hpo_ids")):
+        return " Is this the file of cases? The collection is what is searched."
+    unused = [name for name in columns if name not in {*ID_NAMES, *TEXT_NAMES, "synonyms"}]
+    given = next((name for name in unused if did_you_mean(name, names)), None)
+    return f" If it is {given!r}, call it {names[0]!r}." if given else ""
 
 
 def _of_rows(rows: Sequence[_Row], path: Path, name: str, *, has_synonyms: bool) -> Collection:

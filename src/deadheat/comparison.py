@@ -246,7 +246,8 @@ class Comparison:
         from deadheat.strata import groups
 
         found = {}
-        for stratum, keep in groups(self.query_ids, columns, queries, pool_languages=pool_languages).items():
+        masks = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
+        for stratum, keep in masks.items():
             wanted = self.query_ids[keep]
             own = {name: members(one.query_ids, wanted) for name, one in self.evaluations.items()}
             found[stratum] = assemble(

@@ -231,12 +231,17 @@ def stratify(
         raise ParameterError(msg)
     names, table = names_of(columns), Queries.of(queries)
     check_columns(names, table)
-    masks = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages)
+    masks = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=4)
     return Strata(evaluation, masks, names, table, int(smallest))
 
 
 def groups(
-    query_ids: Iterable[str], columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
+    query_ids: Iterable[str],
+    columns: str | Sequence[str],
+    queries: Source,
+    *,
+    pool_languages: bool = False,
+    stacklevel: int = 2,
 ) -> dict[Stratum, BoolArray]:
     """Tell which queries are in which stratum.
 
@@ -248,6 +253,8 @@ def groups(
     queries : path, frame or Queries
     pool_languages : bool, default False
         Whether queries of different languages may fall into one stratum; without it that gives a warning.
+    stacklevel : int, default 2
+        Of warnings, as for :func:`warnings.warn`: 2 is the caller.
 
     Returns
     -------
@@ -256,9 +263,10 @@ def groups(
     """
     ids, names, table = list(query_ids), names_of(columns), Queries.of(queries)
     labels = [table.column(name, ids) for name in names]
-    _check_common(ids, table)
-    _warn_of_languages(ids, names, table, pool_languages=pool_languages)
-    _warn_of_unassigned(ids, names, labels, table)
+    check_common(ids, table)
+    if not pool_languages:
+        _warn_of_languages(ids, names, table, stacklevel + 1)
+    _warn_of_unassigned(ids, names, labels, table, stacklevel + 1)
     rows = list(zip(*([value or NONE for value in column] for column in labels), strict=True))
     found = sorted(set(rows), key=order)
     codes = {values: code for code, values in enumerate(found)}
@@ -310,7 +318,7 @@ def order(stratum: Stratum) -> list[tuple[bool, str]]:
     return [(key == NONE, key) for key in keys_of(stratum)]
 
 
-def _check_common(ids: Sequence[str], table: Queries) -> None:
+def check_common(ids: Sequence[str], table: Queries) -> None:
     """Raise if the table has none of the queries: the ids are of another collection, or written in another way."""
     if not set(ids).isdisjoint(table.query_ids):
         return
@@ -322,21 +330,21 @@ def _check_common(ids: Sequence[str], table: Queries) -> None:
     raise NoCommonQueryError(msg)
 
 
-def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries, *, pool_languages: bool) -> None:
+def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries, stacklevel: int) -> None:
     languages = table.languages(ids)
-    if pool_languages or len(languages) < 2 or table.language_column in names:
+    if len(languages) < 2 or table.language_column in names:
         return
     warnings.warn(
         f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
         f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
         " or pool_languages=True if that is meant",
         DeadheatWarning,
-        stacklevel=5,
+        stacklevel=stacklevel,
     )
 
 
 def _warn_of_unassigned(
-    ids: Sequence[str], names: Sequence[str], labels: Sequence[Sequence[str | None]], table: Queries
+    ids: Sequence[str], names: Sequence[str], labels: Sequence[Sequence[str | None]], table: Queries, stacklevel: int
 ) -> None:
     lacking = [query for query, *values in zip(ids, *labels, strict=True) if None in values]
     if lacking:
@@ -345,5 +353,5 @@ def _warn_of_unassigned(
             f"{len(lacking)} of {len(ids)} queries ({shown}) have no {' or no '.join(names)} in {table.where}:"
             f" they form the stratum {NONE!r}",
             DeadheatWarning,
-            stacklevel=5,
+            stacklevel=stacklevel,
         )

@@ -177,16 +177,18 @@ def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list
     """Say where the strata are from, and which are small."""
     from deadheat.evaluation import SMALLEST
     from deadheat.report.model import Fact
+    from deadheat.report.of_strata import few_queries
     from deadheat.strata import label
 
     if queries is None or () in parts:
         return []
-    small = [label(stratum) for stratum, part in parts.items() if len(part.query_ids) < SMALLEST]
+    sizes = {label(stratum): len(part.query_ids) for stratum, part in parts.items()}
+    small = {name: n for name, n in sizes.items() if n < SMALLEST}
     facts = [
         Fact("strata", len(parts), "strata", f"{len(parts)} from {shown_path(queries.where, 'the table of queries')}")
     ]
     if small:
-        facts.append(Fact("small", small, "small", f"fewer than {SMALLEST} queries: {', '.join(small)}"))
+        facts.append(Fact("small", list(small), "small", few_queries(small, SMALLEST)))
     return facts
 
 

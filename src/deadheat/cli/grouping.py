@@ -61,7 +61,16 @@ def read_queries(path: str | None, by: Sequence[str], cluster: str | None = None
 
 
 def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *, pool_languages: bool) -> list[str]:
-    """Return the stratum columns: those that were asked for, behind the language if there are several."""
+    """Return the stratum columns: those that were asked for, behind the language if there are several.
+
+    Raises
+    ------
+    NoCommonQueryError
+        The table has none of the queries, whether it is needed for strata or not.
+    """
+    from deadheat.strata import check_common
+
+    check_common(query_ids, queries)
     column = queries.language_column
     if column is None or column in by or pool_languages or len(queries.languages(query_ids)) < 2:
         return list(by)

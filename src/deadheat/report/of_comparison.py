@@ -17,7 +17,7 @@ from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span
 from deadheat.report.numbers import MARK, few_units, three
 from deadheat.report.of_systems import MEASURE, SYSTEM, Part, counts_vary, level, list_systems, systems_as_data
 from deadheat.report.score_tables import unexplained
-from deadheat.strata import keys_of
+from deadheat.strata import keys_of, label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -201,7 +201,7 @@ def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterato
     n_significant = sum(pair.significant for pair in pairs)
     below = f"{1 - design.confidence_level:.3g}"
     yield Fact("", None, MARK, f"p below {below}: {n_significant} of {counted(len(pairs), 'difference')}")
-    yield from _of_ties(pairs)
+    yield from _of_ties(parts)
     yield from made_under(evaluations[0].conventions)
     yield from _left_out(comparison)
     yield from without_relevant(evaluations)
@@ -244,8 +244,10 @@ def _corrected(design: Design, *, has_strata: bool) -> str:
     return f"{CORRECTIONS[design.correction]} within a measure{', over all strata' if has_strata else ''}"
 
 
-def _of_ties(pairs: Sequence[Pair]) -> Iterator[Fact]:
+def _of_ties(parts: Sequence[Part]) -> Iterator[Fact]:
     """Say how many differences ties can turn round."""
+    placed = [(part.stratum, pair) for part in parts for pair in part.comparison.pairs]
+    pairs = [pair for _, pair in placed]
     possible = sum(pair.can_flip for pair in pairs)
     likely = [pair for pair in pairs if pair.flip_probability >= LIKELY]
     total = counted(len(pairs), "difference")
@@ -260,7 +262,11 @@ def _of_ties(pairs: Sequence[Pair]) -> Iterator[Fact]:
     found = [(methods.count(method), how) for method, how in FLIP_METHODS.items() if method in methods]
     counts = "; ".join(how if n == possible else f"{n} {how}" for n, how in found)
     yield Fact("", None, "reversed", f"{text} ({counts})")
-    reversed_ = [f"{pair.system} / {pair.baseline} ({pair.measure})" for pair in pairs if pair.doc_id_reverses]
+    reversed_ = [
+        f"{pair.system} / {pair.baseline} ({'; '.join([pair.measure, *([label(stratum)] if stratum else [])])})"
+        for stratum, pair in placed
+        if pair.doc_id_reverses
+    ]
     if reversed_:
         said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {three(reversed_)}"
         yield Fact("", None, "trec_eval", f"its rule, ties by document id, {said}")

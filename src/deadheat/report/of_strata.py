@@ -11,7 +11,7 @@ from deadheat.report.numbers import MARK, three
 from deadheat.strata import NONE, label, order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from deadheat.strata import Strata
 
@@ -164,6 +164,9 @@ def _small(grouping: Grouping) -> Iterator[Fact]:
                 found[label(stratum)] = min(fewest, found.get(label(stratum), fewest))
     yield Fact("small_strata", found)
     if found:
-        smallest = grouping.strata[0].smallest
-        named = three([f"{name} ({n})" for name, n in found.items()], between="; ")
-        yield Fact("", None, MARK, f"fewer than {smallest} queries: {named}")
+        yield Fact("", None, MARK, few_queries(found, grouping.strata[0].smallest))
+
+
+def few_queries(found: Mapping[str, int], smallest: int) -> str:
+    """Name strata with fewer than so many queries, with their numbers of queries."""
+    return f"fewer than {smallest} queries: {three([f'{name} ({n})' for name, n in found.items()], between='; ')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -154,6 +155,11 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
 
 
 def _made(head: str, values: list[Any], options: dict[str, Any]) -> Retriever:
+    allowed = [one.name for one in inspect.signature(KINDS[head]).parameters.values() if one.kind != one.VAR_POSITIONAL]
+    for name in options:
+        if name not in allowed:
+            msg = f"{head} has no option {name!r}.{did_you_mean(name, allowed)} Its options: {', '.join(allowed)}"
+            raise ParameterError(msg)
     try:
         retriever: Retriever = KINDS[head](*values, **options)
     except TypeError as error:
