@@ -14,6 +14,7 @@ from deadheat.errors import (
     ColumnError,
     DuplicateError,
     EmptyDataError,
+    NoCommonQueryError,
     NullIdError,
     SourceTypeError,
     did_you_mean,
@@ -126,6 +127,18 @@ class Queries:
         labels = self._labels(name)
         places = map(self._places.get, query_ids)
         return [None if place is None else labels[place] for place in places]
+
+    def check_common(self, query_ids: Sequence[str]) -> None:
+        """Raise if the table has none of these queries: ids of another collection, or written in another way."""
+        if not set(query_ids).isdisjoint(self.query_ids):
+            return
+        both = (query_ids, self.query_ids)
+        shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in both]
+        msg = (
+            f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}."
+            " Are they of the same collection, and are the ids written alike?"
+        )
+        raise NoCommonQueryError(msg)
 
     def languages(self, query_ids: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the languages of some queries, by default of all, sorted; none without a column of languages."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 import numpy as np
 
 from deadheat.confidence import cluster_codes
-from deadheat.errors import ColumnError, DeadheatWarning, NoCommonQueryError, ParameterError
+from deadheat.errors import ColumnError, DeadheatWarning, ParameterError
 from deadheat.evaluation import SMALLEST
 from deadheat.queries import Queries
 
@@ -263,7 +263,7 @@ def groups(
     """
     ids, names, table = list(query_ids), names_of(columns), Queries.of(queries)
     labels = [table.column(name, ids) for name in names]
-    check_common(ids, table)
+    table.check_common(ids)
     if not pool_languages:
         _warn_of_languages(ids, names, table, stacklevel + 1)
     _warn_of_unassigned(ids, names, labels, table, stacklevel + 1)
@@ -316,18 +316,6 @@ def is_assigned(stratum: Stratum) -> bool:
 def order(stratum: Stratum) -> list[tuple[bool, str]]:
     """Return what strata are sorted by: "(none)" behind all others."""
     return [(key == NONE, key) for key in keys_of(stratum)]
-
-
-def check_common(ids: Sequence[str], table: Queries) -> None:
-    """Raise if the table has none of the queries: the ids are of another collection, or written in another way."""
-    if not set(ids).isdisjoint(table.query_ids):
-        return
-    shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in (ids, table.query_ids)]
-    msg = (
-        f"{table.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}."
-        " Are they of the same collection, and are the ids written alike?"
-    )
-    raise NoCommonQueryError(msg)
 
 
 def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries, stacklevel: int) -> None:

@@ -68,9 +68,7 @@ def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *,
     NoCommonQueryError
         The table has none of the queries, whether it is needed for strata or not.
     """
-    from deadheat.strata import check_common
-
-    check_common(query_ids, queries)
+    queries.check_common(query_ids)
     column = queries.language_column
     if column is None or column in by or pool_languages or len(queries.languages(query_ids)) < 2:
         return list(by)
