@@ -11,7 +11,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.measures import Measure
-from deadheat.stats import Distribution, Flip, flip, sum_distribution
+from deadheat.stats import Distribution, Flip, flip
+from deadheat.stats.flips import summands
+from deadheat.stats.sums import comparable
 from orders import count_orders, weighted_rankings
 from random_cases import BATCHES
 from reference_binary import Judged, Ranking
@@ -128,6 +130,15 @@ def draw_systems(seed: int, *, max_queries: int, max_docs: int) -> tuple[System,
         return {query: {doc: float(rng.randrange(rng.choice([1, 2, 2]))) for doc in docs[query]} for query in queries}
 
     return System(qrels, draw_run()), System(qrels, draw_run())
+
+
+def sum_distribution(
+    measure: Measure, placements: dh.Placements, keep: np.ndarray, **limits: int
+) -> Distribution | None:
+    """The distribution of a sum, as a comparison takes it."""
+    found = summands(measure, placements, keep, **limits)
+    both = None if found is None else comparable(found, found)
+    return None if both is None else both[0]
 
 
 def assert_same(found: Distribution | None, values: np.ndarray, probabilities: np.ndarray) -> None:

@@ -6,7 +6,7 @@ A column is a measure of one system, or a difference of two. All columns are com
 from deadheat.stats._checks import ALTERNATIVES
 from deadheat.stats.corrections import CORRECTIONS, adjust, significant
 from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
-from deadheat.stats.flips import Flip, flip, sum_distribution
+from deadheat.stats.flips import Flip, flip
 from deadheat.stats.intervals import METHODS, interval_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
 from deadheat.stats.randomization import tukey_p_values
@@ -41,6 +41,5 @@ __all__ = [
     "sign_flip_sums",
     "significant",
     "standard_errors",
-    "sum_distribution",
     "tukey_p_values",
 ]

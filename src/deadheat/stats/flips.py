@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.stats.listing import MAX_ORDERS, listed_values
-from deadheat.stats.sums import MAX_VALUES, ON_GRID, ROUNDING, Summands, comparable
+from deadheat.stats.sums import MAX_VALUES, ON_GRID, ROUNDING, Summands
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
@@ -146,32 +146,6 @@ def summands(
 ) -> Summands | None:
     """Return the exact distribution of each query's value when its ties are broken at random.
 
-    The parameters are those of :func:`sum_distribution`.
-
-    Returns
-    -------
-    Summands or None
-        None where the distributions are not in closed form and there are more orders than can be listed.
-    """
-    mean = measure.mean(placements)
-    moved = keep & (measure.variance(placements) > (ROUNDING * np.maximum(1.0, np.abs(mean))) ** 2)
-    queries = np.flatnonzero(moved)
-    parts = measure.distributions(placements, queries) if len(queries) else []
-    if parts is None:
-        parts = listed_values(measure, placements, queries, max_orders)
-    return None if parts is None else Summands.of(mean[keep & ~moved], parts, max_values)
-
-
-def sum_distribution(
-    measure: Measure,
-    placements: Placements,
-    keep: BoolArray,
-    *,
-    max_orders: int = MAX_ORDERS,
-    max_values: int = MAX_VALUES,
-) -> Distribution | None:
-    """Return the distribution of a measure's sum over queries when each query's ties are broken at random.
-
     Parameters
     ----------
     measure : Measure
@@ -187,17 +161,21 @@ def sum_distribution(
 
     Returns
     -------
-    Distribution or None
-        None where there are more orders than that, or so many sums that a grid would be coarse.
+    Summands or None
+        None where the distributions are not in closed form and there are more orders than can be listed.
 
     Examples
     --------
     >>> from deadheat import RR, place
     >>> placements = place({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}})
-    >>> found = sum_distribution(RR(), placements, np.array([True]))
+    >>> found = summands(RR(), placements, np.array([True])).exact
     >>> found.values.tolist(), found.probabilities.tolist()
     ([0.5, 1.0], [0.5, 0.5])
     """
-    found = summands(measure, placements, keep, max_orders=max_orders, max_values=max_values)
-    both = None if found is None else comparable(found, found)
-    return None if both is None else both[0]
+    mean = measure.mean(placements)
+    moved = keep & (measure.variance(placements) > (ROUNDING * np.maximum(1.0, np.abs(mean))) ** 2)
+    queries = np.flatnonzero(moved)
+    parts = measure.distributions(placements, queries) if len(queries) else []
+    if parts is None:
+        parts = listed_values(measure, placements, queries, max_orders)
+    return None if parts is None else Summands.of(mean[keep & ~moved], parts, max_values)
