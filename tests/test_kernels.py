@@ -83,17 +83,21 @@ def test_document_patterns_equal_the_binary_ones() -> None:
         np.testing.assert_allclose(getattr(by_document, name), getattr(by_count, name), err_msg=name)
 
 
-def groups(q: list[float], plain: int, inside: int, plain_q: float = 1.0) -> cascade.Groups:
-    size = np.array([plain + len(q)])
-    one = np.array([len(q)])
+def groups(stop: list[float], plain: int, inside: int, plain_stop: float = 0.0) -> cascade.Groups:
+    size = np.array([plain + len(stop)])
+    one = np.array([len(stop)])
     zero = np.zeros(1, np.int64)
-    return cascade.Groups(zero, size, np.minimum(size, inside), np.array([plain]), plain_q, zero, one, np.array(q))
+    return cascade.Groups(
+        zero, size, np.minimum(size, inside), np.array([plain]), plain_stop, zero, one, np.array(stop)
+    )
 
 
-@pytest.mark.parametrize("plain_q", [1.0, 0.9])
-def test_merging_equal_documents_equals_adding_them_one_by_one(plain_q: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("plain_stop", [0.0, 0.1])
+def test_merging_equal_documents_equals_adding_them_one_by_one(
+    plain_stop: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(7)
-    tie = groups(rng.choice([0.125, 0.5, 0.875], 700).tolist(), 900, 400, plain_q)
+    tie = groups(rng.choice([0.125, 0.5, 0.875], 700).tolist(), 900, 400, plain_stop)
     weights = 1 / np.arange(1.0, 2000)
     monkeypatch.setattr(cascade, "DENSE", 1 << 30)
     one_by_one = cascade.mean(tie, weights=weights)
@@ -102,8 +106,8 @@ def test_merging_equal_documents_equals_adding_them_one_by_one(plain_q: float, m
 
 
 def test_cascade_of_equal_documents_equals_a_sum_over_ranks() -> None:
-    # Every document has the same q, so the order does not matter: sum of q^(i - 1) (1 - q) / i
-    tie, weights = groups([0.6] * 30, 0, 30), 1 / np.arange(1.0, 31)
+    # Every document has the same s, so the order does not matter: sum of (1 - s)^(i - 1) s / i
+    tie, weights = groups([0.4] * 30, 0, 30), 1 / np.arange(1.0, 31)
     expected = sum(0.6 ** (i - 1) * 0.4 / i for i in range(1, 31))
     assert cascade.mean(tie, weights=weights)[0] == pytest.approx(expected, rel=1e-13)
     assert cascade.variance(tie, weights=weights)[0] == 0

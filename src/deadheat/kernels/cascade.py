@@ -1,9 +1,11 @@
-r"""Cascade measures: a user reads on with probability q(document), and gains weight(rank) where the reading stops.
+r"""Cascade measures: a user stops at a document with probability s(document), and gains weight(rank) there.
 
-.. math:: M = \sum_i w_i (\Pi_{i-1} - \Pi_i), \qquad \Pi_i = \prod_{j \le i} q_j
+.. math:: M = \sum_i w_i\, s_i \prod_{j < i} q_j, \qquad q = 1 - s
 
-All moments come from E_x, the mean over x documents of a group of the product of their q, built by adding one
-document at a time: a convex combination, so nothing overflows and nothing cancels (tie_math, section 6).
+All moments come from means over the choices of some documents of a group: of the product of q over x of them, and of
+that product times s of one more. They are built by adding one document at a time, each step a sum of products of
+numbers that are not negative (tie_math, section 6, "free gain"). So nothing overflows, and nothing cancels where all
+stop probabilities are tiny: s is never worked out as 1 - q.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
 
 
-NEGLIGIBLE = 41.5  # -ln(1e-18): by Maclaurin's inequality E_x <= (mean q) ** x, and the rest is not computed
+NEGLIGIBLE = 41.5  # -ln(1e-18): by Maclaurin's inequality the mean product of x is at most (mean q) ** x
+N_TABLES = 4  # of the second moments
 DENSE = 512  # documents; from here on, equal documents are merged in one go where that is shorter
 
 
@@ -33,47 +36,47 @@ class Groups:
     ----------
     above, tied, inside : ndarray of shape (n_groups,)
     plain : ndarray of shape (n_groups,)
-        Documents whose q is `plain_q` (unjudged ones, and those with the same q).
-    plain_q : float
-        1 if an unjudged document never stops the reading.
+        Documents that stop the reading with probability `plain_stop` (unjudged ones, and others like them).
+    plain_stop : float
+        0 if an unjudged document never stops the reading.
     start, listed : ndarray of shape (n_groups,)
-        Where the group's other documents stand in `q`, and how many they are.
-    q : ndarray of shape (n_rows,)
-        Probability of reading on past each listed document.
+        Where the group's other documents stand in `stop`, and how many they are.
+    stop : ndarray of shape (n_rows,)
+        Probability of stopping at each listed document.
     """
 
     above: IntArray
     tied: IntArray
     inside: IntArray
     plain: IntArray
-    plain_q: float
+    plain_stop: float
     start: IntArray
     listed: IntArray
-    q: FloatArray
+    stop: FloatArray
 
-    def mean_q(self) -> FloatArray:
-        """Return the mean q of each group's documents."""
-        sums = np.concatenate(([0.0], np.cumsum(self.q)))
-        return (sums[self.start + self.listed] - sums[self.start] + self.plain * self.plain_q) / self.tied
+    def mean_stop(self) -> FloatArray:
+        """Return the mean stop probability of each group's documents."""
+        sums = np.concatenate(([0.0], np.cumsum(self.stop)))
+        return (sums[self.start + self.listed] - sums[self.start] + self.plain * self.plain_stop) / self.tied
 
-    def all_q(self) -> FloatArray:
+    def read_on(self) -> FloatArray:
         """Return the probability of reading past each whole group."""
         product = np.ones(len(self.tied))
         for index, width in batches(self.listed):
-            product[index] = self.padded(index, width).prod(axis=1)
-        return product * self.plain_q**self.plain
+            product[index] = (1 - self.padded(index, width)).prod(axis=1)
+        return product * (1 - self.plain_stop) ** self.plain
 
     def padded(self, index: IntArray, width: int) -> FloatArray:
-        """Return the listed q of the groups `index`, of shape (b, width), padded with 1."""
+        """Return the listed stop probabilities of the groups `index`, of shape (b, width), padded with 0."""
         place = np.arange(width)
         real = place < self.listed[index, None]
-        return np.where(real, self.q[np.minimum(self.start[index, None] + place, len(self.q) - 1)], 1.0)
+        return np.where(real, self.stop[np.minimum(self.start[index, None] + place, len(self.stop) - 1)], 0.0)
 
 
-def _reach(limit: IntArray, mean_q: FloatArray) -> IntArray:
+def _reach(limit: IntArray, mean_stop: FloatArray) -> IntArray:
     """Return how many documents can be read before the probability of reading on is negligible."""
     with np.errstate(divide="ignore"):
-        decay = np.maximum(-np.log(np.clip(mean_q, 0.0, 1.0)), 1e-15)
+        decay = np.maximum(-np.log1p(-np.clip(mean_stop, 0.0, 1.0)), 1e-15)
     return np.minimum(limit, np.ceil(NEGLIGIBLE / decay).astype(np.int64) + 1)
 
 
@@ -99,54 +102,74 @@ def mean(groups: Groups, *, weights: FloatArray) -> FloatArray:
     ndarray of shape (n_groups,)
     """
     part = np.zeros(len(groups.tied))
-    reach = _reach(groups.inside, groups.mean_q())
-    reach[(groups.listed == 0) & (groups.plain_q == 1.0)] = 0
+    reach = _reach(groups.inside, groups.mean_stop())
+    reach[(groups.listed == 0) & (groups.plain_stop == 0)] = 0
     for index in _two_way_batches(reach, groups.listed, reach):
         width = int(reach[index].max())
         if groups.listed[index].max() > max(DENSE, 2 * width):
-            products = np.concatenate([_merged_products(groups, int(group), width) for group in index])
+            chances = np.stack([_merged_chances(groups, int(group), width) for group in index])
         else:
-            products = _mean_products(groups, index, width)
+            chances = _stop_chances(groups, index, width)
         rank = np.arange(width)
         real = rank < reach[index, None]
         gain = np.where(real, weights[np.minimum(groups.above[index, None] + rank, len(weights) - 1)], 0.0)
-        part[index] = (gain * (products[:, :-1] - products[:, 1:])).sum(axis=1)
+        part[index] = (gain * chances).sum(axis=1)
     return part
 
 
-def _mean_products(groups: Groups, index: IntArray, width: int) -> FloatArray:
-    """Return E_0 .. E_width of each group, of shape (b, width + 1), adding its documents one by one."""
-    x = np.arange(width + 1)
+def _stop_chances(groups: Groups, index: IntArray, width: int) -> FloatArray:
+    """Return the chance to stop at each of the first `width` documents, of shape (b, width), adding them one by one."""
+    x = np.arange(width)
     plain, listed = groups.plain[index, None], groups.listed[index]
-    products = np.where(x <= plain, groups.plain_q**x, 0.0)
-    q = groups.padded(index, int(listed.max(initial=0)))
-    for added in range(q.shape[1]):
-        size = plain + added + 1
-        grown = np.maximum(size - x, 0) / size * products
-        grown[:, 1:] += x[1:] / size * q[:, added, None] * products[:, :-1]
-        products = np.where(added < listed[:, None], grown, products)
-    return products
+    passed = np.where(x <= plain, (1 - groups.plain_stop) ** x, 0.0)  # mean product of q over x documents
+    stopped = np.where(x < plain, passed * groups.plain_stop, 0.0)  # the same, times s of one more
+    stop = groups.padded(index, int(listed.max(initial=0)))
+    for added in range(stop.shape[1]):
+        size, s = plain + added + 1, stop[:, added, None]
+        without = np.maximum(size - np.arange(width + 1), 0) / size  # chance that it is not among the first x
+        within = x[1:] / size * (1 - s)
+        grown, more = without[:, 1:] * stopped, without[:, :-1] * passed
+        grown += s / size * passed
+        grown[:, 1:] += within * stopped[:, :-1]
+        more[:, 1:] += within * passed[:, :-1]
+        real = added < listed[:, None]
+        stopped, passed = (
+            (grown, more) if real.all() else (np.where(real, grown, stopped), np.where(real, more, passed))
+        )
+    return stopped
 
 
-def _merged_products(groups: Groups, group: int, width: int) -> FloatArray:
-    """Return the same for one large group, merging all documents of equal q at once, of shape (1, width + 1)."""
-    x = np.arange(width + 1)
+def _merged_chances(groups: Groups, group: int, width: int) -> FloatArray:
+    """Return the same for one large group, of shape (width,), merging all documents alike at once."""
+    x = np.arange(width)
     start, size = int(groups.start[group]), int(groups.plain[group])
-    products = np.where(x <= size, groups.plain_q**x, 0.0)
-    values, counts = np.unique(groups.q[start : start + int(groups.listed[group])], return_counts=True)
-    for q, count in zip(values.tolist(), counts.tolist(), strict=True):
-        power = np.where(x <= count, q**x, 0.0)
-        chance = (x == 0).astype(np.float64)  # that y of x documents are of the class merged in
-        merged = np.ones(width + 1)
-        for taken in range(1, width + 1):
-            left = size + count - taken + 1
-            stay = np.maximum(size - (taken - 1 - x), 0) / left * chance
-            stay[1:] += np.maximum(count - x[:-1], 0) / left * chance[:-1]
-            chance = stay
-            chance[taken + 1 :] = 0.0
-            merged[taken] = (chance * power)[: taken + 1] @ products[taken::-1] if left > 0 else 0.0
-        products, size = merged, size + count
-    return products[None, :]
+    passed = np.where(x <= size, (1 - groups.plain_stop) ** x, 0.0)
+    stopped = np.where(x < size, passed * groups.plain_stop, 0.0)
+    stops, counts = np.unique(groups.stop[start : start + int(groups.listed[group])], return_counts=True)
+    for s, count in zip(stops.tolist(), counts.tolist(), strict=True):
+        power = np.where(x <= count, (1 - s) ** x, 0.0)
+        chance = (x == 0).astype(np.float64)  # that y of the documents taken are of the class merged in
+        all_passed, all_stopped = np.zeros(width), np.zeros(width)
+        for taken in range(min(width, size + count + 1)):
+            left = size + count - taken
+            y = x[: taken + 1]
+            reading, other = (chance * power)[: taken + 1], np.maximum(size - (taken - y), 0)
+            all_passed[taken] = reading @ passed[taken::-1]
+            if left:  # one more is of the class, or one of the others
+                last = np.maximum(count - y, 0) * s * passed[taken::-1] + other * stopped[taken::-1]
+                all_stopped[taken] = reading @ last / left
+                chance = _one_more(chance, taken, count, size, left)
+        passed, stopped, size = all_passed, all_stopped, size + count
+    return stopped
+
+
+def _one_more(chance: FloatArray, taken: int, count: int, size: int, left: int) -> FloatArray:
+    """Return the chances that y of taken + 1 documents are of a class, from those of `taken` documents."""
+    y = np.arange(len(chance))
+    grown = np.maximum(size - (taken - y), 0) / left * chance
+    grown[1:] += np.maximum(count - y[:-1], 0) / left * chance[:-1]
+    grown[taken + 2 :] = 0.0
+    return grown
 
 
 def variance(groups: Groups, *, weights: FloatArray) -> FloatArray:
@@ -166,11 +189,11 @@ def variance(groups: Groups, *, weights: FloatArray) -> FloatArray:
     ndarray of shape (n_groups,)
     """
     part = np.zeros(len(groups.tied))
-    stoppers = groups.listed + (groups.plain if groups.plain_q < 1.0 else 0)
-    reach = np.minimum(groups.inside, stoppers)
-    mean_q = 1 - (1 - groups.mean_q()) * groups.tied / np.maximum(stoppers, 1)
-    depth = np.where(_is_random(groups), _reach(reach, mean_q), 0)
-    for index in _two_way_batches(groups.inside * (depth > 0), groups.listed, (depth + 2) ** 2 * (depth > 0)):
+    stoppers = groups.listed + (groups.plain if groups.plain_stop else 0)
+    mean_stop = groups.mean_stop() * groups.tied / np.maximum(stoppers, 1)
+    depth = np.where(_is_random(groups), _reach(np.minimum(groups.inside, stoppers), mean_stop), 0)
+    cells = N_TABLES * depth**2
+    for index in _two_way_batches(groups.inside * (depth > 0), groups.listed, cells):
         size = int(depth[index].max())
         chance, chance_pair = _stop_moments(groups, index, size)
         gain, gain_pair = _gain_moments(groups, index, stoppers[index], size, weights)
@@ -180,13 +203,13 @@ def variance(groups: Groups, *, weights: FloatArray) -> FloatArray:
 
 
 def _is_random(groups: Groups) -> BoolArray:
-    """Tell which groups hold documents of different q: the others have no variance, and no rounding error of it."""
+    """Tell which groups hold documents of different kinds: the others have no variance, and no rounding error of it."""
     low, high = np.ones(len(groups.tied)), np.zeros(len(groups.tied))
     for index, width in batches(groups.listed):
-        q = groups.padded(index, width)
+        stop = groups.padded(index, width)
         real = np.arange(width) < groups.listed[index, None]
-        low[index] = np.where(real, q, 2.0).min(axis=1)
-        high[index] = np.where(real, q, -1.0).max(axis=1)
+        low[index] = np.where(real, stop, 2.0).min(axis=1)
+        high[index] = np.where(real, stop, -1.0).max(axis=1)
     mixed = (groups.plain > 0) | (low < high)
     return mixed & (groups.listed > 0) & (groups.tied > 1) & (groups.inside > 0)
 
@@ -194,27 +217,47 @@ def _is_random(groups: Groups) -> BoolArray:
 def _stop_moments(groups: Groups, index: IntArray, size: int) -> tuple[FloatArray, FloatArray]:
     """Return E[Z_s], of shape (b, size), and E[Z_s Z_s'], of shape (b, size, size), zero below the diagonal.
 
-    The pairs above the diagonal are counted twice, for both of their orders.
+    The pairs above the diagonal are counted twice, for both of their orders. For s < s', Z_s Z_s' is the product of
+    q^2 over the a = s - 1 documents above both, s q of the s-th, q over the b documents between, and s of the s'-th.
     """
-    a, b = np.arange(size + 2)[:, None], np.arange(size + 2)
-    plain = groups.plain[index, None, None] if groups.plain_q < 1.0 else np.zeros((len(index), 1, 1), np.int64)
-    listed = groups.listed[index]
-    products = np.where(a + b <= plain, groups.plain_q ** (2 * a + b), 0.0)  # of q^2 over a documents, q over b
-    q = groups.padded(index, int(listed.max()))
-    for added in range(q.shape[1]):
-        n = plain + added + 1
-        grown = np.maximum(n - a - b, 0) / n * products
-        grown[:, 1:] += (a[1:] / n) * (q[:, added] ** 2)[:, None, None] * products[:, :-1]
-        grown[:, :, 1:] += (b[1:] / n) * q[:, added, None, None] * products[:, :, :-1]
-        products = np.where(added < listed[:, None, None], grown, products)
-    single = products[:, 0, :size] - products[:, 0, 1 : size + 1]
+    a, b = np.arange(size)[:, None], np.arange(size)
+    n = groups.plain[index, None, None] if groups.plain_stop else np.zeros((len(index), 1, 1), np.int64)
+    s, q = groups.plain_stop, 1 - groups.plain_stop
+    both = np.where(a + b <= n, q ** (2 * a + b), 0.0)  # mean product of q^2 over a documents and q over b others,
+    one = np.where(a + b < n, both, 0.0)
+    # times nothing; s of one more; s q of one more; and both
+    tables = np.stack([both, one * s, one * s * q, np.where(a + b + 1 < n, both * s * s * q, 0.0)])
+    twice = one[:, :, 0] * s * s  # and s^2 of one more, b = 0
+    listed, stop = groups.listed[index], groups.padded(index, int(groups.listed[index].max()))
+    for added in range(stop.shape[1]):
+        here = min(size, int(n.max()) + 2)  # no more documents, no more cells
+        grown, more = _with_document(tables[..., :here, :here], twice[:, :here], stop[:, added], n)
+        real = added < listed
+        tables[:, real, :here, :here], twice[real, :here] = grown[:, real], more[real]
+        n = n + 1
     pairs = np.zeros((len(index), size, size))
     for first in range(size):
-        here, next_ = products[:, first], products[:, first + 1]
-        pairs[:, first, first] = here[:, 0] - 2 * here[:, 1] + next_[:, 0]
-        d = np.arange(size - first - 1)
-        pairs[:, first, first + 1 :] = 2 * (here[:, d + 1] - next_[:, d] - here[:, d + 2] + next_[:, d + 1])
-    return single, pairs
+        pairs[:, first, first] = twice[:, first]
+        pairs[:, first, first + 1 :] = 2 * tables[3, :, first, : size - first - 1]
+    return tables[1, :, 0], pairs
+
+
+def _with_document(
+    tables: FloatArray, twice: FloatArray, stop: FloatArray, n: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the tables of `_stop_moments`, of shape (4, b, size, size), with one document more than `n`."""
+    a, b = np.arange(tables.shape[-1])[:, None], np.arange(tables.shape[-1])
+    s, q, n = stop[:, None, None], 1 - stop[:, None, None], n + 1
+    marked = np.array([0, 1, 1, 2])[:, None, None, None]
+    grown = np.maximum(n - a - b - marked, 0) / n * tables
+    grown[..., 1:, :] += a[1:] / n * q**2 * tables[..., :-1, :]
+    grown[..., :, 1:] += b[1:] / n * q * tables[..., :, :-1]
+    grown[1] += s / n * tables[0]
+    grown[2] += s * q / n * tables[0]
+    grown[3] += s / n * tables[2] + s * q / n * tables[1]
+    more = np.maximum(n[:, 0] - b - 1, 0) / n[:, 0] * twice + s[:, 0] ** 2 / n[:, 0] * tables[0, :, :, 0]
+    more[:, 1:] += b[1:] / n[:, 0] * q[:, 0] ** 2 * twice[:, :-1]
+    return grown, more
 
 
 def _gain_moments(

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 GAIN = Call({"linear": (), "exp": ()}, mapping=True)
 DISCOUNT = Call(
     {
-        "log": (Number(low=1, open_low=True),),
+        "log": (Number("b", low=1, open_low=True),),
         "linear": (),
-        "zipf": (Number(low=0), Number(low=-1, open_low=True)),
-        "exp": (Number(low=0, high=1, open_low=True),),
+        "zipf": (Number("s", low=0), Number("p", low=-1, open_low=True)),
+        "exp": (Number("p", low=0, high=1, open_low=True),),
         "none": (),
     }
 )
+LARGEST_POWER = 500  # of two, in gains and stop probabilities: sums of their squares are within float64
 
 
 def gains_of(gain: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - a word or a mapping
@@ -40,17 +41,21 @@ def gains_of(gain: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - 
     ndarray
         Shaped as `relevance`.
     """
-    if isinstance(gain, Gains):
-        return _mapped(gain, relevance)
     positive = np.maximum(relevance, 0.0)
-    if gain == "linear":
-        return positive
     with np.errstate(over="ignore"):
-        gains = np.exp2(positive) - 1
-    if not np.isfinite(gains).all():
-        msg = f"gain='exp' overflows for relevance {positive.max():g}; use 'linear' or a mapping"
-        raise MeasureError(msg)
+        if isinstance(gain, Gains):
+            gains = _mapped(gain, relevance)
+        else:
+            gains = exp2_minus_one(positive) if gain == "exp" else positive
+    if gains.max(initial=0.0) > 2.0**LARGEST_POWER:
+        msg = f"gains go up to 2**{LARGEST_POWER}, so that their squares can be summed; gain={str(gain)!r} gives more"
+        raise MeasureError(f"{msg} for relevance {positive.max():g}")
     return gains
+
+
+def exp2_minus_one(relevance: FloatArray) -> FloatArray:
+    """Return ``2 ** relevance - 1``, which does not cancel where relevance is small."""
+    return np.where(relevance < 0.5, np.expm1(relevance * np.log(2)), np.exp2(relevance) - 1)
 
 
 def _mapped(gain: Gains, relevance: FloatArray) -> FloatArray:

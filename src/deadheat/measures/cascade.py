@@ -11,7 +11,7 @@ from deadheat.errors import MeasureError
 from deadheat.kernels import cascade
 from deadheat.kernels.segments import ratio, scan_before
 from deadheat.measures._base import CutMeasure, register
-from deadheat.measures._gains import ideal_rank
+from deadheat.measures._gains import LARGEST_POWER, exp2_minus_one, ideal_rank
 from deadheat.measures._parameters import Call, Number, parameter
 from deadheat.measures.discounted import scale_top
 
@@ -36,7 +36,7 @@ class ERR(CutMeasure):
 
     References
     ----------
-    Chapelle, Metlzer, Zhang and Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
+    Chapelle, Metzler, Zhang and Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
 
     Examples
     --------
@@ -58,9 +58,14 @@ class ERR(CutMeasure):
         word, numbers = STOP.split(self.stop)
         grade = np.maximum(relevance, 0.0)
         if word == "exp":
-            return (np.exp2(grade) - 1) / np.exp2(scale_top(self.max_rel, placements, "ERR"))
+            top = scale_top(self.max_rel, placements, "ERR")
+            if top > LARGEST_POWER:
+                msg = f"ERR: stop='exp' takes a scale up to {LARGEST_POWER}, got {top:g}; use stop='sigmoid(a, b)'"
+                raise MeasureError(msg)
+            return exp2_minus_one(grade) / np.exp2(top)
         if word == "sigmoid":
-            return 1 / (1 + np.exp(-numbers[0] * (grade - numbers[1])))
+            with np.errstate(over="ignore"):  # the stop probability is 0 then
+                return 1 / (1 + np.exp(-numbers[0] * (grade - numbers[1])))
         if placements.max_relevance > 1:
             msg = f"ERR: stop='identity' needs relevance from 0 to 1, got {placements.max_relevance:g}; use 'exp'"
             raise MeasureError(msg)
@@ -91,9 +96,9 @@ class ERR(CutMeasure):
 
         def find() -> tuple[cascade.Groups, IntArray, FloatArray]:
             starts = placements.tie_starts
-            plain_q = float(1 - self.stops(placements, np.zeros(1))[0])
-            q = 1 - self.stops(placements, placements.relevance)
-            other = q != plain_q
+            plain_stop = float(self.stops(placements, np.zeros(1))[0])
+            stop = self.stops(placements, placements.relevance)
+            other = stop != plain_stop
             place = np.concatenate(([0], np.cumsum(other)))
             listed = np.diff(np.append(place[starts], place[-1]))
             columns = [
@@ -103,12 +108,12 @@ class ERR(CutMeasure):
                 place[starts],
                 listed,
             ]
-            if plain_q < 1:  # documents that are not judged stop the reading too
+            if plain_stop:  # documents that are not judged stop the reading too
                 columns = _with_gaps(placements, columns)
             query, above, tied, start, listed = columns
             inside = self.inside(above, tied)
-            groups = cascade.Groups(above, tied, inside, tied - listed, plain_q, start, listed, q[other])
-            return groups, query, scan_before(groups.all_q(), query, np.multiply)
+            groups = cascade.Groups(above, tied, inside, tied - listed, plain_stop, start, listed, stop[other])
+            return groups, query, scan_before(groups.read_on(), query, np.multiply)
 
         return placements.cached(("cascade", self.stop, self.max_rel, self.cutoff), find)
 
@@ -152,7 +157,7 @@ class nERR(ERR):
 
     References
     ----------
-    Chapelle, Metlzer, Zhang and Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
+    Chapelle, Metzler, Zhang and Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from deadheat.arrays import run_starts
 from deadheat.kernels import pairwise
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures._base import CutMeasure, register
+from deadheat.measures._gains import gains_of
 from deadheat.measures._parameters import Number, parameter
 from deadheat.measures.discounted import scale_top
 from deadheat.measures.top import RelevanceMeasure
@@ -170,7 +171,7 @@ class Q(RelevanceMeasure, CutMeasure):
         def find() -> Sums:
             rows = np.flatnonzero(placements.relevance >= self.rel)
             relevant = np.ones((len(rows), 1))
-            gains = np.maximum(placements.relevance[rows, None], 0.0)
+            gains = gains_of("linear", placements.relevance[rows, None])
             return pair_sums(placements, rows, relevant, relevant + self.beta * gains)
 
         return placements.cached(("Q", self.rel, self.beta), find)
@@ -180,7 +181,7 @@ class Q(RelevanceMeasure, CutMeasure):
 
         def find() -> FloatArray:
             relevance = placements.judged_relevance
-            gains = np.where(relevance >= self.rel, np.maximum(relevance, 0.0), 0.0)
+            gains = np.where(relevance >= self.rel, gains_of("linear", relevance), 0.0)
             return gains + scan_before(gains, placements.judged_query, np.add)
 
         return placements.cached(("Q ideal", self.rel), find)
