@@ -32,7 +32,8 @@ def enumerated(grades: Sequence[int], top: int, cutoff: int) -> Moments:
     stops = [Fraction(2**grade - 1, 2**top) for grade in grades]
     values = [reading(order, cutoff) for order in permutations(stops)]
     mean = sum(values, Fraction(0)) / len(values)
-    return mean, sum((value - mean) ** 2 for value in values) / len(values), min(values), max(values)
+    squares = sum(((value - mean) * (value - mean) for value in values), Fraction(0))
+    return mean, squares / len(values), min(values), max(values)
 
 
 def evaluated(grades: Sequence[int], notation: str) -> dh.Scores:

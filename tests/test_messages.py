@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DeadheatError, MeasureError, ParameterError, ScoreError
+from deadheat.errors import ColumnError, DeadheatError, MeasureError, ParameterError, RelevanceError, ScoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +81,26 @@ def test_orders_need_scores(scores: list[float]) -> None:
 def test_orders_need_numbers(score: float) -> None:
     with pytest.raises(ScoreError, match="score of document 'doc2'"):
         dh.tie_orders([1, score], [0, 1])
+
+
+def test_orders_take_unjudged_documents() -> None:
+    """None is one, in a list and in a dict; a ranking without a judgment has nothing to be measured by."""
+    scores = {"a": 1, "b": 1, "c": -0.0, "d": 0.0}
+    expected = [1, 1, 1 / 2, 1 / 2]
+    assert dh.tie_orders(scores, {"a": 1, "b": None}).values.tolist() == expected
+    assert dh.tie_orders([1, 1, 0, 0], [1, None, None, 0]).values.tolist() == expected
+    for nothing in ([None, None], {"doc1": None}, {}):
+        with pytest.raises(ParameterError, match="relevance must judge at least one document, got"):
+            dh.tie_orders([1, 1], nothing)
+    with pytest.raises(RelevanceError, match="relevance of document 'doc2'"):
+        dh.tie_orders([1, 1], [1, "x"])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("given", ["x", None, 0, 1.5, True])
+def test_numbers_of_orders_that_are_refused(given: int) -> None:
+    for call in (lambda: dh.tie_complexity([1], max_orders=given), lambda: dh.tie_orders([1], [1], max_orders=given)):
+        with pytest.raises(ParameterError, match=r"max_orders must be a whole number from 1 on, got"):
+            call()
 
 
 def test_a_seed_that_is_none_is_refused() -> None:

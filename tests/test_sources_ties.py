@@ -74,7 +74,7 @@ COMPLEXITY = {
 
 
 @pytest.mark.parametrize(("sizes", "n_orders", "feasible"), COMPLEXITY.values(), ids=COMPLEXITY.keys())
-def test_notebook_complexity_counts_orders(sizes: list[int], n_orders: int, feasible: bool) -> None:  # noqa: FBT001
+def test_notebook_complexity_counts_orders(sizes: list[int], n_orders: int, feasible: bool) -> None:  # noqa: FBT001 - a column of the notebook's table
     """Three untied documents follow the ties in each of the notebook's cases."""
     scores = [100.0 - tie for tie, size in enumerate(sizes) for _ in range(size)] + [3.0, 2.0, 1.0]
     complexity = dh.tie_complexity(scores)
@@ -140,6 +140,15 @@ def test_paper_mtrr_is_the_reciprocal_of_the_middle_rank() -> None:
     assert value(*one_tie(2, 3), MID_RANK) == pytest.approx(1 / ((1 + 3) / 2))
     assert value(*one_tie(2, 3), "RR") == pytest.approx((1 + 1 + 1 / 2) / 3)
     assert value(*one_tie(2, 3), "DCG(discount='linear')") / 2 == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+
+
+@pytest.mark.parametrize("policy", ["expected", "best", "worst", "doc_id", "input", "random"])
+@pytest.mark.parametrize(("notation", "expected"), [(MID_RANK, 1 / 1.5), ("TMHits(definition='mid_rank')@1", 1 / 2)])
+def test_paper_formulas_are_of_the_ties_under_every_policy(notation: str, expected: float, policy: str) -> None:
+    """One relevant document of two: whatever the order, the ties are the same."""
+    scores = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, [notation], ties=policy, rng=1)[notation]
+    assert scores.values[0] == scores.tie_mean[0] == scores.tie_min[0] == scores.tie_max[0] == pytest.approx(expected)
+    assert dh.tie_orders([1, 1], [1, 0], notation).values == pytest.approx([expected, expected])
 
 
 def test_paper_tmhits_is_recall_once_its_formula_is_mended() -> None:

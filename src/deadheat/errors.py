@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 
+LONGEST_GIVEN = 200  # characters of a value that a message shows
+
+
 class DeadheatError(Exception):
     """Base of everything that deadheat raises on purpose."""
 
@@ -132,6 +135,21 @@ class MissingDependencyError(DeadheatError, ImportError):
 
 class DeadheatWarning(UserWarning):
     """The data can be evaluated, but the result is probably not what was wanted."""
+
+
+def as_given(value: object) -> str:
+    """Return the repr of what a user gave, cut where it is too long for a message.
+
+    Examples
+    --------
+    >>> as_given("float23"), as_given(10**5000)
+    ("'float23'", 'a number of thousands of digits')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # which Python raises rather than write so many
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST_GIVEN else f"{text[:LONGEST_GIVEN]}..."
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deadheat.errors import ParameterError
+from deadheat.arguments import count
+from deadheat.errors import ParameterError, as_given
 from deadheat.evaluating import evaluate
 from deadheat.measures import parse_measure
 from deadheat.sources import check_number
@@ -161,6 +162,7 @@ def tie_complexity(
     >>> ties.sizes, ties.n_orders, ties.groups[0].doc_ids
     ((2, 2), 4, ('doc2', 'doc3'))
     """
+    count("max_orders", max_orders)
     documents = _documents(scores, doc_ids)
     ties = tuple(Tie(score, ids) for score, ids in _groups(documents) if len(ids) > 1)
     return TieComplexity(ties, math.prod(math.factorial(tie.size) for tie in ties), max_orders)
@@ -168,7 +170,7 @@ def tie_complexity(
 
 def tie_orders(
     scores: Scores,
-    relevance: Mapping[str, float] | Sequence[float | None],
+    relevance: Mapping[str, float | None] | Sequence[float | None],
     measure: MeasureLike = "RR",
     *,
     doc_ids: Sequence[str] | None = None,
@@ -180,7 +182,7 @@ def tie_orders(
     ----------
     scores : sequence of float, or dict of str to float
     relevance : sequence of float, or dict of str to float
-        Relevance of the same documents; None (or no entry in the dict) for an unjudged one.
+        Relevance of the same documents; None (or no entry in the dict) for an unjudged one. One at least is judged.
     measure : Measure or str, default "RR"
     doc_ids : sequence of str, optional
         Ids of the documents; by default doc1, doc2, ...
@@ -194,7 +196,7 @@ def tie_orders(
     Raises
     ------
     ParameterError
-        There are more than `max_orders` orders, or the lengths differ.
+        There are more than `max_orders` orders, the lengths differ, or no document is judged.
 
     Examples
     --------
@@ -206,7 +208,7 @@ def tie_orders(
     """
     documents = _documents(scores, doc_ids)
     judged = _judged(relevance, list(documents))
-    n_orders = tie_complexity(documents).n_orders
+    n_orders = tie_complexity(documents, max_orders=max_orders).n_orders
     if n_orders > max_orders:
         msg = (
             f"{_shown(n_orders)} orders are more than max_orders={max_orders};"
@@ -219,10 +221,8 @@ def tie_orders(
     # Every order is a query of its own, so that one call evaluates all of them.
     width = len(str(len(orders)))
     names = [f"{place:0{width}d}" for place in range(len(orders))]
-    run = {
-        name: {doc: -float(rank) for rank, doc in enumerate(order)} for name, order in zip(names, orders, strict=True)
-    }
-    values = evaluate(dict.fromkeys(names, judged), run, [parsed])[parsed].values
+    run = {name: {doc: documents[doc] for doc in order} for name, order in zip(names, orders, strict=True)}
+    values = evaluate(dict.fromkeys(names, judged), run, [parsed], ties="input")[parsed].values
     return TieOrders(parsed, orders, values)
 
 
@@ -248,13 +248,17 @@ def _documents(scores: Scores, doc_ids: Sequence[str] | None) -> dict[str, float
     return {doc: float(score) for doc, score in documents.items()}
 
 
-def _judged(relevance: Mapping[str, float] | Sequence[float | None], ids: list[str]) -> dict[str, float]:
-    if isinstance(relevance, Mapping):
-        return dict(relevance)
-    if len(relevance) != len(ids):
-        msg = f"relevance must have {len(ids)} values, one for each score, got {len(relevance)}"
+def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids: list[str]) -> dict[str, float]:
+    if not isinstance(relevance, Mapping):
+        if len(relevance) != len(ids):
+            msg = f"relevance must have {len(ids)} values, one for each score, got {len(relevance)}"
+            raise ParameterError(msg)
+        relevance = dict(zip(ids, relevance, strict=True))
+    judged = {doc: value for doc, value in relevance.items() if value is not None}
+    if not judged:
+        msg = f"relevance must judge at least one document, got {as_given(relevance)}"
         raise ParameterError(msg)
-    return {doc: float(value) for doc, value in zip(ids, relevance, strict=True) if value is not None}
+    return judged
 
 
 def _groups(documents: dict[str, float]) -> list[tuple[float, tuple[str, ...]]]:

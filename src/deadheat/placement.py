@@ -66,6 +66,8 @@ class Placements:
         Highest relevance in the whole qrels.
     unjudged_queries : tuple of str
         Queries of the run without judgments: they are left out.
+    before : Placements or None
+        Of placements after a tie policy: those before it.
     """
 
     query_ids: TextArray
@@ -79,6 +81,7 @@ class Placements:
     judged_relevance: FloatArray
     max_relevance: float
     unjudged_queries: tuple[str, ...] = ()
+    before: Placements | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -130,7 +133,7 @@ class Placements:
         return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
 
     def moved(self, above: IntArray, tied: IntArray) -> Placements:
-        """Return the placements with other places for the same documents."""
+        """Return the placements after a tie policy: the same documents at other places."""
         order = np.lexsort((-self.relevance, above, self.query))
         return replace(
             self,
@@ -139,6 +142,8 @@ class Placements:
             relevance=self.relevance[order],
             above=above[order],
             tied=tied[order],
+            # without the cache, which may hold the new ones: placements that hold each other are not freed at once
+            before=self.before or replace(self, _cache={}),
             _cache={},
         )
 
@@ -162,6 +167,7 @@ class Placements:
             tied=self.tied[rows],
             judged_query=code[self.judged_query[judged]],
             judged_relevance=self.judged_relevance[judged],
+            before=self.before and self.before.select(keep),
             _cache={},
         )
 

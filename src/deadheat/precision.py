@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from deadheat.errors import ParameterError
+from deadheat.arguments import whole
+from deadheat.errors import ParameterError, as_given, did_you_mean
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from deadheat.arrays import FloatArray
 
 ScorePrecision: TypeAlias = str | int | None
 FORMATS = ("float32", "float16", "bfloat16")
 MAX_DECIMALS = 15
+ALL_WHOLE = 2.0**53  # from here on a float64 has no neighbour less than 1 away
+SPLITTER = 2.0**27 + 1
 
 
 def check_precision(precision: ScorePrecision) -> ScorePrecision:
     """Return `precision` if it is allowed; a number of decimals may be given as text."""
-    if isinstance(precision, str) and precision.isdigit():
-        precision = int(precision)
-    decimals = isinstance(precision, int) and not isinstance(precision, bool) and 0 <= precision <= MAX_DECIMALS
-    if precision is None or precision in FORMATS or decimals:
+    if precision is None or (isinstance(precision, str) and precision in FORMATS):
         return precision
+    is_text = isinstance(precision, str) and re.fullmatch("[0-9]{1,2}", precision)
+    decimals = int(precision) if is_text else whole(precision)
+    if decimals is not None and 0 <= decimals <= MAX_DECIMALS:
+        return decimals
     msg = (
-        f"score_precision must be one of {', '.join(map(repr, FORMATS))}, a number of decimals"
-        f" from 0 to {MAX_DECIMALS}, or None, got {precision!r}"
+        f"score_precision must be one of {', '.join(map(repr, FORMATS))} or a number of decimals"
+        f" from 0 to {MAX_DECIMALS}, got {as_given(precision)}.{did_you_mean(as_given(precision), FORMATS)}"
     )
     raise ParameterError(msg)
 
@@ -37,7 +44,8 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     ----------
     scores : ndarray
     precision : {"float32", "float16", "bfloat16"}, int or None
-        A floating-point format (rounding to nearest, ties to even) or a number of decimals.
+        A floating-point format (rounding to nearest, ties to even; bfloat16 by way of float32, as PyTorch and
+        TensorFlow convert) or a number of decimals, to which they are rounded as by Python's ``round``.
 
     Returns
     -------
@@ -48,20 +56,49 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     --------
     >>> round_scores(np.array([0.1234, 0.1235]), "bfloat16").tolist()
     [0.12353515625, 0.12353515625]
+    >>> round_scores(np.array([2.675, 1e300]), 2).tolist()
+    [2.67, 1e+300]
     """
     if precision is None:
         return scores
     precision = check_precision(precision)
     if isinstance(precision, int):
-        return np.round(scores, precision) + 0.0
-    if precision == "bfloat16":
-        return _to_bfloat16(scores) + 0.0
+        return _to_decimals(scores, precision) + 0.0
     with np.errstate(over="ignore"):
+        if precision == "bfloat16":
+            return _to_bfloat16(scores.astype(np.float32)).astype(np.float64) + 0.0
         return scores.astype(precision).astype(np.float64) + 0.0
 
 
-def _to_bfloat16(scores: FloatArray) -> FloatArray:
-    """Keep 8 significant bits of the float64 mantissa; NumPy has no bfloat16."""
-    mantissa, exponent = np.frexp(scores)
-    with np.errstate(over="ignore"):
-        return np.ldexp(np.rint(mantissa * 256), exponent - 8).astype(np.float32).astype(np.float64)
+def _to_bfloat16(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Keep the upper half of each float32; NumPy has no bfloat16."""
+    bits = scores.view(np.uint32)
+    is_odd = (bits >> 16) & 1
+    return ((bits + 0x7FFF + is_odd) & 0xFFFF0000).view(np.float32)
+
+
+def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
+    """Round to the nearest decimal, and of two equally near ones to the even one.
+
+    A score of which neighbouring floats are further apart than neighbouring decimals stays as it is. `np.round`
+    multiplies it all the same, which changes its last digit, or overflows.
+    """
+    factor = 10.0**decimals
+    fine = np.where(np.abs(scores) < ALL_WHOLE / factor, scores, 0.0)
+    scaled = fine * factor
+    nearest = np.rint(scaled)
+    rest = scaled - nearest
+    # The error of the product is at most half of its last digit: elsewhere it cannot change what is nearest.
+    close = np.flatnonzero((np.abs(rest) == 0.5) | (np.abs(scaled) >= ALL_WHOLE / 2))
+    if len(close):
+        error, is_odd = _product_error(fine[close], factor, scaled[close]), nearest[close] % 2 == 1
+        beyond, short = (rest[close] - 0.5) + error, (rest[close] + 0.5) + error
+        nearest[close] += 1.0 * ((beyond > 0) | ((beyond == 0) & is_odd)) - ((short < 0) | ((short == 0) & is_odd))
+    return np.where(fine == scores, nearest / factor, scores)
+
+
+def _product_error(values: FloatArray, factor: float, product: FloatArray) -> FloatArray:
+    """Return what rounding took from ``values * factor``, exactly: Dekker 1971, https://doi.org/10.1007/BF01397083."""
+    high, factor_high = (SPLITTER * of - (SPLITTER * of - of) for of in (values, np.float64(factor)))
+    low, factor_low = values - high, factor - factor_high
+    return ((high * factor_high - product) + high * factor_low + low * factor_high) + low * factor_low

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from deadheat import ties
-from deadheat.errors import MeasureError, did_you_mean
+from deadheat.errors import MeasureError, as_given, did_you_mean
 from deadheat.measures._parameters import Cutoff, parameter
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class MeasureType(ABCMeta):
             if "positional argument" not in str(error):
                 raise
             example = f"{cls.__name__} @ 10" if "cutoff" in known else f"{cls.__name__}(rel=2)"
-            msg = f"{cls.__name__}: name each parameter and write a cutoff behind @, as in {example}; got {values!r}"
+            advice = f"name each parameter and write a cutoff behind @, as in {example}"
+            msg = f"{cls.__name__}: {advice}; got {as_given(values)}"
             raise MeasureError(msg) from None
 
     def __matmul__(cls, cutoff: int) -> Measure:
@@ -84,7 +85,7 @@ class Measure(ABC, metaclass=MeasureType):
                 object.__setattr__(self, field.name, check(value))
             except (ValueError, TypeError) as error:
                 hint = str(error) if "Did you mean" in str(error) else ""
-                msg = f"{type(self).__name__}: {field.name} must be {check.allowed}, got {value!r}.{hint}"
+                msg = f"{type(self).__name__}: {field.name} must be {check.allowed}, got {as_given(value)}.{hint}"
                 raise MeasureError(msg) from None
 
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
@@ -96,7 +97,7 @@ class Measure(ABC, metaclass=MeasureType):
     def __matmul__(self, cutoff: int) -> Self:
         """Return the measure at a cutoff."""
         if getattr(self, "cutoff", None) is not None:
-            msg = f"{self} has a cutoff already, got another: {cutoff!r}"
+            msg = f"{self} has a cutoff already, got another: {as_given(cutoff)}"
             raise MeasureError(msg)
         return self.__call__(cutoff=cutoff)
 
@@ -126,7 +127,7 @@ class Measure(ABC, metaclass=MeasureType):
     def distributions(
         self,
         placements: Placements,  # noqa: ARG002 - of the measures that have one
-        queries: IntArray,  # noqa: ARG002
+        queries: IntArray,  # noqa: ARG002 - as above
     ) -> list[tuple[FloatArray, FloatArray]] | None:
         """Return the values that each of some queries can take and their probabilities, where they are in closed form.
 
@@ -191,8 +192,8 @@ def measures() -> dict[str, type[Measure]]:
 def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:
     """Return the error for a parameter that a measure does not have."""
     if name == "cutoff":
-        return MeasureError(f"{measure} takes no cutoff, got @{value}")
+        return MeasureError(f"{measure} takes no cutoff, got @{as_given(value)}")
     hint = did_you_mean(name, names)
     if not hint and name in {"k", "at", "top"} and "cutoff" in names:
-        hint = f" Write the cutoff behind @: {measure}@{value}"
+        hint = f" Write the cutoff behind @: {measure}@{as_given(value)}"
     return MeasureError(f"{measure} takes {', '.join(names) or 'no parameter'}; got {name!r}.{hint}")

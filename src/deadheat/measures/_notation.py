@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from deadheat.errors import MeasureError, UnknownMeasureError, did_you_mean
+from deadheat.errors import MeasureError, UnknownMeasureError, as_given, did_you_mean
 from deadheat.measures._base import ALIASES, REGISTRY, Measure
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
     MeasureLike: TypeAlias = Measure | type[Measure] | str
 
-TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.](?P<cutoff>\d+)")
+TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]+)")
+TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
 
 
 def parse_measure(notation: MeasureLike) -> Measure:
@@ -45,24 +47,27 @@ def parse_measure(notation: MeasureLike) -> Measure:
     """
     if isinstance(notation, Measure):
         return notation
-    if isinstance(notation, type) and issubclass(notation, Measure):
-        return notation()
     text: object = notation
+    if isinstance(text, type) and issubclass(text, Measure) and not inspect.isabstract(text):
+        return text()
     if not isinstance(text, str):
         kind = f"{type(text).__module__}.{type(text).__name__}"
-        msg = f"expected a measure of deadheat or its notation, such as 'nDCG@10', got {text!r} ({kind})"
+        msg = f"expected a measure of deadheat or its notation, such as 'nDCG@10', got {as_given(text)} ({kind})"
         raise MeasureError(msg)
     text = text.strip()
     trec = TREC_CUT.fullmatch(text)
     if trec and _find(trec["name"]):
-        return _known(trec["name"])() @ int(trec["cutoff"])
+        text = f"{trec['name']}@{trec['cutoff']}"
     try:
         tree = ast.parse(text, mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, *TOO_DEEP):
         _known(re.split(r"[@(\s]", text)[0])
-        msg = f"cannot read the measure {text!r}; write it like 'nDCG@10' or 'P(rel=2)@5'"
-        raise MeasureError(msg) from None
+        raise _unreadable(text) from None
     return _read(tree, text)
+
+
+def _unreadable(notation: str) -> MeasureError:
+    return MeasureError(f"cannot read the measure {as_given(notation)}; write it like 'nDCG@10' or 'P(rel=2)@5'")
 
 
 def _read(tree: ast.expr, notation: str) -> Measure:
@@ -72,25 +77,25 @@ def _read(tree: ast.expr, notation: str) -> Measure:
         tree = tree.left
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
-            msg = f"name each parameter in {notation!r}, as in 'P(rel=2)@5'"
+            msg = f"name each parameter in {as_given(notation)}, as in 'P(rel=2)@5'"
             raise MeasureError(msg)
         for keyword in tree.keywords:
             if keyword.arg in parameters:
-                msg = f"{keyword.arg} stands twice in {notation!r}"
+                msg = f"{keyword.arg} stands twice in {as_given(notation)}"
                 raise MeasureError(msg)
             parameters[str(keyword.arg)] = _literal(keyword.value, notation)
         tree = tree.func
     if not isinstance(tree, ast.Name):
-        msg = f"cannot read the measure {notation!r}; write it like 'nDCG@10' or 'P(rel=2)@5'"
-        raise MeasureError(msg)
+        raise _unreadable(notation)
     return _known(tree.id)(**parameters)
 
 
 def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it
     try:
         return ast.literal_eval(node)
-    except ValueError:
-        msg = f"{ast.unparse(node)!r} in {notation!r} is not a value; write numbers plainly and words in quotes"
+    except (ValueError, TypeError, *TOO_DEEP):
+        given = as_given(ast.get_source_segment(notation, node))
+        msg = f"{given} in {as_given(notation)} is not a value; write numbers plainly and words in quotes"
         raise MeasureError(msg) from None
 
 
@@ -101,6 +106,6 @@ def _find(name: str) -> type[Measure] | None:
 def _known(name: str) -> type[Measure]:
     found = _find(name)
     if found is None:
-        msg = f"unknown measure {name!r}.{did_you_mean(name, [*REGISTRY, *ALIASES])} All: {', '.join(REGISTRY)}"
+        msg = f"unknown measure {as_given(name)}.{did_you_mean(name, [*REGISTRY, *ALIASES])} All: {', '.join(REGISTRY)}"
         raise UnknownMeasureError(msg)
     return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from deadheat.errors import did_you_mean
 
+ALL_WHOLE = 2.0**53  # from here on a float has no fraction, and as an integer up to 309 digits
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 
 
@@ -34,8 +35,9 @@ def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 
 
 @dataclass(frozen=True)
 class Number:
-    """A real number between two bounds."""
+    """A real number between two bounds; `name` is what a formula calls it."""
 
+    name: str = ""
     low: float = -math.inf
     high: float = math.inf
     open_low: bool = False
@@ -52,18 +54,30 @@ class Number:
         either = " or None" if self.optional else ""
         return f"a number in {left}{self.low:g}, {self.high:g}{right}{either}"
 
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+    def bounds(self, name: str) -> str:
+        """Write the bounds around a name; nothing if there are none."""
+        low = "" if self.low == -math.inf else f"{name} {'>' if self.open_low else '>='} {self.low:g}"
+        if self.high == math.inf:
+            return low
+        high = f"{name} {'<' if self.open_high else '<='} {self.high:g}"
+        return f"{self.low:g} {'<' if self.open_low else '<='} {high}" if low else high
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return a plain int or float."""
         if value is None and self.optional:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
             raise ValueError  # noqa: TRY004 - the caller makes one message of it
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond float64
+            raise ValueError from None
         low = number > self.low if self.open_low else number >= self.low
         high = number < self.high if self.open_high else number <= self.high
         if not (low and high and math.isfinite(number)):
             raise ValueError
-        return int(number) if number.is_integer() else number
+        is_short = number.is_integer() and abs(number) < ALL_WHOLE
+        return int(number) if is_short else number
 
 
 @dataclass(frozen=True)
@@ -77,7 +91,7 @@ class Choice:
         """List the words."""
         return " or ".join(map(repr, self.words))
 
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the word."""
         if not isinstance(value, str) or value not in self.words:
             raise ValueError(did_you_mean(str(value), self.words))
@@ -89,7 +103,7 @@ class Flag:
 
     allowed = "True or False"
 
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the flag."""
         if not isinstance(value, bool | np.bool_):
             raise ValueError  # noqa: TRY004 - the caller makes one message of it
@@ -101,7 +115,7 @@ class Cutoff:
 
     allowed = "a whole number from 1 on, or None"
 
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the cutoff as int."""
         if value is None:
             return None
@@ -119,22 +133,26 @@ class Call:
 
     @property
     def allowed(self) -> str:
-        """Show every form."""
-        letters = "abcd"
-        shown = [
-            f"'{word}({', '.join(letters[: len(numbers)])})'" if numbers else f"'{word}'"
-            for word, numbers in self.forms.items()
-        ]
-        return " or ".join(shown) + (" or a mapping {relevance: gain}" if self.mapping else "")
+        """Show every form, with the bounds of its numbers."""
+        shown = [self._shown(word, numbers) for word, numbers in self.forms.items()]
+        return " or ".join([*shown, Gains.allowed] if self.mapping else shown)
 
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+    @staticmethod
+    def _shown(word: str, numbers: tuple[Number, ...]) -> str:
+        named = [(number.name or letter, number) for letter, number in zip("abcd", numbers, strict=False)]
+        if not named:
+            return f"'{word}'"
+        bounds = ", ".join(filter(None, (number.bounds(name) for name, number in named)))
+        return f"'{word}({', '.join(name for name, _ in named)})'" + (f" ({bounds})" if bounds else "")
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the text in its normal form, or the mapping as sorted pairs."""
         if self.mapping and isinstance(value, dict | Gains):
             return Gains(value)
         word, numbers = self.split(value)
         return f"{word}({', '.join(map(repr, numbers))})" if numbers else word
 
-    def split(self, value: Any) -> tuple[str, tuple[float, ...]]:  # noqa: ANN401
+    def split(self, value: Any) -> tuple[str, tuple[float, ...]]:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the word and its numbers."""
         match = CALL.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
         if not match or match[1] not in self.forms:
@@ -149,7 +167,11 @@ class Call:
 class Gains(dict[float, float]):
     """A mapping from relevance to gain that can be hashed, as measures are."""
 
+    allowed = "a mapping of relevance to gain (>= 0), such as {1: 1, 2: 3}"
+
     def __init__(self, gains: dict[float, float]) -> None:
+        if not gains:
+            raise ValueError
         level, gain = Number(), Number(low=0)
         super().__init__(sorted((level(key), gain(value)) for key, value in gains.items()))
 

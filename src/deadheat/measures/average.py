@@ -140,6 +140,10 @@ class AR(RelevanceMeasure, CutMeasure):
     with :math:`C_i` the relevant documents in the top i and N as for `AP`. The order inside the top k does not matter;
     divided by the retrieved relevant documents it is (C_k + 1) / 2R.
 
+    References
+    ----------
+    No paper that we know of: tutorials set it beside `AP`, with recall in the place of precision.
+
     Examples
     --------
     >>> from deadheat import evaluate

@@ -167,6 +167,7 @@ class nERR(ERR):
     """
 
     title = "normalised expected reciprocal rank"
+    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
     aliases: ClassVar[tuple[str, ...]] = ()
 
     def ideal(self, placements: Placements) -> FloatArray:

@@ -40,7 +40,7 @@ class Function:
 
     allowed = "a function of the relevance values in rank order"
 
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the function."""
         if not callable(value):
             raise ValueError  # noqa: TRY004 - the caller makes one message of it
@@ -52,7 +52,7 @@ class Seed:
 
     allowed = "a whole number from 0 on, or a numpy.random.Generator"
 
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return a seed: a generator gives one."""
         if isinstance(value, np.random.Generator):
             return int(value.integers(2**63))
@@ -77,7 +77,8 @@ class Custom(CutMeasure):
     function : callable
         ``function(relevance)`` or ``function(relevance, n_retrieved)`` returns a float. `relevance` is an array of
         shape (n_retrieved,), or (min(k, n_retrieved),) with a cutoff, in rank order; unjudged documents have 0.
-    max_orders : int, default 10,000
+    max_orders : int or None, default 10,000
+        None enumerates the orders however many they are.
     rng : int or numpy.random.Generator, default 0
         Seed of the sampling; every query draws from it alone, whatever the other queries are.
 
@@ -95,7 +96,9 @@ class Custom(CutMeasure):
     name: str = parameter(None, Name(), "what it is called")
     function: Callable[..., float] = parameter(None, Function(), "of the relevance values in rank order")
     _: KW_ONLY
-    max_orders: int = parameter(10_000, Cutoff(), "most orders that are enumerated, and number drawn beyond that")
+    max_orders: int | None = parameter(
+        10_000, Cutoff(), "most orders that are enumerated, and number drawn beyond that; None: no limit"
+    )
     rng: int | np.random.Generator = parameter(0, Seed(), "seed of the sampling")
 
     def __repr__(self) -> str:
@@ -137,7 +140,7 @@ class Custom(CutMeasure):
             ranking[start : start + len(values)] = values
             if (self.cutoff is None or start < self.cutoff) and len(set(values.tolist())) > 1:
                 ties.append((start, values))
-        if math.prod(_n_arrangements(values) for _, values in ties) <= self.max_orders:
+        if self.max_orders is None or math.prod(_n_arrangements(values) for _, values in ties) <= self.max_orders:
             rankings, sampled = _enumerated(ranking, ties), False
         else:
             seed = [int(self.rng), zlib.crc32(placements.query_ids[query].encode())]  # type: ignore[arg-type]

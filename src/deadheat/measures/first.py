@@ -140,6 +140,11 @@ class FRP(FirstMeasure):
     Without a cutoff, n_retrieved + 1 stands for "none retrieved"; a query that the run lacks has no value (NaN) and
     is left out of the mean.
 
+    References
+    ----------
+    Cooper 1968, https://doi.org/10.1002/asi.5090190108, whose expected search length for one relevant document is
+    the mean over ties of FRP - 1.
+
     Examples
     --------
     >>> from deadheat import evaluate
@@ -168,7 +173,7 @@ def last_rank(placements: Placements, cutoff: int | None) -> FloatArray:
 
 
 DEFINITION = Choice(("permutations", "mid_rank"))
-DEFINITION_MEANING = "mean over all tie orders, or the paper's formula on the tie itself"
+DEFINITION_MEANING = "mean over all tie orders, or the paper's formula on the tie itself, under every tie policy"
 
 
 class PaperMeasure(FirstMeasure):
@@ -181,10 +186,10 @@ class PaperMeasure(FirstMeasure):
         """Return the paper's value of a relevant document in a tie."""
 
     def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance; the paper's formula does not vary with the order."""
+        """Return mean and variance; the paper's formula is one of the ties, which no policy has broken before."""
         if self.definition == "permutations":
             return super().moments(placements)
-        found = placements.relevant(self.rel)
+        found = (placements.before or placements).relevant(self.rel)
         total = placements.by_query(found.count * self.of_tie(found.above, found.tied), found.query)
         return ratio(total, placements.n_relevant(self.rel)), np.zeros(placements.n_queries)
 
@@ -211,7 +216,8 @@ class MTRR(PaperMeasure):
 
     and so `RR` itself. With ``definition="mid_rank"`` it is the paper's equation 11 instead: the mean over all
     relevant documents d of :math:`2 / (2 r_d + t_d - 1)`, with :math:`r_d` the best rank of d and :math:`t_d` the
-    size of its tie: reciprocals of middle ranks, which is not a mean over orders.
+    size of its tie: reciprocals of middle ranks, which is not a mean over orders but a function of the ties
+    themselves. No order of them changes it, and so no tie policy does.
 
     References
     ----------
@@ -253,8 +259,8 @@ class TMHits(PaperMeasure):
 
     and so `Hit` itself. With ``definition="mid_rank"`` it is the paper's equation 12 instead, read as the mean over
     all relevant documents d of :math:`\min(1, \max(0, k - a_d) / t_d)`, with :math:`a_d` documents above and
-    :math:`t_d` in the tie of d: the expected recall at k. (As printed, the equation exceeds 1 for two documents
-    above a tie of two.)
+    :math:`t_d` in the tie of d: the expected recall at k, whatever the tie policy. (As printed, the equation exceeds
+    1 for two documents above a tie of two.)
 
     References
     ----------

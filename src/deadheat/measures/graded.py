@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from deadheat.placement import Placements
 
 
+LARGEST_BETA = 1e6  # the count is lost in the gain from there on, and squares of still larger ones overflow
+
+
 @dataclass(frozen=True)
 class Sums:
     """Pairwise sums of the ties that hold documents with values u and h; `varied` tells which hold different ones."""
@@ -165,7 +168,7 @@ class Q(RelevanceMeasure, CutMeasure):
     title = "Q-measure"
     binary = False
 
-    beta: float = parameter(1, Number(low=0), "weight of the gain against the count")
+    beta: float = parameter(1, Number(low=0, high=LARGEST_BETA), "weight of the gain against the count")
 
     def _sums(self, placements: Placements) -> Sums:
         def find() -> Sums:

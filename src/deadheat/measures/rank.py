@@ -33,6 +33,12 @@ class MR(CountConditional):
     each one below k or not retrieved at rank k + 1 (``"capped"``). Without any it is n_retrieved + 1, or k + 1; a
     query that the run lacks has no value without a cutoff (NaN) and is left out of the mean.
 
+    References
+    ----------
+    Bordes et al. 2013, Translating embeddings for modeling multi-relational data, NeurIPS 26, where it is the mean
+    rank of the right entity; variance over ties, which is that of a rank sum: Mann and Whitney 1947,
+    https://doi.org/10.1214/aoms/1177730491.
+
     Examples
     --------
     >>> from deadheat import evaluate
@@ -111,18 +117,20 @@ class MR(CountConditional):
         return ("binary", self.rel), (placements.relevance >= self.rel).astype(np.float64)
 
     def _capped_parts(self, placements: Placements) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-        """Return the ties with the weights rank - (k + 1): what a document gains over being capped."""
-        starts, cutoff = placements.tie_starts, self.cutoff or 0
-        return (
-            placements.above[starts],
-            placements.tied[starts],
-            np.arange(cutoff) - float(cutoff),
-            placements.query[starts],
-        )
+        """Return the ties with the weights rank - (d + 1), d the largest depth: what a document gains over it."""
+        starts, deepest = placements.tie_starts, self._deepest(placements)
+        weights = np.arange(deepest) - float(deepest)
+        return placements.above[starts], placements.tied[starts], weights, placements.query[starts]
 
     def _capped_mean(self, placements: Placements) -> FloatArray:
         above, tied, weights, query = self._capped_parts(placements)
         total, _ = gain_moments(placements, *self._binary(placements))
         part = linear.mean(above, tied, self.inside(above, tied), total, weights=weights)
         saved = ratio(placements.by_query(part, query), placements.n_relevant(self.rel))
-        return self.empty(placements) + saved
+        # A cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found.
+        deepest = self._deepest(placements)
+        return deepest + 1 + saved + (1 - self._found_share(placements)) * ((self.cutoff or deepest) - deepest)
+
+    def _deepest(self, placements: Placements) -> int:
+        """Return the largest number of documents looked at in any list."""
+        return int(self.depth(placements).max(initial=0))

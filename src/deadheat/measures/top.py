@@ -152,7 +152,9 @@ class F(CutTopMeasure):
 
     .. math:: F_\beta@k = \frac{(1 + \beta^2)\, C_k}{k + \beta^2 R}
 
-    This form is linear in :math:`C_k`, so its mean over ties is its value at the mean count.
+    with :math:`C_k` the relevant documents in the top k and R those of the qrels (``norm="retrieved_all"``: of the
+    whole list). Without a cutoff, k is the number of retrieved documents. This form is linear in :math:`C_k`, so its
+    mean over ties is its value at the mean count.
 
     References
     ----------
@@ -173,10 +175,10 @@ class F(CutTopMeasure):
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
 
     def divisor(self, placements: Placements) -> FloatArray:
-        """Return (k + beta^2 R) / (1 + beta^2)."""
+        """Return (k + beta^2 R) / (1 + beta^2), with the larger of 1 and beta^2 divided out, which may overflow."""
         k = placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
-        square = float(self.beta) ** 2
-        return (k + square * relevant_by(self.norm, placements, self.rel)) / (1 + square)
+        of_k, of_relevant = (1.0, self.beta**2) if self.beta <= 1 else ((1 / self.beta) ** 2, 1.0)
+        return (of_k * k + of_relevant * relevant_by(self.norm, placements, self.rel)) / (of_k + of_relevant)
 
 
 @register
@@ -239,6 +241,10 @@ class Judged(CutMeasure):
     .. math:: \text{Judged}@k = J_k / \min(k, n)
 
     with :math:`J_k` the judged documents in the top k and n the retrieved ones.
+
+    References
+    ----------
+    MacAvaney, Macdonald and Ounis 2022, https://doi.org/10.48550/arXiv.2111.13466, whose ir-measures calls it so.
 
     Examples
     --------

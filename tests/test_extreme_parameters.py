@@ -1,0 +1,98 @@
+"""Parameters and cutoffs far beyond what is usual, beside fractions over every order."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import MeasureError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+JUDGED = {"a": 2, "b": 0, "c": 1, "d": 1, "z": 1}
+RUN = {"a": 2.0, "b": 2.0, "c": 2.0, "e": 1.0, "d": 0.5, "f": 0.5, "g": 0.5}
+TIES = ("abc", "e", "dfg")
+N_RELEVANT = 4
+
+
+def assert_is_over_orders(measure: dh.Measure, of_order: Callable[[Sequence[str]], Fraction]) -> None:
+    """Compare mean, standard deviation and extremes with those over every order of the ties."""
+    choices = itertools.product(*(itertools.permutations(tie) for tie in TIES))
+    values = [of_order(tuple(itertools.chain(*choice))) for choice in choices]
+    mean = sum(values, Fraction()) / len(values)
+    variance = sum(((value - mean) ** 2 for value in values), Fraction()) / len(values)
+    found = dh.evaluate({"q": JUDGED}, {"q": RUN}, [measure])[measure]
+    assert found.values[0] == pytest.approx(float(mean), rel=1e-14)
+    assert found.tie_std[0] == pytest.approx(float(variance) ** 0.5, rel=1e-12)
+    assert found.tie_min[0] == pytest.approx(float(min(values)), rel=1e-14)
+    assert found.tie_max[0] == pytest.approx(float(max(values)), rel=1e-14)
+
+
+@pytest.mark.parametrize("cutoff", [1, 2, 6, 7, 8, 10, 10**9, 2**53])
+def test_capped_ranks(cutoff: int) -> None:
+    """A cutoff beyond the list needs no weight for each of its ranks, and takes no digit from the ranks found."""
+
+    def capped(order: Sequence[str]) -> Fraction:
+        ranks = [order.index(doc) + 1 if doc in order else cutoff + 1 for doc in JUDGED if JUDGED[doc] >= 1]
+        return Fraction(sum(min(rank, cutoff + 1) for rank in ranks), N_RELEVANT)
+
+    assert_is_over_orders(dh.MR(missing="capped", cutoff=cutoff), capped)
+
+
+def test_capped_ranks_keep_their_digits() -> None:
+    notation = f"MR(missing='capped')@{2**53}"
+    scores = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1, "c": 1}}, [notation])[notation]
+    assert (scores.values[0], scores.tie_min[0], scores.tie_max[0]) == (2, 1, 3)
+    assert scores.tie_std[0] == pytest.approx((2 / 3) ** 0.5, rel=1e-15)
+
+
+@pytest.mark.parametrize("beta", [0, 1e-300, 0.3, 1, 3, 1e160, 1e308])
+@pytest.mark.parametrize("cutoff", [1, 2, 5, 100])
+def test_weights_of_recall(beta: float, cutoff: int) -> None:
+    def weighted(order: Sequence[str]) -> Fraction:
+        found, square = sum(JUDGED.get(doc, 0) >= 1 for doc in order[:cutoff]), Fraction(beta) ** 2
+        return (1 + square) * found / (cutoff + square * N_RELEVANT)
+
+    assert_is_over_orders(dh.F(beta=beta) @ cutoff, weighted)
+
+
+@pytest.mark.parametrize("beta", [0, 1e-300, 0.3, 1, 1e6])
+def test_weights_of_the_gain(beta: float) -> None:
+    ideal = [2, 3, 4, 5]
+
+    def blended(order: Sequence[str]) -> Fraction:
+        total, count, gain = Fraction(), 0, 0
+        for rank, doc in enumerate(order, 1):
+            if JUDGED.get(doc, 0) >= 1:
+                count, gain = count + 1, gain + JUDGED[doc]
+                best = ideal[min(rank, len(ideal)) - 1]
+                total += (count + Fraction(beta) * gain) / (rank + Fraction(beta) * best)
+        return total / N_RELEVANT
+
+    assert_is_over_orders(dh.Q(beta=beta), blended)
+
+
+@pytest.mark.parametrize("beta", [1.1e6, 1e308, float("inf"), -1])
+def test_weights_of_the_gain_that_are_refused(beta: float) -> None:
+    with pytest.raises(MeasureError, match=r"Q: beta must be a number in \[0, 1e\+06\]"):
+        dh.Q(beta=beta)
+
+
+def test_a_measure_of_ones_own_without_a_limit() -> None:
+    """5,040 orders are more than 100, and are enumerated all the same."""
+    judged = {f"d{level}": level for level in range(7)}
+    run = {"q": dict.fromkeys(judged, 1.0)}
+
+    def discounted(relevance: Sequence[float]) -> float:
+        return sum(value / rank for rank, value in enumerate(relevance, 1))
+
+    exact, sampled = (dh.Custom("c", discounted, max_orders=limit) for limit in (None, 100))
+    found = dh.evaluate({"q": judged}, run, [exact])[exact]
+    expected = Fraction(sum(range(7)), 7) * sum(Fraction(1, rank) for rank in range(1, 8))
+    assert found.values[0] == pytest.approx(float(expected), rel=1e-13)
+    assert found.standard_error[0] == 0 < dh.evaluate({"q": judged}, run, [sampled])[sampled].standard_error[0]
