@@ -173,7 +173,7 @@ def test_invariants_hold_on_random_runs(seed: int) -> None:
         )
         for number in range(8)
     )
-    result = dh.bench(Cases("random", {}, cases), documents, draw, at=(1, 2, 3, 10), n_resamples=50)
+    result = dh.bench(Cases("random", {}, cases), documents, draw, at=(1, 2, 3, 10), n_resamples=99)
     means = result.evaluations[Key("random", "(none)", "draw")].means()
     assert means["Hit@1"] == pytest.approx(means["P@1"])
     assert means["RR"] >= means["Hit@1"]
@@ -199,7 +199,7 @@ def test_clusters_of_expected_ids_widen_the_interval_and_the_report_says_so() ->
 
 
 def test_cases_that_share_an_id_by_way_of_others_are_one_cluster() -> None:
-    result = dh.bench(CASES, DOCUMENTS, n_resamples=50, cluster="expected_ids")
+    result = dh.bench(CASES, DOCUMENTS, n_resamples=99, cluster="expected_ids")
     clusters = result.parts["mine", "en"].clusters("expected_ids")
     assert clusters is not None
     assert clusters["e2"] == clusters["e3"] != clusters["e1"] == clusters["e4"]
@@ -239,8 +239,22 @@ def test_max_rel_stands_on_the_ontology_beside_chance() -> None:
 def test_ids_that_an_ontology_lacks_are_said() -> None:
     small = Ontology.from_parents({"D3": [], "D1": ["D3"], "D2": ["D3"]})
     with pytest.warns(DeadheatWarning, match="D4"):
-        result = dh.bench(CASES, DOCUMENTS, ontology=small, n_resamples=50)
+        result = dh.bench(CASES, DOCUMENTS, ontology=small, n_resamples=99)
     assert any("'D4'" in note for note in result.notes)
+
+
+def test_an_id_that_collection_and_ontology_lack_is_said_once() -> None:
+    near = Cases("near", {}, (Case("a", "sleep", ("D1", "D5", "Z1"), (1.0, 1.0, 1.0)),))
+    small = Ontology.from_parents({"D3": [], "D1": ["D3"], "D5": ["D3"]}, obsolete={"Z1": ["D1"]})
+    lacks_d5 = "near: 1 of 3 expected ids are not in terms; no search finds them: 'D5'"
+    lacking = "near: 1 of 3 expected ids are not in terms and no terms of the ontology; no search finds them and their"
+    with pytest.warns(DeadheatWarning):
+        result = dh.bench(near, DOCUMENTS, known, ["RR", "MaxRel@1"], ontology=small, n_resamples=99)
+    said = [note for note in result.notes if "expected" in note]
+    assert said == [lacks_d5, f"{lacking} similarity to everything is 0: 'Z1' (is obsolete: use 'D1')"]
+    with pytest.warns(DeadheatWarning):
+        result = dh.bench(near, DOCUMENTS, known, "RR", ontology=small, n_resamples=99)
+    assert result.notes == ("near: 2 of 3 expected ids are not in terms; no search finds them: 'D5', 'Z1'",)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +290,7 @@ def test_wrong_cases_are_refused() -> None:
         dh.bench(elsewhere, DOCUMENTS)
     partly = Cases("near", {}, (Case("a", "x", ("Z1", "D1"), (1.0, 1.0)),))
     with pytest.warns(DeadheatWarning, match="1 of 2 expected ids are not in terms"):
-        dh.bench(partly, DOCUMENTS, n_resamples=50)
+        dh.bench(partly, DOCUMENTS, n_resamples=99)
     with pytest.raises(ParameterError, match="two sets of cases are named 'mine'"):
         dh.bench([CASES, CASES], DOCUMENTS)
     with pytest.raises(ParameterError, match="cases must be Cases, a path"):
@@ -288,4 +302,4 @@ def test_documents_that_the_collection_lacks_are_said() -> None:
         return [{"d1": 1.0, "D1": 0.5} for _ in texts]
 
     with pytest.warns(DeadheatWarning, match=r"strange found 1 documents that terms does not have \(d1\)"):
-        dh.bench(CASES, DOCUMENTS, strange, n_resamples=50)
+        dh.bench(CASES, DOCUMENTS, strange, n_resamples=99)

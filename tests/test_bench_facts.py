@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
+from deadheat.benchmark import report_bench
+from deadheat.report.of_comparison import report_comparison
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,3 +65,18 @@ def test_tests_by_cluster_say_so(files: tuple[Path, Path]) -> None:
     result = dh.bench(*files, two, ["RR"], cluster="expected_ids")
     assert "by cluster" in told(result)
     assert "by cluster" not in told(dh.bench(*files, two, ["RR"]))
+
+
+def test_intervals_and_tests_are_told_as_in_a_comparison(files: tuple[Path, Path]) -> None:
+    result = dh.bench(*files, ["bm25", "bm25(b=0)"], ["RR"], rng=7, n_resamples=200, alternative="less")
+    report = told(result)
+    assert "intervals: BCa bootstrap over cases, 200 resamples (--rng 7), two-sided, not corrected" in report
+    assert "a bootstrap of 3 cases gives intervals that are too narrow: --ci-method t is better there" in report
+    assert "(sign flips), less, exact; corrected by Holm within a measure" in report
+    assert "p below 0.05: 0 of 1 difference" in report
+    (comparison,) = result.comparisons.values()
+    of_bench = {fact.key: fact.value for fact in report_bench(result).facts}
+    shared = [fact for fact in report_comparison(comparison, qrels="").facts if hasattr(comparison.design, fact.key)]
+    assert len(shared) == len(vars(comparison.design))
+    assert {fact.key: of_bench[fact.key] for fact in shared} == {fact.key: fact.value for fact in shared}
+    assert "too narrow" not in told(dh.bench(*files, ["bm25"], ["RR"], method="t", cluster="text"))

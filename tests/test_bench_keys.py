@@ -55,7 +55,7 @@ class Own:
 
 def mean(output: Path, retriever: object) -> float:
     """Return Hit@1 of the English part, kept in a folder."""
-    result = dh.bench(CASES, DOCUMENTS, {"own": retriever}, "Hit@1", output=output, n_resamples=20)
+    result = dh.bench(CASES, DOCUMENTS, {"own": retriever}, "Hit@1", output=output, n_resamples=99)
     return result.evaluations[Key("mine", "en", "own")].means()["Hit@1"]
 
 
@@ -94,7 +94,7 @@ def test_a_key_that_json_cannot_hold_is_refused_before_anything_is_searched(tmp_
 
 def test_runs_of_another_k_stand_beside_each_other(tmp_path: Path) -> None:
     for k in (50, 60, 50):
-        result = dh.bench(CASES, DOCUMENTS, "bm25", "RR", k, tmp_path, n_resamples=20)
+        result = dh.bench(CASES, DOCUMENTS, "bm25", "RR", k, tmp_path, n_resamples=99)
     assert len(result.reused) == 2
     assert sorted(path.name for path in (tmp_path / "runs").glob("mine.en*.parquet")) == [
         "mine.en.bm25.k50.parquet",
@@ -110,7 +110,7 @@ def test_a_run_file_that_lacks_a_language_is_refused_before_anything_is_searched
         dh.bench(CASES, DOCUMENTS, [own, english])
     assert own.n_searches == 0
     both = f"run({str(english)!r}, {str(german)!r}, name='both')"
-    result = dh.bench(CASES, DOCUMENTS, both, "Hit@1", n_resamples=20)
+    result = dh.bench(CASES, DOCUMENTS, both, "Hit@1", n_resamples=99)
     assert [one.means()["Hit@1"] for one in result.evaluations.values()] == [1.0, 1.0]
 
 
@@ -124,7 +124,7 @@ def test_what_is_no_collection_is_said(collection: object) -> None:
 def test_synonyms_are_chosen_when_the_collection_is_read(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("doc_id,text,synonyms\nD1,fever,Fieber\nD2,pain,\n")
     found = [
-        dh.bench(CASES, tmp_path / "terms.csv", "bm25", "Hit@1", synonyms=one, n_resamples=20).evaluations[
+        dh.bench(CASES, tmp_path / "terms.csv", "bm25", "Hit@1", synonyms=one, n_resamples=99).evaluations[
             Key("mine", "de", "bm25")
         ]
         for one in ("exact", "none")

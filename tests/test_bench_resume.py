@@ -56,7 +56,7 @@ def test_killed_and_started_again_it_does_no_finished_work_again(tmp_path: Path)
 def test_what_has_changed_runs_again(tmp_path: Path) -> None:
     def searches(cases: Cases = CASES, documents: Collection = DOCUMENTS, k: int = 50, limit: int | None = None) -> int:
         retriever = Counting()
-        dh.bench(cases, documents, retriever, k=k, output=tmp_path, limit=limit, n_resamples=50, measures="RR")
+        dh.bench(cases, documents, retriever, k=k, output=tmp_path, limit=limit, n_resamples=99, measures="RR")
         return len(retriever.searched)
 
     assert searches() == 2
@@ -72,7 +72,7 @@ def test_what_has_changed_runs_again(tmp_path: Path) -> None:
 
 def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def reused() -> int:
-        return len(dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=50, measures="RR").reused)
+        return len(dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=99, measures="RR").reused)
 
     assert [reused(), reused()] == [0, 2]
     monkeypatch.setattr("deadheat.benchmark._searching.SEARCH", -1)
@@ -81,7 +81,7 @@ def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pyt
 
 def test_evaluations_are_those_of_the_last_call(tmp_path: Path) -> None:
     def evaluations(*retrievers: str, limit: int | None = None) -> set[str]:
-        dh.bench(CASES, DOCUMENTS, retrievers, "RR", output=tmp_path, limit=limit, n_resamples=50)
+        dh.bench(CASES, DOCUMENTS, retrievers, "RR", output=tmp_path, limit=limit, n_resamples=99)
         return {path.name for path in (tmp_path / "evaluations").iterdir()}
 
     ending = (".json", ".parquet")
@@ -97,17 +97,17 @@ def test_evaluations_are_those_of_the_last_call(tmp_path: Path) -> None:
 
 
 def test_a_damaged_run_is_made_again(tmp_path: Path) -> None:
-    dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=50, measures="RR")
+    dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=99, measures="RR")
     (tmp_path / "runs" / "mine.de.counting.k50.parquet").write_bytes(b"half a file")
     retriever = Counting()
-    dh.bench(CASES, DOCUMENTS, retriever, output=tmp_path, n_resamples=50, measures="RR")
+    dh.bench(CASES, DOCUMENTS, retriever, output=tmp_path, n_resamples=99, measures="RR")
     assert retriever.searched == [("Fieber", "Schlaf", "Kopfweh")]
 
 
 def test_a_quick_look_is_kept_apart(tmp_path: Path) -> None:
-    dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=50, measures="RR")
+    dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, n_resamples=99, measures="RR")
     before = files(tmp_path)
-    result = dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, limit=1, n_resamples=50, measures="RR")
+    result = dh.bench(CASES, DOCUMENTS, Counting(), output=tmp_path, limit=1, n_resamples=99, measures="RR")
     assert [len(part.cases) for part in result.parts.values()] == [1, 1]
     after = files(tmp_path)
     assert {name: after[name] for name in before} == before
@@ -122,7 +122,7 @@ def test_runs_and_evaluations_can_be_read(tmp_path: Path) -> None:
     run = dh.read_run(tmp_path / "runs" / "mine.de.bm25.k50.parquet")
     assert dh.evaluate(CASES.by_language()["de"].qrels(), run, "RR").means() == {"RR": 2 / 3}
     german, old = CASES.by_language()["de"], {"old": tmp_path / "runs" / "mine.de.bm25.k50.parquet"}
-    again = dh.bench(german, DOCUMENTS, old, n_resamples=50)
+    again = dh.bench(german, DOCUMENTS, old, n_resamples=99)
     assert again.evaluations[Key("mine", "de", "old")].means()["RR"] == 2 / 3
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from deadheat.collection import Collection
-from deadheat.retrievers import BM25
+from deadheat.errors import ParameterError
+from deadheat.retrievers import BM25, identity, make_retriever
 from deadheat.retrievers._bm25 import METHODS
 from test_retrievers import found
 
@@ -19,6 +20,7 @@ pytest.importorskip("bm25s", reason="BM25 needs the extra retrievers")
 
 DELTA = 0.5  # of bm25s, for bm25l and bm25+
 each_method = pytest.mark.parametrize("method", METHODS)
+ANY_LENGTH = r"\w+"  # of a word
 FRUIT = ("red red apple", "red pear", "green pear tree at noon", "blue sky", "grey sea", "one more word")
 
 
@@ -96,3 +98,45 @@ def test_a_document_is_found_by_any_of_its_strings_and_scores_by_the_best(method
     assert list(hits) == ["d1", "d0"]
     (alone,) = found(indexed(made("sea", "blue sea", "sky", "blue", "tree"), method), ["blue"])
     assert list(hits.values()) == [alone["d3"], alone["d1"]]
+
+
+def test_words_of_one_letter_count_if_the_pattern_takes_them() -> None:
+    documents = made("hepatitis A", "hepatitis B", "hepatitis C")
+    default, letters = BM25(), BM25(token_pattern=ANY_LENGTH, stopwords=None)
+    for retriever in (default, letters):
+        retriever.index(documents)
+    (all_alike,) = found(default, ["hepatitis B"])
+    assert len(set(all_alike.values())) == 1
+    for letter, doc in zip("abc", ("d0", "d1", "d2"), strict=True):
+        (hits,) = found(letters, [f"Hepatitis {letter}"])
+        assert max(hits, key=hits.__getitem__) == doc
+        assert len(set(hits.values())) == 2
+
+
+def test_a_pattern_is_part_of_name_and_key() -> None:
+    retriever = make_retriever(f"bm25(token_pattern=r'{ANY_LENGTH}')")
+    assert isinstance(retriever, BM25)
+    assert retriever.token_pattern == ANY_LENGTH
+    assert identity(retriever) == identity(make_retriever(retriever.name)) != identity(BM25())
+    assert BM25().name == "bm25"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(", r"such as .*, got '\(': missing \)"),
+        (7, "such as .*, got 7"),
+        (rb"\w+", "such as .*, got b"),
+        (r"(\w)(\w)", "with one group at most"),
+        (r"\w*", "no match in an empty text"),
+    ],
+)
+def test_a_pattern_that_finds_no_words_is_refused(pattern: Any, message: str) -> None:  # noqa: ANN401 - wrong ones
+    with pytest.raises(ParameterError, match=f"token_pattern must be a regular expression .*{message}"):
+        BM25(token_pattern=pattern)
+
+
+def test_documents_without_a_word_of_the_pattern_are_refused() -> None:
+    retriever = make_retriever(r"bm25(token_pattern='\\d+')")
+    with pytest.raises(ParameterError, match=r"has a word that BM25 counts, by '\\\\d\+'"):
+        retriever.index(made(*FRUIT))

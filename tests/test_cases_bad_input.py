@@ -218,6 +218,13 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
         ),
         ("c.csv", "text,expected_ids\na,b,c\n", CasesError, r"c.csv:2: expected 2 fields"),
         ("c.csv", "text,expected_ids\n", EmptyDataError, r"c.csv: no case in it"),
+        (
+            "c.csv",
+            'text,expected_ids\na,b\n"c,d\ne,f\n',
+            MalformedRowError,
+            r"c.csv:3: quotes that do not match, .*: a field that begins with a quote ends with one, and .* twice",
+        ),
+        ("c.csv", 'text,expected_ids\n"a" b,c\n', MalformedRowError, r"c.csv:2: quotes that do not match, "),
         ("c.txt", "a", FileFormatError, r"c.txt: cannot tell the format of these cases: name the file .json"),
         ("c.json", "\x00\x01", FileFormatError, r"c.json: expected text in UTF-8, got a binary file"),
     ],
@@ -274,3 +281,19 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ParameterError, match=r"unknown format of cases 'jsn', expected one of .* Did you mean 'json'\?"
     ):
         dh.read_cases(tmp_path / "cases.json", format="jsn")
+
+
+def test_a_file_in_latin_1_is_named_with_the_line_and_what_to_do(tmp_path: Path) -> None:
+    cases = ['{"text": "fever", "expected_ids": ["a"]}', '{"text": "M\u00fcdigkeit", "expected_ids": ["b"]}']
+    texts = {
+        "c.csv": "text,expected_ids\nM\u00fcdigkeit,b\n",
+        "c.json": f"[{cases[0]},\n{cases[1]}]",
+        "c.jsonl": "\n".join(cases),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text.encode("latin-1"))
+        with pytest.raises(FileFormatError, match=rf"{name}:2: the text is not UTF-8 \(byte 0xFC\): .*; convert it"):
+            dh.read_cases(tmp_path / name)
+        (finding,) = validate(tmp_path / name).findings
+        assert (finding.place, finding.line) == (f"{tmp_path / name}:2", 2)
+        assert "iconv -f latin1 -t utf-8" in finding.message

@@ -103,20 +103,20 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
     ("options", "code", "message"),
     [
         (["--retriever", "bm52"], USAGE, "Did you mean 'bm25'"),
-        (["--baseline", "x"], USAGE, "baseline must be one of 'bm25'"),
+        (["--baseline", "x"], USAGE, "--baseline must be one of 'bm25'"),
         (["--cluster", "domain"], BAD_DATA, "10 of 10 cases have no domain"),
         (["--cluster", "expected_id"], USAGE, "Did you mean 'expected_ids'"),
         (["--ontology", "nowhere.obo"], BAD_DATA, "no such file"),
         (["--similarity", "lin"], USAGE, "add --ontology FILE"),
-        (["--synonyms", "some"], USAGE, "synonyms must be one of 'exact', 'all', 'none'"),
+        (["--synonyms", "some"], USAGE, "--synonyms must be one of 'exact', 'all', 'none'"),
         (["--id-pattern", "HP:[0-9]{7}"], BAD_DATA, "HP:[0-9]{7}"),
         (["--at", "100"], USAGE, "Hit@100 looks at 100 documents, but 50 are retrieved: give --k 100 or more"),
         (["--at", "5", "-m", "RR"], USAGE, "--at is about the default measures, got 5 beside -m: write nDCG@20"),
         (["--test", "wilcoxon", "--cluster", "expected_ids"], USAGE, "cluster is for the tests"),
-        (["--alternative", "more"], USAGE, "alternative must be one of 'two-sided', 'greater', 'less'"),
+        (["--alternative", "more"], USAGE, "--alternative must be one of 'two-sided', 'greater', 'less'"),
         (["--retriever", "old.run"], BAD_DATA, "old.run: no such file"),
         (["-m", "nDGC@10"], USAGE, "Did you mean 'nDCG'"),
-        (["--test", "z-test"], USAGE, "test must be one of"),
+        (["--test", "z-test"], USAGE, "--test must be one of"),
         (["--output", str(DEMO / "SOURCE.md")], USAGE, "is no folder that can be written to"),
     ],
 )
@@ -143,7 +143,7 @@ def test_cases_on_the_standard_input_need_a_format() -> None:
 
     refused, read = piped(), piped("--input-format", "csv")
     assert refused.returncode == BAD_DATA
-    assert "name the file .json, .jsonl or .csv, or give --input-format json" in refused.stderr
+    assert "save it in a file that ends in .json, .jsonl or .csv, or give --input-format json" in refused.stderr
     assert read.stdout.startswith("stdin (en): 10 cases\n")
 
 

@@ -61,7 +61,7 @@ def at(found: dict[str, Any], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - w
         ("--correction none", {(*WORSE, "p_adjusted"): None}),
         ("--test t", {("test",): "t", (*WORSE, "p_value"): None}),
         ("--alternative greater", {(*WORSE, "p_value"): 1.0}),
-        ("--confidence-level 80", {("confidence_level",): 0.8, (*MEANS, "RR", "low"): None, (*WORSE, "high"): None}),
+        ("--confidence-level 0.8", {("confidence_level",): 0.8, (*MEANS, "RR", "low"): None, (*WORSE, "high"): None}),
         ("--ci-method percentile", {(*MEANS, "RR", "low"): None, (*WORSE, "high"): None}),
         ("--n-resamples 150", {(*MEANS, "RR", "low"): None, (*WORSE, "high"): None}),
         ("--rng 3", {(*MEANS, "RR", "low"): None, (*WORSE, "high"): None}),

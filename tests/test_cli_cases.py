@@ -94,7 +94,7 @@ def test_findings_as_json(folder: Path) -> None:
         (("cases.json", "--schema"), 2, "give files to check, or --schema"),
         (("case.json",), 3, "case.json: no such file. Did you mean 'cases.json'?"),
         (("cases.json", "--ontology", "hp.obo"), 3, "hp.obo: no such file."),
-        (("cases.json", "--id-pattern", "("), 2, "id_pattern must be a regular expression such as"),
+        (("cases.json", "--id-pattern", "("), 2, "--id-pattern must be a regular expression such as"),
         (("cases.json", "-o", "cases.json"), 2, "the output 'cases.json' is the input 'cases.json'"),
     ],
 )
@@ -158,4 +158,4 @@ def test_sets_of_one_name_are_told_apart(folder: Path) -> None:
         "german/tiny",
         "english/tiny",
     ]
-    assert "by must be one of 'language', 'difficulty'" in call("cases", "german/tiny.json", "--by", "text").stderr
+    assert "--by must be one of 'language', 'difficulty'" in call("cases", "german/tiny.json", "--by", "text").stderr

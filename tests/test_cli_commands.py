@@ -135,7 +135,7 @@ def test_convert_of_neither_names_the_line(folder: Path) -> None:
 def test_demo_fits_a_screen_and_shows_that_the_winner_changes() -> None:
     out = ok("demo")
     lines = out.splitlines()
-    assert len(lines) < 40
+    assert len(lines) < 24  # with the line to type the next command on
     assert max(map(len, lines)) <= 80
     assert "NIST assessors" in out
     document = json.loads(ok("demo", "--format", "json"))
@@ -146,9 +146,55 @@ def test_demo_fits_a_screen_and_shows_that_the_winner_changes() -> None:
 
 
 def test_what_the_demo_says_next_works(folder: Path) -> None:
-    closing = ok("demo").split("Next:")[1].splitlines()
-    commands = [line.strip().split()[1:] for line in closing if line.strip().startswith("deadheat ")]
-    assert [command[0] for command in commands] == ["demo", "ties", "evaluate"]
-    for command in commands[:2]:
+    commands = [line.split()[1:] for line in ok("demo").splitlines() if line.startswith("  deadheat ")]
+    assert [command[0] for command in commands] == ["demo", "ties"]
+    for command in commands:
         assert call(*command).exit_code == 0
     assert (folder / "demo-data" / "SOURCE.md").is_file()
+
+
+def test_the_demo_names_a_program_that_a_shell_finds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", [".venv/bin/deadheat"])
+    monkeypatch.setenv("PATH", str(folder))
+    assert "\n  .venv/bin/deadheat demo --copy demo-data\n" in ok("demo")
+    (folder / "deadheat").touch(0o755)
+    assert "\n  deadheat demo --copy demo-data\n" in ok("demo")
+
+
+def test_options_that_nothing_uses_are_refused() -> None:
+    for arguments in (["measures", "nDCG", "--digits", "2"], ["demo", "--force"], ["demo", "--copy", "x", "-o", "y"]):
+        assert call(*arguments).exit_code == 2
+    assert "default 3, in json all there are" in " ".join(ok("demo", "--help").split())
+    assert "default 4, in json and csv all there are" in " ".join(ok("evaluate", "--help").split())
+
+
+def test_advice_as_json_holds_lists_and_targets() -> None:
+    held = json.loads(ok("measures", "--for", "top1", "--format", "json"))
+    assert (held["measures"], held["targets"]) == (["RR", "Hit@1"], {"RR": 0.8})
+    assert "target    RR > 0.80" in ok("measures", "--for", "top1")
+    uses = json.loads(ok("measures", "--for", "--format", "json"))["uses"]
+    assert uses["top1"]["measures"] == ["RR", "Hit@1"]
+    catalogue = json.loads(ok("measures", "--format", "json"))["measures"]
+    assert catalogue["RR"]["aliases"] == list(measures()["RR"].aliases)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ties", "demo-data/Olz-gpt4o.run.gz", "demo-data/qrels.human.txt.gz", "-m", "trec"],
+        ["ties", "demo-data/Olz-gpt4o.run.gz", "demo-data/qrels.human.txt.gz"],
+        ["evaluate", "demo-data/qrels.human.txt.gz", "demo-data/Olz-gpt4o.run.gz", "bm25.run", "--per-query"],
+        ["measures"],
+        ["measures", "--for"],
+        ["demo"],
+    ],
+)
+def test_tables_fit_a_screen(width: int, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call("demo", "--copy", "demo-data").exit_code == 0
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = ok(*arguments).splitlines()
+    assert [line for line in lines if len(line) > width and not line.startswith("  deadheat ")] == []
+    monkeypatch.setenv("COLUMNS", "200")
+    if any("not shown at this width" in line for line in lines):
+        assert "not shown" not in ok(*arguments)

@@ -160,6 +160,7 @@ def test_crossed_strata_in_a_table(queries: Path) -> None:
 
 def test_clusters(queries: Path) -> None:
     out = ok("-m", "RR", "--queries", queries, "--pool-languages", "--cluster", "level")
+    assert "paired randomisation test (sign flips), by cluster, two-sided" in " ".join(out.split())
     assert "in 2 clusters" in " ".join(out.split())  # where the line wraps depends on the length of the path
 
 
@@ -174,26 +175,42 @@ def test_margins_and_sample_sizes() -> None:
         assert held["n_needed"] == row["n_needed"]
 
 
+def test_margins_and_sample_sizes_are_columns_of_csv(queries: Path) -> None:
+    arguments = ("-m", "RR nDCG@10", "--queries", queries, "--margin", "0.05", "--detect", "0.02")
+    rows = list(csv.DictReader(io.StringIO(ok(*arguments, "--format", "csv"))))
+    plain = list(csv.DictReader(io.StringIO(ok(*arguments[:4], "--format", "csv"))))
+    document = json.loads(ok(*arguments, "--format", "json"))
+    added = ("p_no_worse", "p_equivalent", "power", "n_needed", "detectable_difference")
+    assert tuple(rows[0])[len(plain[0]) :] == added
+    assert len(rows) == len(plain) == 2 * 2 * 6
+    for row, before in zip(rows, plain, strict=True):
+        assert {name: row[name] for name in before} == before
+        for name in added:
+            table = document["equivalence" if name.startswith("p_") else "sample_sizes"]
+            held = table[row["language"]][row["system"]][row["baseline"]][row["measure"]][name]
+            assert row[name] == ("" if held is None else str(held))
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         ([RUNS[0]], 2, "two runs or more, got 1"),
         ([RUNS[0], "missing.run"], 3, "no such file"),
         ([RUNS[0], "broken.run"], 3, "broken.run:1: expected 6 fields"),
-        ([RUNS[0], "broken.run", "--baseline", "Olz-gpt4"], 2, "baseline must be one of"),
+        ([RUNS[0], "broken.run", "--baseline", "Olz-gpt4"], 2, "--baseline must be one of"),
         ([RUNS[0], "broken.run", "--test", "welch"], 2, "'randomization'"),
         ([RUNS[0], "broken.run", "--correction", "holmes"], 2, "Did you mean 'holm'?"),
         ([RUNS[0], "broken.run", "--by", "level"], 2, "--queries FILE"),
         ([RUNS[0], "broken.run", "--cluster", "level"], 2, "--queries FILE"),
-        ([RUNS[0], "broken.run", "--cluster", "level", "--queries", "broken.run", "--test", "sign"], 2, "test='sign'"),
+        ([RUNS[0], "x.run", "--cluster", "level", "--queries", "x.csv", "--test", "sign"], 2, "got --test sign"),
         ([RUNS[0], "broken.run", "--margin", "0"], 2, "--margin"),
         ([RUNS[0], "broken.run", "--format", "trec"], 2, "trec"),
         ([RUNS[0], "broken.run", "-m", "nDGC"], 2, "Did you mean 'nDCG'?"),
         ([RUNS[0], "broken.run", "--ties", "bets"], 2, "Did you mean 'best'?"),
         ([RUNS[0], "broken.run", "--missing", "emtpy"], 2, "Did you mean 'empty'?"),
-        ([RUNS[0], "broken.run", "--no-relevant", "none"], 2, "no_relevant must be one of 'zero', 'skip'"),
+        ([RUNS[0], "broken.run", "--no-relevant", "none"], 2, "--no-relevant must be one of 'zero', 'skip'"),
         ([RUNS[0], "broken.run", "--score-precision", "99"], 2, "a number of decimals from 0 to 15"),
-        ([RUNS[0], "broken.run", "--ci-method", "t", "--test", "t", "--n-resamples", "9"], 2, "takes no resamples"),
+        ([RUNS[0], "broken.run", "--ci-method", "t", "--test", "t", "--n-resamples", "99"], 2, "takes no resamples"),
     ],
 )
 def test_options_are_refused_before_files_are_read(

@@ -73,6 +73,14 @@ def test_a_mean_without_some_queries_has_a_star() -> None:
     assert "*" not in ok("evaluate", "qrels.txt", "bm25.run", "-m", "FRP", "--format", "csv")
 
 
+def test_that_ties_decide_nothing_is_a_sentence_of_its_own(folder: Path) -> None:
+    (folder / "plain.run").write_text("q1 Q0 a 1 0.5 t\n")
+    told = "no order of equal scores changes any value"
+    assert f"equal scores {told}" in words("evaluate", "qrels.txt", "plain.run")
+    assert f"\n- {told}\n" in ok("evaluate", "qrels.txt", "plain.run", "--format", "markdown")
+    assert f"\n% {told}\n" in ok("evaluate", "qrels.txt", "plain.run", "--format", "latex")
+
+
 @pytest.mark.parametrize(
     ("given", "names"),
     [("nDCG @ 10", ["nDCG@10"]), ("P(rel=2) @ 5 RR", ["P(rel=2)@5", "RR"]), ("RR @3,P @ 1", ["RR@3", "P@1"])],

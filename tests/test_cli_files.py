@@ -72,7 +72,7 @@ def test_a_dash_is_standard_output(folder: Path) -> None:
     assert not (folder / "-").exists()
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="this system has no /dev/stdin")  # noqa: PTH110
+@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="this system has no /dev/stdin")  # noqa: PTH110 - Path is here for types alone
 def test_a_dash_is_standard_input(folder: Path) -> None:
     def run(*arguments: str, text: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -89,6 +89,9 @@ def test_a_dash_is_standard_input(folder: Path) -> None:
     assert list(json.loads(out)["scores"]) == ["stdin"]
     assert run("convert", "-", "-", text=RUN).stdout.startswith("q1 Q0 a 1 0.5 deadheat\n")
     assert "--kind qrels" in run("convert", "-", "-", text=QRELS).stderr
+    told = run("convert", "-", "-", text="query_id,doc_id,score\n").stderr
+    assert "save it in a file that ends in .csv, or give --from csv)" in told
+    assert run("ties", "-", text="query_id,doc_id,score\n").stderr.endswith("save it in a file that ends in .csv\n")
     assert run("convert", "-", "-", "--kind", "qrels", text=QRELS).stdout == QRELS
     assert "only once" in run("evaluate", "-", "-", text=QRELS).stderr
 
@@ -145,9 +148,55 @@ def test_outputs_and_inputs_are_checked_first(
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "qrels.txt", "closed.run"],
+        ["evaluate", "closed.run", "bm25.run"],
+        ["compare", "qrels.txt", "bm25.run", "closed.run"],
+        ["ties", "closed.run"],
+        ["convert", "closed.run", "out.csv"],
+        ["gate", "closed.run", "-c", "RR > 0"],
+        ["evaluate", "qrels.txt", "bm25.run", "--queries", "closed.run"],
+        ["validate", "closed.run"],
+        ["cases", "closed.run"],
+    ],
+)
+def test_a_file_that_may_not_be_read_is_bad_data(
+    folder: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "closed.run").write_text(RUN)
+    # the superuser may read everything
+    monkeypatch.setattr("os.access", lambda path, *_, **__: not str(path).endswith("closed.run"))
+    result = call(*arguments)
+    assert result.exit_code == 3
+    assert result.stderr == "Error: closed.run: permission denied, expected a file that can be read\n"
+
+
+def test_an_output_that_may_not_be_read_may_be_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "out.csv").write_text("old")
+    monkeypatch.setattr("os.access", lambda path, *_, **__: not str(path).endswith("out.csv"))
+    ok("convert", "bm25.run", "out.csv", "--force")
+    assert (folder / "out.csv").read_text() != "old"
+
+
+def test_a_name_that_would_break_a_line_is_escaped(folder: Path) -> None:
+    (folder / "a\nb\x1b.run").write_text(RUN)
+    lines = ok("evaluate", "qrels.txt", "a\nb\x1b.run", "-m", "RR").splitlines()
+    assert lines[0].strip() == "a\\nb\\x1b"
+    out = ok("evaluate", "qrels.txt", "a\nb\x1b.run", "-m", "RR", "--format", "trec")
+    assert out.splitlines()[0] == "runid                 \tall\ta\\nb\\x1b"
+
+
+def test_runs_that_differ_in_format_alone_keep_it(folder: Path) -> None:
+    (folder / "bm25.csv").write_text("query_id,doc_id,score\nq1,a,0.5\n")
+    out = ok("evaluate", "qrels.txt", "bm25.run", "bm25.csv", "-m", "RR", "--format", "json")
+    assert list(json.loads(out)["scores"]) == ["bm25.run", "bm25.csv"]
+
+
 @pytest.mark.parametrize("name", ["x", "x.txt", "x.run", "x.trec", "x.qrels", "x.run.gz"])
 def test_names_that_say_trec(name: str) -> None:
-    assert "as trec" in call("convert", "bm25.run", name).stderr
+    assert "as trec" in call("convert", "bm25.run", name, "--kind", "run").stderr
 
 
 def test_a_given_format_needs_no_suffix(folder: Path) -> None:
@@ -221,7 +270,7 @@ def test_a_seed_needs_a_random_order() -> None:
     assert "--ties random" in result.stderr
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no /dev/fd")  # noqa: PTH110
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no /dev/fd")  # noqa: PTH110 - Path is here for types alone
 def test_what_a_shell_makes_up_gets_a_name(folder: Path) -> None:
     for arguments, name in (("evaluate <(cat qrels.txt) <(cat bm25.run)", "run"), ("ties <(cat bm25.run)", "run: 4")):
         call_of = f"{shlex.join(command())} {arguments}"

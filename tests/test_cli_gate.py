@@ -205,7 +205,7 @@ def test_junit(folder: Path) -> None:
 def test_junit_holds_no_character_that_xml_forbids() -> None:
     evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [dh.Custom("be\x07ll <&>", lambda _: 1.0)])
     result = dh.gate(evaluation, "be\x07ll <&> > 1")
-    root = ET.fromstring(as_junit(result, report_gate(result, evaluation)).encode())  # noqa: S314
+    root = ET.fromstring(as_junit(result, report_gate(result, evaluation)).encode())  # noqa: S314 - our own output
     case = root.find("testsuite/testcase")
     assert case is not None
     assert case.get("name") == "be\ufffdll <&> > 1"
@@ -285,7 +285,7 @@ def test_thresholds_are_checked_as_they_were_read() -> None:
 def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
     (folder / "queries.csv").write_text("query_id,doc\n" + "".join(f"q{n},d{n // 4}\n" for n in range(12)))
     arguments = ["results/some.json", "-c", "low(RR) > 0.9", "--cluster", "doc", "--queries", "queries.csv"]
-    out = " ".join(failed(*arguments, "--confidence-level", "90%", "--ci-method", "t").split())
+    out = " ".join(failed(*arguments, "--confidence-level", "0.9", "--ci-method", "t").split())
     assert "intervals 90%, t, by clusters: doc" in out
     evaluation = dh.load_evaluation("results/some.json")
     low = evaluation["RR"].interval("t", confidence_level=0.9, cluster="doc", queries="queries.csv").low
@@ -303,7 +303,7 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         (2, ["results/tied.json", "-c", "AP > 0"], "tied was not evaluated with AP; it holds RR, P@1, MR."),
         (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR'?"),
         (2, ["qrels.txt", "tied.run", "-c", "RRR > 0"], "unknown measure 'RRR'"),
-        (2, ["results/tied.json", "--preset", "rga"], "preset must be one of 'rag', got 'rga'. Did you mean 'rag'?"),
+        (2, ["results/tied.json", "--preset", "rga"], "--preset must be one of 'rag', got 'rga'. Did you mean 'rag'?"),
         (2, ["results/tied.json", "-c", "RR > 0", "--alpha", "0.05"], "--alpha is about a baseline"),
         (2, ["results/tied.json", "-c", "RR > 0", "--no-worse-than", "0"], "give --baseline FILE too"),
         (2, ["results/tied.json", "-c", "RR > 0", "--ci-method", "t"], "--ci-method is about intervals: give a gate"),
@@ -314,7 +314,7 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         (2, ["results/tied.json", "-c", "low(RR) > 0", "--queries", "q.csv"], "give --cluster too"),
         (2, ["results/tied.json", "-c", "RR > 0", "--ties", "best"], "--ties is for QRELS RUN: results/tied.json was"),
         (2, ["results/tied.json", "-c", "RR > 0", "--no-check-duplicates"], "--check-duplicates is for QRELS RUN"),
-        (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--ties", "random"], "ties must be one of"),
+        (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--ties", "random"], "--ties must be one of"),
         (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--missing", "emtpy"], "Did you mean 'empty'"),
         (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--score-precision", "99"], "decimals from 0 to 15"),
         (3, ["results/tied.jsn", "-c", "RR > 0"], "no such file. Did you mean 'tied.json'?"),

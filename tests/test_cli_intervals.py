@@ -106,7 +106,7 @@ def test_counts_have_no_interval() -> None:
 def test_intervals_of_the_bootstrap_are_those_of_the_library() -> None:
     ev = dh.evaluate("qrels.txt", "bm25.run", ["RR"])
     for method in ("bca", "percentile"):
-        options = ["--ci", "--ci-method", method, "--n-resamples", 500, "--rng", 7, "--confidence-level", "90%"]
+        options = ["--ci", "--ci-method", method, "--n-resamples", 500, "--rng", 7, "--confidence-level", "0.9"]
         cells = json.loads(ok(*EVALUATE, "-m", "RR", *options, "--format", "json"))["scores"]["bm25"]["RR"]
         found = ev["RR"].interval(method, confidence_level=0.9, n_resamples=500, rng=7)
         assert (cells["low"], cells["high"]) == (found.low, found.high)
@@ -114,7 +114,7 @@ def test_intervals_of_the_bootstrap_are_those_of_the_library() -> None:
     assert "intervals BCa bootstrap over queries, 10,000 resamples (--rng 0)" in out
 
 
-@pytest.mark.parametrize("level", ["0.9", "90", "90%", "9e-1"])
+@pytest.mark.parametrize("level", ["0.9", ".9", "9e-1"])
 def test_levels_as_people_write_them(level: str) -> None:
     document = json.loads(ok(*EVALUATE, *T, "--confidence-level", level, "-m", "RR", "--format", "json"))
     cells = document["scores"]["bm25"]["RR"]
@@ -181,12 +181,11 @@ def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
         (["--confidence-level", "0.9"], "--confidence-level is about intervals"),
         (["--ci", "--ci-method", "bac"], "Did you mean 'bca'?"),
         (["--ci", "--ci-method", "t", "--n-resamples", "100"], "--n-resamples is of a bootstrap"),
-        (["--ci", "--n-resamples", "0"], "x>=1"),
-        (["--ci", "--confidence-level", "1"], "got '1'"),
-        (["--ci", "--confidence-level", "100"], "between 0 and 1 (or 100%)"),
-        (["--ci", "--confidence-level", "nan"], "got 'nan'"),
-        (["--ci", "--confidence-level", "0.5%"], "got '0.5%'"),
-        (["--ci", "--confidence-level", "high"], "got 'high'"),
+        (["--ci", "--n-resamples", "98"], "--n-resamples must be a whole number from 99 on, got 98"),
+        (["--ci", "--confidence-level", "1"], "between 0 and 1, such as 0.95, got 1.0"),
+        (["--ci", "--confidence-level", "95"], "between 0 and 1, such as 0.95, got 95.0. Did you mean 0.95?"),
+        (["--ci", "--confidence-level", "nan"], "got nan"),
+        (["--ci", "--confidence-level", "95%"], "'95%'"),
         (["--ci", "--cluster", "document"], "give --queries FILE too"),
         (["--ci", "--format", "trec"], "--format trec has no place for what --ci adds"),
         (["--rng", "1"], "--rng is the seed of --ties random and of --ci, got --ties expected"),

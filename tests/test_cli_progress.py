@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import sys
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from deadheat.cli import progress as module
 from deadheat.cli.progress import progress
+from test_cli import QRELS, RUN, call
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 
 class Terminal(io.StringIO):
@@ -66,3 +69,34 @@ def test_a_missing_file_is_left_to_the_reader(monkeypatch: pytest.MonkeyPatch) -
     with progress(["nowhere.run"]) as begin:
         begin("nowhere.run")
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "large.txt", "a.run"],
+        ["compare", "large.txt", "a.run", "b.run"],
+        ["ties", "a.run", "large.txt"],
+        ["gate", "large.txt", "a.run", "-c", "RR > 0"],
+    ],
+)
+def test_large_qrels_are_named_too(
+    arguments: list[str], paths: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    @contextmanager
+    def watched(given: list[str]) -> Iterator[Callable[[str], None]]:
+        begun.append(f"of {len(given)}")
+        yield begun.append
+
+    for command in ("evaluate", "compare", "ties", "gate"):
+        monkeypatch.setattr(sys.modules[f"deadheat.cli.{command}"], "progress", watched)
+    for path in paths:
+        Path(path).write_text(RUN)
+    (tmp_path / "large.txt").write_text(QRELS)
+    monkeypatch.chdir(tmp_path)
+    assert call(*arguments).exit_code == 0
+    files = [one for one in arguments[1:] if one.endswith((".run", ".txt"))]
+    assert begun[0] == f"of {len(files)}"
+    assert sorted(begun[1:]) == sorted(files)

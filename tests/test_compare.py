@@ -288,7 +288,7 @@ def test_evaluations_at_hand_are_compared_alike() -> None:
         ({"alternative": "more"}, "two-sided"),
         ({"method": "bcaa"}, "Did you mean 'bca'"),
         ({"confidence_level": 95}, "confidence_level"),
-        ({"n_resamples": 0}, "n_resamples"),
+        ({"n_resamples": 98}, "n_resamples must be a whole number from 99 on, got 98"),
         ({"test": "tukey", "alternative": "less"}, "two-sided"),
         ({"test": "sign", "cluster": dict.fromkeys(QRELS, "one")}, "cluster"),
         ({"cluster": {"q00": "a"}}, "cluster"),

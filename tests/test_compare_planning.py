@@ -22,7 +22,7 @@ scipy_stats: Any = scipy.stats  # its stubs want literals
 COLUMNS = ["target", "std", "n_queries", "n_clusters", "power", "n_needed", "detectable_difference"]
 
 
-def compared(measure: str, system: str, baseline: str, **options: Any) -> tuple[dh.Comparison, FloatArray]:  # noqa: ANN401
+def compared(measure: str, system: str, baseline: str, **options: Any) -> tuple[dh.Comparison, FloatArray]:  # noqa: ANN401 - passed on
     """Compare two systems; return also their differences, query by query."""
     found = dh.compare(QRELS, {name: RUNS[name] for name in (baseline, system)}, measure, **options)
     return found, values(QRELS, RUNS[system], measure) - values(QRELS, RUNS[baseline], measure)
@@ -164,7 +164,7 @@ def test_sizes_that_are_refused(options: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize("margin", [-1, 0, math.inf, "wide"])
-def test_margins_that_are_refused(margin: Any) -> None:  # noqa: ANN401
+def test_margins_that_are_refused(margin: Any) -> None:  # noqa: ANN401 - whatever a user may give
     found, _ = compared("AP", "good", "weak")
     with pytest.raises(ParameterError, match=f"margin must be a number above 0, got {margin!r}"):
         found.equivalence(margin)

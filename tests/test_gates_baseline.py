@@ -11,6 +11,8 @@ from scipy import stats
 import deadheat as dh
 from deadheat.errors import BaselineMismatchError, DataError, UnknownMeasureError
 from deadheat.gates import gate
+from deadheat.report.as_junit import as_junit
+from deadheat.report.of_gate import report_gate
 from test_gates import BEST, EV, QRELS
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def ranked(*ranks: int, name: str = "run") -> Evaluation:
     return evaluation.select(np.ones(len(ranks), np.bool_), name=name)
 
 
-def regression(evaluation: Evaluation, baseline: Evaluation, measure: str = "RR", **options: Any) -> Check:  # noqa: ANN401
+def regression(evaluation: Evaluation, baseline: Evaluation, measure: str = "RR", **options: Any) -> Check:  # noqa: ANN401 - passed on
     checks = {check.measure: check for check in gate(evaluation, baseline=baseline, **options).checks}
     return checks[measure]
 
@@ -64,6 +66,14 @@ def test_a_drop_is_held_against_margin_and_chance() -> None:
     )
     assert not regression(evaluation, baseline, no_worse_than=0.125).reason  # within the margin, however sure
     assert regression(evaluation, baseline, no_worse_than=0.05, alpha=0.001).passed
+
+
+def test_a_small_p_value_is_told_as_in_tables() -> None:
+    evaluation = ranked(*[1] * 20, *[2] * 20)
+    result = gate(evaluation, "RR > 0.1", baseline=ranked(*[1] * 40))
+    assert result.checks[1].p_value == pytest.approx(1e-6, rel=1)
+    assert result.checks[1].reason == "worse by 0.25, significantly (p < .0001)"
+    assert 'message="worse by 0.25, significantly (p &lt; .0001)"' in as_junit(result, report_gate(result, evaluation))
 
 
 def test_an_improvement_passes() -> None:

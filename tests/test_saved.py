@@ -200,9 +200,9 @@ def test_the_json_reads_by_itself(tmp_path: Path) -> None:
 
 def test_numbers_of_numpy_are_saved_as_plain_ones(tmp_path: Path) -> None:
     original, path = dh.evaluate(*data(), ["RR"]), tmp_path / "run.json"
-    options: dict[str, Any] = {"confidence_level": np.float32(0.5), "n_resamples": np.int64(30), "rng": np.uint8(3)}
+    options: dict[str, Any] = {"confidence_level": np.float32(0.5), "n_resamples": np.int64(99), "rng": np.uint8(3)}
     original.save(path, **options)
-    plain: dict[str, Any] = {"confidence_level": 0.5, "n_resamples": 30, "rng": 3}
+    plain: dict[str, Any] = {"confidence_level": 0.5, "n_resamples": 99, "rng": 3}
     assert document(path)["intervals"] == {"method": "bca", **plain, "cluster": None}
     assert document(path)["measures"]["RR"]["low"] == original["RR"].interval(**plain).low
     original.save(path, rng=None)

@@ -25,8 +25,10 @@ VALUES = np.random.default_rng(1).random((6, 2))
         (lambda: stats.interval_bounds(VALUES, confidence_level=1), r"confidence_level must be .*, got 1$"),
         (lambda: stats.interval_bounds(VALUES, confidence_level=math.nan), r"confidence_level must be .*, got nan"),
         (lambda: stats.interval_bounds(VALUES, confidence_level="high"), r"confidence_level must be .*, got 'high'"),  # type: ignore[arg-type]
-        (lambda: stats.interval_bounds(VALUES, n_resamples=0), r"n_resamples must be a whole number from 1 on, got 0"),
-        (lambda: stats.p_values(VALUES, test="t", n_resamples=0), r"n_resamples must be .* from 1 on, got 0"),
+        (lambda: stats.interval_bounds(VALUES, n_resamples=98), r"n_resamples must be .* from 99 on, got 98"),
+        (lambda: stats.p_values(VALUES, test="t", n_resamples=1), r"n_resamples must be .* from 99 on, got 1$"),
+        (lambda: stats.tukey_p_values(VALUES, n_resamples=0), r"n_resamples must be .* from 99 on, got 0$"),
+        (lambda: stats.resampled_means(VALUES, n_resamples=-4), r"n_resamples must be .* from 99 on, got -4$"),
         (lambda: stats.interval_bounds(VALUES, n_resamples=1e4), r"n_resamples must be .* got 10000\.0"),  # type: ignore[arg-type]
         (lambda: stats.interval_bounds(VALUES, n_resamples=True), r"n_resamples must be .* got True"),
         (lambda: stats.interval_bounds(VALUES[:, 0]), r"shape \(n_queries, n_columns\), got the shape \(6,\)"),
@@ -80,5 +82,5 @@ def test_lists_integers_and_booleans_are_values() -> None:
     expected = stats.interval_bounds(hits.astype(float), n_resamples=99, rng=1)
     for given in (hits, hits.tolist(), hits.astype(np.int8), hits.astype(np.float32)):
         assert np.array_equal(stats.interval_bounds(given, n_resamples=np.int64(99), rng=1), expected)  # type: ignore[arg-type]
-    means = stats.resampled_means(VALUES, n_resamples=5, cluster=np.array([0, 0, 0, 1, 1, 1], np.uint8), rng=1)
+    means = stats.resampled_means(VALUES, n_resamples=99, cluster=np.array([0, 0, 0, 1, 1, 1], np.uint8), rng=1)
     assert np.isin(means[:, 0], [VALUES[:3, 0].mean(), VALUES[3:, 0].mean(), VALUES[:, 0].mean()]).sum() >= 1

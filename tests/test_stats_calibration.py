@@ -129,7 +129,7 @@ def test_margins_hold_their_level_at_the_margin() -> None:
     assert stats.equivalent(given, 0.5).is_shown.all()
 
 
-def covered(given: FloatArray, mean: float, method: str, **options: Any) -> tuple[BoolArray, BoolArray]:  # noqa: ANN401
+def covered(given: FloatArray, mean: float, method: str, **options: Any) -> tuple[BoolArray, BoolArray]:  # noqa: ANN401 - passed on
     """Tell which intervals have a lower bound that is low enough, and which an upper one that is high enough."""
     low, high = stats.interval_bounds(given, method=method, n_resamples=N_RESAMPLES, rng=1, **options)
     return low <= mean, mean <= high

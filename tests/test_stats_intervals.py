@@ -23,7 +23,7 @@ def columns() -> FloatArray:
     return np.column_stack([rng.lognormal(size=40), rng.normal(size=40), rng.integers(0, 2, 40)])
 
 
-def scipy_bootstrap(data: tuple[Any, ...], statistic: Any, means: FloatArray, **options: Any) -> Any:  # noqa: ANN401
+def scipy_bootstrap(data: tuple[Any, ...], statistic: Any, means: FloatArray, **options: Any) -> Any:  # noqa: ANN401 - as SciPy types them
     """Return SciPy's bounds from a bootstrap distribution that is handed to it."""
     drawn = SimpleNamespace(bootstrap_distribution=means)
     found = scipy_stats.bootstrap(data, statistic, n_resamples=0, bootstrap_result=drawn, vectorized=True, **options)
@@ -52,7 +52,7 @@ def test_bounds_with_clusters_are_scipys_for_a_ratio_of_sums(method: str) -> Non
     for n, column in enumerate(given.T):
         sums = np.bincount(cluster, column)
 
-        def ratio(sums: FloatArray, sizes: FloatArray, axis: int = -1) -> Any:  # noqa: ANN401
+        def ratio(sums: FloatArray, sizes: FloatArray, axis: int = -1) -> Any:  # noqa: ANN401 - as SciPy types them
             return sums.sum(axis=axis) / sizes.sum(axis=axis)
 
         expected = scipy_bootstrap((sums, sizes), ratio, means[:, n], method=method, paired=True)
@@ -132,11 +132,10 @@ def test_fewer_than_two_units_have_no_interval(method: str) -> None:
     assert all(bound.shape == (0,) for bound in stats.interval_bounds(np.ones((4, 0)), method=method, rng=1))
 
 
-@pytest.mark.parametrize("n_resamples", [1, 2, 3])
-def test_few_resamples_and_few_queries_give_finite_bounds(n_resamples: int) -> None:
+def test_the_fewest_resamples_of_few_queries_give_finite_bounds() -> None:
     given = np.random.default_rng(4).lognormal(sigma=3, size=(3, 200))
     for seed in range(5):
-        low, high = stats.interval_bounds(given, n_resamples=n_resamples, rng=seed)
+        low, high = stats.interval_bounds(given, n_resamples=99, rng=seed)
         assert np.isfinite([low, high]).all()
         assert (low <= high).all()
 

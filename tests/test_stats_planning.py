@@ -125,7 +125,7 @@ def test_margins_at_the_ends() -> None:
         ("wide", "margin must be a number, or one for each of 2 columns, got 'wide'"),
     ],
 )
-def test_margins_that_are_refused(margin: Any, message: str) -> None:  # noqa: ANN401
+def test_margins_that_are_refused(margin: Any, message: str) -> None:  # noqa: ANN401 - whatever a user may give
     with pytest.raises(ParameterError, match=message):
         stats.equivalent(np.zeros((5, 2)), margin)
     with pytest.raises(ParameterError, match=r"margin must be 0 or more, got -0\.1"):

@@ -101,26 +101,26 @@ def test_missing_values_are_as_if_their_rows_were_not_there() -> None:
     with_nan = np.where(missing[:, None], np.nan, given)
     for codes in (None, cluster):
         kept = None if codes is None else codes[~missing]
-        expected = stats.resampled_means(given[~missing], n_resamples=50, cluster=kept, rng=1)
-        found = stats.resampled_means(with_nan, n_resamples=50, cluster=codes, rng=1)
+        expected = stats.resampled_means(given[~missing], n_resamples=99, cluster=kept, rng=1)
+        found = stats.resampled_means(with_nan, n_resamples=99, cluster=codes, rng=1)
         assert found == pytest.approx(expected, rel=1e-13)
 
 
 def test_a_generator_goes_on_and_a_seed_does_not() -> None:
     given, generator = values(20), np.random.default_rng(1)
-    first, second = (stats.resampled_means(given, n_resamples=10, rng=generator) for _ in range(2))
+    first, second = (stats.resampled_means(given, n_resamples=99, rng=generator) for _ in range(2))
     assert (first != second).any()
-    assert (first == stats.resampled_means(given, n_resamples=10, rng=1)).all()
-    assert (stats.resampled_means(given, n_resamples=10) != stats.resampled_means(given, n_resamples=10)).any()
+    assert (first == stats.resampled_means(given, n_resamples=99, rng=1)).all()
+    assert (stats.resampled_means(given, n_resamples=99) != stats.resampled_means(given, n_resamples=99)).any()
 
 
 def test_any_codes_name_the_same_clusters() -> None:
     given = values(9)
     codes = [np.array(c) for c in ([0, 0, 0, 1, 1, 1, 2, 2, 2], [-7, -7, -7, 4, 4, 4, 10**12, 10**12, 10**12])]
-    one, other = (stats.resampled_means(given, n_resamples=20, cluster=code, rng=1) for code in codes)
+    one, other = (stats.resampled_means(given, n_resamples=99, cluster=code, rng=1) for code in codes)
     assert (one == other).all()
     order = np.random.default_rng(1).permutation(9)
-    moved = stats.resampled_means(given[order], n_resamples=20, cluster=codes[0][order], rng=1)
+    moved = stats.resampled_means(given[order], n_resamples=99, cluster=codes[0][order], rng=1)
     assert moved == pytest.approx(one, rel=1e-13)
 
 
@@ -130,12 +130,12 @@ def test_arguments_are_not_written_to() -> None:
     given[0] = 1e-14
     for array in (given, cluster):
         array.setflags(write=False)
-    means = stats.resampled_means(given, n_resamples=20, cluster=cluster, rng=1)
+    means = stats.resampled_means(given, n_resamples=99, cluster=cluster, rng=1)
     means.setflags(write=False)
     for method, test in itertools.product(stats.METHODS, stats.CLUSTERED):
         stats.interval_bounds(given, method=method, cluster=cluster, means=means)
-        stats.p_values(given, test=test, cluster=cluster, n_resamples=20)
+        stats.p_values(given, test=test, cluster=cluster, n_resamples=99)
     for test in stats.TESTS:
-        stats.p_values(given, test=test, n_resamples=20)
-    stats.tukey_p_values(given, n_resamples=20)
+        stats.p_values(given, test=test, n_resamples=99)
+    stats.tukey_p_values(given, n_resamples=99)
     stats.no_worse(given, 0.1, cluster=cluster)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 scipy_stats: Any = scipy.stats  # its stubs want each word as a literal
 
 
-def p_of(column: Any, test: str, **options: Any) -> float:  # noqa: ANN401
+def p_of(column: Any, test: str, **options: Any) -> float:  # noqa: ANN401 - passed on
     """Return the p-value of one column."""
     return float(stats.p_values(np.asarray(column, float)[:, None], test=test, **options).p_values[0])
 
@@ -44,7 +44,7 @@ def test_exact_randomization_is_scipys(n_queries: int, alternative: str) -> None
     found = stats.p_values(given, test="randomization", alternative=alternative)
     assert found.is_exact.all()
 
-    def statistic(x: FloatArray, y: FloatArray, axis: int) -> Any:  # noqa: ANN401
+    def statistic(x: FloatArray, y: FloatArray, axis: int) -> Any:  # noqa: ANN401 - as SciPy types them
         return np.mean(x - y, axis=axis)
 
     for n, column in enumerate(given.T):
@@ -125,7 +125,7 @@ def test_a_cluster_whose_differences_cancel_is_no_unit() -> None:
     found = stats.p_values(many, test="randomization", cluster=cluster)
     assert (found.p_values[0], found.is_exact[0]) == (2 / 2**3, True)
     for test in stats.CLUSTERED:
-        equal = stats.p_values(many[:120], test=test, cluster=cluster[:120], n_resamples=50, rng=1)
+        equal = stats.p_values(many[:120], test=test, cluster=cluster[:120], n_resamples=99, rng=1)
         assert (equal.p_values[0], equal.is_exact[0]) == (1.0, True)
 
 
@@ -219,10 +219,10 @@ def test_no_difference_has_p_value_one(test: str, alternative: str) -> None:
     rng = np.random.default_rng(1)
     noise = rng.normal(0, 1e-15, 60)  # what 0.1 + 0.2 - 0.3 leaves
     given = np.column_stack([np.zeros(60), noise, np.where(rng.random(60) < 0.3, np.nan, noise)])
-    found = stats.p_values(given, test=test, alternative=alternative, n_resamples=50, rng=1)
+    found = stats.p_values(given, test=test, alternative=alternative, n_resamples=99, rng=1)
     assert found.p_values.tolist() == [1.0, 1.0, 1.0]
     assert found.is_exact.all()
-    means = stats.resampled_means(given, n_resamples=50, rng=1)
+    means = stats.resampled_means(given, n_resamples=99, rng=1)
     drawn_before = stats.p_values(given, test="bootstrap", alternative=alternative, means=means)
     assert drawn_before.p_values.tolist() == [1.0, 1.0, 1.0]
 
@@ -232,13 +232,13 @@ def test_fewer_than_two_queries(test: str) -> None:
     nan = float("nan")
     given = np.array([[nan, 0.5], [nan, nan]])
     needs_two = test in {"t", "bootstrap"}
-    found = stats.p_values(given, test=test, n_resamples=50, rng=1).p_values
+    found = stats.p_values(given, test=test, n_resamples=99, rng=1).p_values
     assert found == pytest.approx([nan, nan] if needs_two else [1.0, 1.0], nan_ok=True)
     assert p_of([0.5], "randomization", alternative="greater") == 1 / 2
     assert p_of([0.5], "randomization", alternative="less") == 1
-    nothing = stats.p_values(np.zeros((0, 1)), test=test, n_resamples=50, rng=1).p_values
+    nothing = stats.p_values(np.zeros((0, 1)), test=test, n_resamples=99, rng=1).p_values
     assert nothing == pytest.approx([nan] if needs_two else [1.0], nan_ok=True)
-    assert stats.p_values(np.zeros((3, 0)), test=test, n_resamples=50, rng=1).p_values.shape == (0,)
+    assert stats.p_values(np.zeros((3, 0)), test=test, n_resamples=99, rng=1).p_values.shape == (0,)
 
 
 def test_the_same_difference_everywhere() -> None:

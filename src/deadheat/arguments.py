@@ -11,6 +11,7 @@ import numpy as np
 from deadheat.errors import ParameterError
 
 Rng: TypeAlias = "np.random.Generator | int | None"
+FEWEST_RESAMPLES = 99  # the least p value is 0.01, and two resampled means lie beyond either end of a 95% interval
 
 
 def generator(rng: Rng, *keys: int) -> np.random.Generator:
@@ -52,6 +53,11 @@ def count(name: str, given: int, low: int = 1) -> int:
         msg = f"{name} must be a whole number from {low} on, got {given!r}"
         raise ParameterError(msg)
     return number
+
+
+def resamples(given: int) -> int:
+    """Return a number of resamples that is large enough for intervals and p values."""
+    return count("n_resamples", given, FEWEST_RESAMPLES)
 
 
 def positive(name: str, given: float) -> float:

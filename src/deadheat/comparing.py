@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadheat import ties as tie_policies
-from deadheat.arguments import count, generator, level
+from deadheat.arguments import generator, level, resamples
 from deadheat.comparison import Comparison, Design
 from deadheat.confidence import cluster_codes
 from deadheat.data import Qrels, Run
@@ -73,8 +73,9 @@ def compare(
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         Of the difference, system - baseline.
     confidence_level : float, default 0.95
-        Of the intervals; ``1 - confidence_level`` is the level of significance.
+        Of the intervals, between 0 and 1; ``1 - confidence_level`` is the level of significance.
     n_resamples : int, default 10,000
+        99 or more.
     method : {"bca", "percentile", "t"}, default "bca"
         Of the intervals.
     cluster, queries
@@ -223,7 +224,7 @@ def check_design(design: Design, names: list[str], *, has_clusters: bool) -> Non
     check_choice("alternative", design.alternative, ALTERNATIVES)
     check_choice("method", design.method, METHODS)
     level("confidence_level", design.confidence_level)
-    count("n_resamples", design.n_resamples)
+    resamples(design.n_resamples)
     generator(design.rng)
     if has_clusters and design.test not in {*CLUSTERED, TUKEY}:
         msg = f"cluster is for the tests {', '.join(map(repr, (*CLUSTERED, TUKEY)))}, got test={design.test!r}"

@@ -142,7 +142,11 @@ READINGS: dict[str, Reading] = {
         ),
     ),
     "R": Reading(
-        (("R@10 = 1.0", "everything relevant is in the top 10"), ("R@5 = 0.6", "60% of it is in the top 5")),
+        (
+            ("R@10 = 1.0", "everything relevant is in the top 10"),
+            ("R@5 = 0.6", "60% of it is in the top 5"),
+            ("R@3 = 0.33", "a third of it is in the top 3"),
+        ),
         (("R@5", 0.70), ("R@10", 0.90), ("R@20", 0.95)),
         (
             "For few relevant documents, and where several are needed together; it says little where one suffices.",

@@ -128,7 +128,9 @@ class Scores:
         method : {"bca", "percentile", "t"}, default "bca"
             Bootstrap, bias-corrected and accelerated or by percentiles; or Student's t.
         confidence_level : float, default 0.95
+            Between 0 and 1.
         n_resamples : int, default 10,000
+            99 or more.
         cluster : str, dict or sequence, optional
             What queries share that are not independent, such as a document: a column of `queries`, a dict of query_id
             to cluster, or a label for each query. Clusters are resampled whole.

@@ -137,8 +137,9 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         ontology=None if terms is None else repr(terms).strip("<>"),
         kind=kind,
     )
-    notes = list(check_expected(parts, documents))
-    chance, said = _chance(parts, terms, chosen, kind)
+    graded = [one for one in chosen if isinstance(one, MaxRel)]
+    notes = list(check_expected(parts, documents, terms if graded else None))
+    chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     search = partial(Search, documents=documents, k=k, store=store, tell=tell)
     runs = _run_all(systems, parts, search, settings, terms)
@@ -151,7 +152,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         chance=chance,
         verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
         reused=tuple(runs.reused),
-        notes=tuple(dict.fromkeys([*notes, *said, *runs.notes])),
+        notes=tuple(dict.fromkeys([*notes, *runs.notes])),
     )
     for note in result.notes:
         warnings.warn(note, DeadheatWarning, stacklevel=2)
@@ -269,22 +270,19 @@ def _read(
 
 def _chance(
     parts: Sequence[Part], ontology: Ontology | None, measures: Sequence[Measure], kind: str
-) -> tuple[dict[tuple[str, str], dict[str, float]], list[str]]:
-    """Return what random rankings of all terms have, by MaxRel measure, and what the ontology says of expected ids.
+) -> dict[tuple[str, str], dict[str, float]]:
+    """Return what random rankings of all terms have, by MaxRel measure that has a cutoff.
 
-    A part of which it has no expected id is refused here, before anything is searched.
+    A part of which the ontology has no expected id is refused here, before anything is searched.
     """
-    if ontology is None:
-        return {}, []
-    of_terms = [one for one in measures if isinstance(one, MaxRel)]
-    cut = [one for one in of_terms if cutoff_of(one)]
+    if ontology is None or not measures:
+        return {}
+    cut = [one for one in measures if cutoff_of(one)]
     found: dict[tuple[str, str], dict[str, float]] = {}
-    notes: list[str] = []
-    for part in parts if of_terms else ():
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DeadheatWarning)
+    for part in parts:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeadheatWarning)  # `check_expected` has named the ids that it lacks
             of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=[cutoff_of(one) for one in cut])
-        notes += [str(one.message) for one in caught]
         if cut:
             found[part.name, part.language] = {str(one): of_part.max_rel[cutoff_of(one)] for one in cut}
-    return found, notes
+    return found

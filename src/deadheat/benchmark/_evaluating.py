@@ -44,7 +44,7 @@ def evaluate_part(
     evaluation : Evaluation
         With an ontology, MaxRel is on its judgments of the retrieved documents, all else on the expected ids.
     notes : list of str
-        What the ontology has to say of ids.
+        What the ontology has to say of retrieved ids.
     """
     qrels = part.cases.qrels()
     graded = [one for one in measures if ontology is not None and isinstance(one, MaxRel)]
@@ -62,9 +62,10 @@ def evaluate_part(
 
 
 def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrels, list[str]]:
-    """Return the judgments of what was retrieved, which are all that MaxRel reads, and what is said of ids."""
+    """Return the judgments of what was retrieved, which are all that MaxRel reads, and what is said of its ids."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DeadheatWarning)
+        warnings.filterwarnings("ignore", "[0-9,]+ expected id", DeadheatWarning)  # said once, before the first search
         judged = ontology.judge(qrels, run, kind=kind, ideal=False)
     return judged, [str(one.message) for one in caught]
 

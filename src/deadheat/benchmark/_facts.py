@@ -9,10 +9,10 @@ from deadheat.benchmark._result import Key
 from deadheat.cases import SMALL
 from deadheat.io.values import counted
 from deadheat.measures import AP, MaxRel
-from deadheat.report.conventions import METHODS, broken_by
+from deadheat.report.conventions import broken_by
 from deadheat.report.model import Fact
-from deadheat.report.numbers import MARK, format_cell, three
-from deadheat.report.of_comparison import CORRECTIONS, TESTS
+from deadheat.report.numbers import format_cell, three
+from deadheat.report.of_comparison import tell_intervals, tell_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,9 +89,9 @@ def _of_intervals(result: BenchResult) -> Iterator[Fact]:
     design, cluster = result.settings.design, result.settings.cluster
     column = cluster if cluster is None or isinstance(cluster, str) else "given"
     yield Fact("cluster", column)
-    over = "cases" if column is None else f"clusters ({column})"
-    how = f"{METHODS[design.method]} over {over}, not corrected"
-    yield Fact("confidence_level", design.confidence_level, "intervals", how)
+    found = [one for own in result.intervals.values() for one in own.values()]
+    clusters = "" if column is None else f"clusters ({column})"
+    yield from tell_intervals(design, found, clusters=clusters, unit=("case", "cases"))
     widths: dict[str, float | None] = {}
     for key, part in result.parts.items():
         if column is None:
@@ -138,14 +138,9 @@ def _of_repeats(part: Part) -> Iterator[Fact]:
 
 
 def _of_tests(result: BenchResult) -> Iterator[Fact]:
-    if not result.comparisons:
-        return
-    design = result.settings.design
-    corrected = "" if design.test == "tukey" else f"; {CORRECTIONS[design.correction]} within a measure"
-    by = "" if result.settings.cluster is None else ", by cluster"
-    yield Fact("test", design.test, "test", f"{TESTS[design.test]}{by}, {design.alternative}{corrected}")
-    yield Fact("baseline", design.baseline)
-    yield Fact("", None, MARK, f"p below {1 - design.confidence_level:.3g}")
+    if result.comparisons:
+        pairs = [pair for one in result.comparisons.values() for pair in one.pairs]
+        yield from tell_tests(result.settings.design, pairs, has_clusters=result.settings.cluster is not None)
 
 
 def _of_cases(result: BenchResult) -> Iterator[Fact]:

@@ -15,12 +15,14 @@ from deadheat.cases import Cases, folded, read_cases
 from deadheat.data import label_of
 from deadheat.errors import ColumnError, DataError, ParameterError, did_you_mean
 from deadheat.io.values import counted
+from deadheat.report.numbers import three
 from deadheat.strata import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from deadheat.collection import Collection
+    from deadheat.ontology import Ontology
 
 STRATA = ("difficulty", "category", "domain")
 EXPECTED = "expected_ids"
@@ -139,23 +141,36 @@ def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def check_expected(parts: Sequence[Part], documents: Collection) -> Iterator[str]:
-    """Give a note on expected ids that the collection lacks; raise if it lacks all of a part."""
+def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontology | None) -> Iterator[str]:
+    """Give notes on expected ids that collection or ontology lack; raise if the collection lacks all of a part."""
     held = set(documents.ids)
     for part in parts:
-        expected = {one for case in part.cases for one in case.expected_ids}
-        lacking = sorted(expected - held)
-        shown = ", ".join(lacking[:3]) + (", ..." if len(lacking) > 3 else "")
-        if len(lacking) == len(expected):
+        expected = sorted({one for case in part.cases for one in case.expected_ids})
+        if held.isdisjoint(expected):
             first = ", ".join(documents.ids[:3])
             msg = (
-                f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects {shown};"
-                f" the documents are {first}, ... Are they of the same collection, and are the ids written alike?"
+                f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects"
+                f" {three(expected)}; the documents are {first}, ... Are they of the same collection, and are the ids"
+                " written alike?"
             )
             raise DataError(msg)
-        if lacking:
-            counts = f"{len(lacking)} of {len(expected)} expected ids"
-            yield f"{part}: {counts} are not in {documents.name} ({shown}): no search finds them"
+        alike: dict[tuple[str, str], list[str]] = {}  # an id that both lack is named once
+        for one in expected:
+            found = list(_lacks(one, held, documents.name, ontology))
+            if found:
+                where, effects = (" and ".join(texts) for texts in zip(*found, strict=True))
+                fate = "" if ontology is None else ontology.fate(one)
+                alike.setdefault((where, effects), []).append(f"{one!r}{fate and f' ({fate})'}")
+        for (where, effects), ids in alike.items():
+            yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effects}: {three(ids)}"
+
+
+def _lacks(expected: str, held: set[str], name: str, ontology: Ontology | None) -> Iterator[tuple[str, str]]:
+    """Give where an expected id is missing, and what follows."""
+    if expected not in held:
+        yield f"not in {name}", "no search finds them"
+    if ontology is not None and expected not in ontology:
+        yield "no terms of the ontology", "their similarity to everything is 0"
 
 
 def count_verbatim(part: Part, documents: Collection) -> int:

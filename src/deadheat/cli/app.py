@@ -12,10 +12,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from deadheat.errors import DataError, DeadheatError, DeadheatWarning, SourceTypeError, did_you_mean
+from deadheat.cli.words import in_words, options_of
+from deadheat.errors import DataError, DeadheatError, DeadheatWarning, MeasureError, SourceTypeError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 DEBUG = "deadheat.debug"
@@ -73,7 +74,8 @@ class App(click.Group):
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 forget_stdout()
                 raise click.exceptions.Exit(BROKEN_PIPE) from None
-            raise failure(error, debug=bool(ctx.meta.get(DEBUG))) from None
+            command = self.commands.get(ctx.invoked_subcommand or "", self)
+            raise failure(error, options_of(command), debug=bool(ctx.meta.get(DEBUG))) from None
 
     def main(  # type: ignore[override]
         self,
@@ -82,7 +84,7 @@ class App(click.Group):
         *,
         standalone_mode: bool = True,
         **extra: Any,  # noqa: ANN401 - what click passes on
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401 - what click returns
         """Run the command line and exit: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug, 130 interrupted."""
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
@@ -112,13 +114,15 @@ def forget_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def failure(error: Exception, *, debug: bool) -> Failure:
-    """Return an exception as a message with its exit code."""
+def failure(error: Exception, options: Mapping[str, str], *, debug: bool) -> Failure:
+    """Return an exception as a message with its exit code, in the words of a command with these options."""
     cause = error if debug else None
-    if isinstance(error, DataError | SourceTypeError):
-        return Failure(str(error), BAD_DATA, cause)
-    if isinstance(error, DeadheatError):
+    if isinstance(error, MeasureError):  # parameters of a measure are written in Python's way here too
         return Failure(str(error), USAGE, cause)
+    if isinstance(error, DataError | SourceTypeError):
+        return Failure(in_words(str(error), options), BAD_DATA, cause)
+    if isinstance(error, DeadheatError):
+        return Failure(in_words(str(error), options), USAGE, cause)
     if isinstance(error, MemoryError):
         return Failure("not enough memory for this data", BAD_DATA, cause)
     if isinstance(error, OSError) and error.strerror:

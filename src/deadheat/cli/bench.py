@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import check_inputs, input_path
+from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.intervals import also_of_test, comparing_options, intervals_of
 from deadheat.cli.options import (
     alternative_option,
@@ -24,7 +24,7 @@ from deadheat.cli.options import (
     test_option,
 )
 from deadheat.cli.output import print_report
-from deadheat.cli.validate import in_words_of_the_command, input_format_option, language_option, pattern_option
+from deadheat.cli.validate import input_format_option, language_option, pattern_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,8 +44,8 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Run retrievers on labelled cases, and compare them.", **EXAMPLES)
-@click.argument("cases", type=click.Path(), nargs=-1, required=True, metavar="CASES...")
-@click.option("--collection", type=click.Path(), required=True, metavar="FILE", help="The documents that are searched.")
+@click.argument("cases", type=PATH, nargs=-1, required=True, metavar="CASES...")
+@click.option("--collection", type=PATH, required=True, metavar="FILE", help="The documents that are searched.")
 @click.option(
     "--retriever",
     "retrievers",
@@ -77,7 +77,7 @@ EXAMPLES = examples(
     "--at", callback=parsed_numbers, metavar="K,K,...", help="Cutoffs of the default measures; default 1,3,5,10."
 )
 @click.option("--k", type=click.IntRange(1), default=50, show_default=True, help="Documents for each text.")
-@click.option("--ontology", type=click.Path(), metavar="FILE", help="MaxRel is then the highest similarity in it.")
+@click.option("--ontology", type=PATH, metavar="FILE", help="MaxRel is then the highest similarity in it.")
 @click.option(
     "--similarity",
     metavar="KIND",
@@ -129,7 +129,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     _check_output(options["output"])
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(f"--similarity {options['similarity']} is of terms of an ontology: add --ontology FILE")
-    with in_words_of_the_command(), _goes_on(options["output"]), warnings.catch_warnings(record=True) as caught:
+    with _goes_on(options["output"]), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run_bench(
             [_read(path, options) for path in paths],

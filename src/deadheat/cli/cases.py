@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import check_inputs, input_path, label
+from deadheat.cli.files import PATH, check_inputs, input_path, label
 from deadheat.cli.options import complete_from, examples, unique_names
 from deadheat.cli.output import output_options, prepare, print_report
-from deadheat.cli.validate import in_words_of_the_command, input_format_option, language_option, pattern_option
+from deadheat.cli.validate import input_format_option, language_option, pattern_option
 
 FORMATS = ("table", "json", "csv", "markdown")
 EXAMPLES = examples(
@@ -19,7 +19,7 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Summarise labelled cases by language, difficulty, category and domain.", **EXAMPLES)
-@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", type=PATH, nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--by",
     multiple=True,
@@ -53,8 +53,7 @@ def cases(
     for one in by:
         check_choice("by", one, LABELS)
     check_inputs(paths)
-    with in_words_of_the_command():
-        sets = [read_cases(path, id_pattern=id_pattern, language=language, format=input_format) for path in paths]
+    sets = [read_cases(path, id_pattern=id_pattern, language=language, format=input_format) for path in paths]
     names = dict(zip(paths, (one.name for one in sets), strict=True))
     keys = unique_names(paths, lambda path: names[path] or label(path, "cases"))
     parts = {

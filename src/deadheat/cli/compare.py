@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import check_inputs, input_path, label, shown_path
+from deadheat.cli.files import PATH, check_inputs, input_path, label, shown_path
 from deadheat.cli.grouping import columns_of, queries_path, read_queries, stratum_options
 from deadheat.cli.intervals import also_of_test, cluster_option, comparing_options, intervals_of
 from deadheat.cli.options import (
@@ -50,8 +50,8 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Say which runs differ by more than chance, and than ties.", **EXAMPLES)
-@click.argument("qrels", type=click.Path())
-@click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN RUN...")
+@click.argument("qrels", type=PATH)
+@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN RUN...")
 @click.option("--baseline", metavar="RUN", help="Compare all others with this run; by default every pair.")
 @measure_option
 @test_option
@@ -77,15 +77,14 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
 
     For each measure: the means with their intervals, the differences with p values before and after the correction
     (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
-    what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number.
+    what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number;
+    csv has a row a pair, to which --margin and --detect add columns.
     """
     # what is mistyped is said before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
     table = queries_path(options)
     inputs = [qrels, *given, *([table] if table else [])]
     form = prepare(options["form"], options["output"], FORMATS, inputs)
-    if form == "csv" and (options["margin"] or options["detect"]):
-        raise click.UsageError("--format csv holds one table, that of the pairs: --margin and --detect need another")
     check_conventions(options)
     measures = parsed_measures(notations)
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
@@ -95,7 +94,7 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     queries = read_queries(table, options["by"], options["cluster"])
     comparison = _compare(qrels, named, measures, options, design, queries)
     warn_of_strangers(comparison.evaluations.values())
-    report = _report(comparison, qrels, queries, options, for_people=form not in DATA)
+    report = _report(comparison, qrels, queries, options, form)
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
@@ -131,7 +130,8 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
     from deadheat.comparing import compare as compare_runs
     from deadheat.data import Qrels, Run
 
-    with progress(list(named.values())) as begin:
+    with progress([qrels, *named.values()]) as begin:
+        begin(qrels)
         judgments, runs = Qrels(qrels), {}
         for name, path in named.items():
             begin(path)
@@ -147,13 +147,11 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
         )
 
 
-def _report(
-    comparison: Comparison, qrels: str, queries: Queries | None, options: dict[str, Any], *, for_people: bool
-) -> Report:
+def _report(comparison: Comparison, qrels: str, queries: Queries | None, options: dict[str, Any], form: str) -> Report:
     from deadheat.errors import DeadheatWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_comparison import report_comparison
-    from deadheat.report.of_planning import list_equivalence, list_sample_sizes
+    from deadheat.report.of_planning import beside, list_equivalence, list_sample_sizes
 
     strata, columns = None, _columns(comparison, queries, options)
     if queries is not None and columns:
@@ -161,7 +159,7 @@ def _report(
             warnings.simplefilter("ignore", DeadheatWarning)  # the languages are kept apart, or pooled on demand
             strata = comparison.by(columns, queries, pool_languages=True)
     report = report_comparison(
-        comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=for_people
+        comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=form not in DATA
     )
     parts = {(): comparison} if strata is None else strata
     added = []
@@ -170,7 +168,10 @@ def _report(
     if options["detect"]:
         added.append(list_sample_sizes(parts, columns, options["detect"]))
     asked = [Fact(name, options[name]) for name in ("margin", "detect")]
-    return replace(report, tables=(*report.tables, *added), facts=(*report.facts, *asked, *_of_strata(queries, parts)))
+    tables = (*report.tables, *added)
+    if form == "csv":  # which has room for one
+        tables = (beside(report.tables[0], *added),)
+    return replace(report, tables=tables, facts=(*report.facts, *asked, *_of_strata(queries, parts)))
 
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from deadheat.cli.app import BAD_DATA, Failure, debug_option
-from deadheat.cli.files import STDOUT, check_inputs, check_output, input_path
+from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path
 from deadheat.cli.options import complete_from, examples
 from deadheat.cli.output import writing
 from deadheat.cli.progress import progress
+from deadheat.cli.words import in_words, options_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,31 +30,30 @@ EXAMPLES = examples(
     "deadheat convert export out.csv --from tsv",
     "zcat scores.gz | deadheat convert - - --to csv",
 )
+TAG = "deadheat"
 _FORMATS = complete_from("deadheat.io:FORMATS")
 
 
 @click.command(short_help="Convert qrels or a run from one format to another.", **EXAMPLES)
-@click.argument("source", type=click.Path(), metavar="IN")
-@click.argument("target", type=click.Path(), metavar="OUT")
-@click.option(
-    "--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: what its name or its rows say."
-)
+@click.argument("source", type=PATH, metavar="IN")
+@click.argument("target", type=PATH, metavar="OUT")
+@click.option("--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: what names or its rows say.")
 @click.option(
     "--from", "from_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of IN; default: by its name."
 )
 @click.option(
     "--to", "to_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of OUT; default: by its name."
 )
-@click.option("--tag", default="deadheat", show_default=True, help="Last field of a TREC run.")
+@click.option("--tag", help="Last field of a TREC run; default deadheat.")
 @click.option("--force", is_flag=True, help="Replace OUT if it is there.")
 @debug_option
 def convert(  # noqa: PLR0917 - click passes by name
     source: str,
     target: str,
-    kind: str | None,
+    kind: Kind | None,
     from_format: str | None,
     to_format: str | None,
-    tag: str,
+    tag: str | None,
     force: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Convert qrels or a run from one format to another.
@@ -64,6 +64,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     source = input_path(source)
     # what is mistyped is said before a large file is read
     written = _format_of(target, to_format)
+    _check_tag(tag, kind, written)
     check_output(target, [source])
     is_there = target != STDOUT and Path(target).is_file()
     if is_there and not force:
@@ -71,10 +72,11 @@ def convert(  # noqa: PLR0917 - click passes by name
     check_inputs([source])
     with progress([source]) as begin:
         begin(source)
-        table = _read(source, kind, from_format)
+        table = _read(source, kind or _kind_said(source, target), from_format)
         frame = table.to_polars()
+    _check_tag(tag, table.kind, written)
     with writing(target):
-        _write(frame, target, table.kind, written, tag)
+        _write(frame, target, table.kind, written, tag or TAG)
     what = "qrels" if table.kind == "qrels" else "a run"
     click.echo(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}", err=True)
 
@@ -93,6 +95,13 @@ def _format_of(target: str, given: str | None) -> Format:
     return chosen_format(target, given)
 
 
+def _check_tag(tag: str | None, kind: Kind | None, written: Format) -> None:
+    """Refuse a tag where nothing would hold it; the kind may not be known yet."""
+    if tag is not None and (written != "trec" or kind == "qrels"):
+        what = f"qrels as {written}" if kind == "qrels" else written
+        raise click.UsageError(f"--tag is the last field of a TREC run, got {what} to write")
+
+
 def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str) -> None:
     from deadheat.io import write
 
@@ -108,16 +117,33 @@ def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str)
         sys.stdout.buffer.flush()
 
 
-def _read(source: str, kind: str | None, from_format: str | None) -> Qrels | Run:
-    """Read a file as what it is: by its name, else by its rows."""
+def _kind_said(source: str, target: str) -> Kind | None:
+    """Return what the names say that IN holds: its own, else that of its folder or of OUT; refuse two that differ."""
+    of_folder: set[Kind] = {"qrels"} if Path(source).absolute().parent.name.casefold() == "qrels" else set()
+    said = (_named(source) or of_folder) | _named(target)
+    if len(said) > 1:
+        msg = f"{source!r} and {target!r} do not say the same of what IN holds: give --kind qrels or --kind run"
+        raise click.UsageError(msg)
+    return next(iter(said), None)
+
+
+def _named(path: str) -> set[Kind]:
+    """Return which kinds the name of a file says: qrels anywhere in it, or the suffix of a run."""
+    name = Path(path).name.casefold()
+    qrels: set[Kind] = {"qrels"} if "qrel" in name else set()
+    return qrels | ({"run"} if ".run" in Path(name).suffixes else set())
+
+
+def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Run:
+    """Read a file as what it was said to be, or else as what its rows say."""
     from deadheat.data import Qrels, Run
     from deadheat.errors import ColumnError, MalformedRowError, SwappedFilesError
     from deadheat.io.formats import chosen_format
 
-    if kind is None and "qrel" in Path(source).name.casefold():
-        kind = "qrels"
-    if kind is None and chosen_format(source, from_format) == "json":
-        raise click.UsageError(f"{source!r} is JSON, which does not say what it holds: give --kind qrels or --kind run")
+    form = chosen_format(source, from_format)
+    if kind is None and (form == "json" or _may_be_either(Path(source), form)):
+        what = "is JSON" if form == "json" else "has the columns of BEIR, whose qrels have a score too"
+        raise click.UsageError(f"{source!r} {what}: give --kind qrels or --kind run")
     if kind == "qrels":
         return Qrels(source, format=from_format)
     if kind == "run":
@@ -126,10 +152,26 @@ def _read(source: str, kind: str | None, from_format: str | None) -> Qrels | Run
         return Run(source, format=from_format)
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
         if not Path(source).is_file():
+            told = in_words(str(error), options_of(click.get_current_context().command))
             raise click.UsageError(
-                f"{source!r} holds no run, and can be read only once: give --kind qrels ({error})"
+                f"{source!r} holds no run, and can be read only once: give --kind qrels ({told})"
             ) from error
         try:
             return Qrels(source, format=from_format)
         except (SwappedFilesError, ColumnError, MalformedRowError):
             raise error from None  # it is neither, and was most likely meant to be a run
+
+
+def _may_be_either(path: Path, form: Format) -> bool:
+    """Return whether a table has BEIR's name of documents, and a score: in its qrels that is the relevance."""
+    from deadheat.io.source import blocks
+
+    if form == "trec" or not path.is_file():
+        return False
+    if form == "parquet":
+        import polars as pl
+
+        names = " ".join(pl.read_parquet_schema(path))
+    else:
+        names = next(blocks(path), b"").partition(b"\n")[0].decode(errors="replace")
+    return "corpus-id" in names and "score" in names

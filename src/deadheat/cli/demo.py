@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.files import PATH
 from deadheat.cli.options import examples
 from deadheat.cli.output import output_options, prepare, print_report, writing
 
@@ -23,22 +25,19 @@ SOURCE = (
     "four LLM judges as rerankers, grades 0 to 3 for 4,423 passages of 25 queries (TREC 2023 Deep Learning, relevance"
     " by NIST assessors); LLMJudge benchmark, Rahmani et al., arXiv 2502.13908"
 )
-CLOSING = (
-    "Next:\n"
-    "  deadheat demo --copy demo-data\n"
-    f"  deadheat ties demo-data/Olz-gpt4o.run.gz demo-data/{QRELS}\n"
-    "Or with your files:\n"
-    "  deadheat evaluate QRELS RUN..."
-)
+SHORT = "TREC 2023 Deep Learning, NIST assessors; LLMJudge, arXiv 2502.13908"
+CLOSING = """With your files: {program} evaluate QRELS RUN... Or go on with these:
+  {program} demo --copy demo-data
+  {program} ties demo-data/Olz-gpt4o.run.gz demo-data/{qrels}"""
 
 
 @click.command(
     short_help="Show on real data why ties matter.",
     **examples("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on"),
 )
-@click.option("--copy", "folder", type=click.Path(), metavar="FOLDER", help="Copy the data there instead.")
+@click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")
 @click.option("--force", is_flag=True, help="Let --copy replace files that are there and differ.")
-@output_options(*FORMATS)
+@output_options(*FORMATS, decimals=DIGITS)
 @debug_option
 def demo(
     folder: str | None,
@@ -48,16 +47,33 @@ def demo(
     digits: int | None,
 ) -> None:
     """Show on real data why ties matter."""
+    from deadheat.report.model import Fact
     from deadheat.report.of_demo import report_demo
 
+    _check_usage(folder, form, output, digits, force=force)
     with as_file(files("deadheat") / "demo") as data:
         if folder is not None:
             _copy(data, Path(folder), force=force)
             return
         form = prepare(form, output, FORMATS)
         systems = {name: _by_rule(data, path) for name, path in _runs(data).items()}
-    report = report_demo(systems, SOURCE, CLOSING)
+    closing = CLOSING.format(program=_program(), qrels=QRELS)
+    report = report_demo(systems, Fact("source", SOURCE, "data", SHORT), closing)
     print_report(report, form=form, output=output, digits=DIGITS if digits is None and form != "json" else digits)
+
+
+def _check_usage(folder: str | None, *of_report: object, force: bool) -> None:
+    """Refuse options of a report with --copy, and the other way round."""
+    if folder is not None and any(given is not None for given in of_report):
+        raise click.UsageError("--copy prints no report: leave out --format, --output and --digits")
+    if folder is None and force:
+        raise click.UsageError("--force is about files that are there: give --copy FOLDER too")
+
+
+def _program() -> str:
+    """Return what to call this program by: as it was called, if it stands in no folder that a shell looks into."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "deadheat" and shutil.which("deadheat") is None else "deadheat"
 
 
 def _runs(data: Path) -> dict[str, Path]:

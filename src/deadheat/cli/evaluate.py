@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import check_inputs, input_path, label, save_paths, shown_path
+from deadheat.cli.files import PATH, check_inputs, input_path, label, save_paths, shown_path
 from deadheat.cli.grouping import group, queries_path, read_queries, stratum_options
 from deadheat.cli.intervals import interval_options, intervals_of, with_queries
 from deadheat.cli.options import (
@@ -25,7 +25,7 @@ from deadheat.cli.options import (
     ties_option,
     unique_names,
 )
-from deadheat.cli.output import FORMATS, emit, output_options, prepare, print_report, writing
+from deadheat.cli.output import FORMATS, output_options, prepare, print_report, writing
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -35,14 +35,13 @@ if TYPE_CHECKING:
     from deadheat.data import Qrels, Run
     from deadheat.evaluation import Evaluation
     from deadheat.queries import Queries
-    from deadheat.report.model import Fact, Report
+    from deadheat.report.model import Fact
     from deadheat.report.of_strata import Grouping
 
-WITHOUT_FACTS = ("csv", "trec")  # formats that have no place for what stands beside the numbers
 EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run",
     "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
-    "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval does",
+    "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
     "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
     "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
     "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
@@ -50,8 +49,8 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Score runs, exactly where scores tie.", **EXAMPLES)
-@click.argument("qrels", type=click.Path())
-@click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
+@click.argument("qrels", type=PATH)
+@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...")
 @measure_option
 @ties_option
 @click.option(
@@ -67,7 +66,7 @@ EXAMPLES = examples(
 @click.option("--per-query", is_flag=True, help="Also the scores of each query.")
 @click.option(
     "--save",
-    type=click.Path(),
+    type=PATH,
     metavar="FILE.json",
     help="Save the evaluation for deadheat gate and dh.load_evaluation; of several runs, name a folder.",
 )
@@ -85,6 +84,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
 
     With --queries and several languages, or --by, one block a stratum, and averages over strata below; csv holds the
     first table.
+
+    --format trec with --ties doc_id is what trec_eval -c says, with --missing skip too what it says without -c; but
+    runid is the name of the file, not the tag in it. What trec and csv have no place for is said on standard error.
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON; .gz and .zst too.
     """
@@ -116,7 +118,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     if targets:
         fact = _save(evaluations, targets, intervals, is_by_strata=bool(grouping and grouping.strata))
         report = replace(report, facts=(*report.facts, fact))
-    _print(report, form, options)
+    if form == "markdown" and options["ci"]:
+        from deadheat.report.sections import in_sections
+
+        report = in_sections(report)
+    print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
 def _grouped(evaluations: Sequence[Evaluation], queries: Queries, options: dict[str, Any], form: str) -> Grouping:
@@ -138,21 +144,6 @@ def _save(
             evaluation.save(target, **intervals)
     whole = "; the means in it are over all queries" if is_by_strata else ""
     return Fact("saved", list(targets), "saved", ", ".join(targets) + whole)
-
-
-def _print(report: Report, form: str, options: dict[str, Any]) -> None:
-    output, digits = options["output"], options["digits"]
-    if form == "trec":
-        emit(_as_trec(report, digits), output)
-    elif form == "markdown" and options["ci"]:
-        from deadheat.report.sections import in_sections
-
-        print_report(in_sections(report), form=form, output=output, digits=digits)
-    else:
-        print_report(report, form=form, output=output, digits=digits)
-    for fact in report.facts:
-        if fact.is_warning and form in WITHOUT_FACTS:
-            click.echo(f"Warning: {fact.text}", err=True)
 
 
 def _checked(options: dict[str, Any], form: str) -> dict[str, Any]:
@@ -186,7 +177,8 @@ def _evaluate(
     from deadheat.evaluating import evaluate as evaluate_run
 
     chosen = {**passed_on(options), "check_duplicates": False}  # each file is checked once
-    with progress(list(runs.values())) as begin:
+    with progress([qrels, *runs.values()]) as begin:
+        begin(qrels)
         judgments = Qrels(qrels)
         if options["check_duplicates"]:
             judgments.check_duplicates()
@@ -206,10 +198,3 @@ def _a_document(table: Qrels | Run, query: str) -> str:
     """Return the first document of a query."""
     frame = table.to_polars()
     return str(frame["doc_id"][int((frame["query_id"] == query).arg_max() or 0)])
-
-
-def _as_trec(report: Report, digits: int | None) -> str:
-    from deadheat.report.as_trec import as_trec
-
-    *per_query, summary = report.tables
-    return as_trec(summary, per_query[0] if per_query else None, digits=digits)

@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PATH = click.Path(readable=False)  # whether it can be read is said with all else that is wrong with it, as bad data
 STDIN, STDOUT = "/dev/stdin", "-"
 DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
 
@@ -35,12 +36,17 @@ def label(path: str, default: str) -> str:
     """
     from deadheat.data import label_of
 
-    return _made_up(path, default) or label_of(Path(path))
+    return _made_up(path, default) or _printable(label_of(Path(path)))
 
 
 def shown_path(path: str, default: str) -> str:
     """Return the path of a file as people gave it, or a word for what a shell makes up."""
-    return _made_up(path, default) or path
+    return _made_up(path, default) or _printable(path)
+
+
+def _printable(name: str) -> str:
+    """Return a name with escapes for what would break a line of a report."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in name)
 
 
 def _made_up(path: str, default: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import GATE_FAILED, debug_option
-from deadheat.cli.files import STDOUT, check_inputs, check_output, input_path, label
+from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path, label
 from deadheat.cli.intervals import interval_options, intervals_of
 from deadheat.cli.options import (
     check_conventions,
@@ -21,7 +21,7 @@ from deadheat.cli.options import (
     precision_option,
     ties_option,
 )
-from deadheat.cli.output import emit, format_option, prepare, print_report, warn_of_strangers
+from deadheat.cli.output import emit, format_option, output_option, prepare, print_report, warn_of_strangers
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ NO_GATE = (
 
 
 @click.command(short_help="Check thresholds and regressions; exit code 1 if a gate failed.", **EXAMPLES)
-@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="SAVED | QRELS RUN")
+@click.argument("files", type=PATH, nargs=-1, required=True, metavar="SAVED | QRELS RUN")
 @click.option(
     "-c",
     "--check",
@@ -64,14 +64,12 @@ NO_GATE = (
 )
 @click.option(
     "--config",
-    type=click.Path(),
+    type=PATH,
     metavar="FILE",
     help="A TOML file with a table [tool.deadheat.gates]; default: pyproject.toml here, if it has one and there is"
     " neither -c nor --preset.",
 )
-@click.option(
-    "--baseline", type=click.Path(), metavar="FILE", help="A saved evaluation that this one must not be worse than."
-)
+@click.option("--baseline", type=PATH, metavar="FILE", help="A saved evaluation that this one must not be worse than.")
 @click.option(
     "--no-worse-than",
     type=click.FloatRange(0),
@@ -85,9 +83,9 @@ NO_GATE = (
     help="Level of the tests against the baseline, each by itself; default 0.05.",
 )
 @interval_options
-@click.option("--queries", type=click.Path(), metavar="FILE", help="The table that has the column of --cluster.")
+@click.option("--queries", type=PATH, metavar="FILE", help="The table that has the column of --cluster.")
 @format_option(*FORMATS)
-@click.option("-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout.")
+@output_option
 @ties_option
 @missing_option
 @no_relevant_option
@@ -193,15 +191,17 @@ def _check_usage(
 def _evaluate(
     given: Sequence[str], thresholds: Sequence[Threshold], baseline: Evaluation | None, options: dict[str, Any]
 ) -> Evaluation:
-    from deadheat.data import Run
+    from deadheat.data import Qrels, Run
     from deadheat.evaluating import evaluate
     from deadheat.gates import measures_of
 
     measures = measures_of(thresholds, baseline)
     qrels, run = given
-    with progress([run]) as begin:
+    with progress(given) as begin:
+        begin(qrels)
+        judgments = Qrels(qrels)
         begin(run)
-        evaluation = evaluate(qrels, Run(run, name=label(run, "run")), measures, **passed_on(options))
+        evaluation = evaluate(judgments, Run(run, name=label(run, "run")), measures, **passed_on(options))
     warn_of_strangers([evaluation])
     return evaluation
 

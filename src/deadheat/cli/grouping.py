@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.files import input_path, shown_path
+from deadheat.cli.files import PATH, input_path, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ def stratum_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --queries, --by and --pool-languages to a command."""
     queries = click.option(
         "--queries",
-        type=click.Path(),
+        type=PATH,
         metavar="FILE",
         help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
         " by language.",

@@ -24,21 +24,6 @@ OPTIONS = {
 ARGUMENTS = {"level": "confidence_level", "ci_method": "method", "n_resamples": "n_resamples", "cluster": "cluster"}
 
 
-def parsed_level(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
-    """Read a confidence level: 0.95, 95 or 95%."""
-    if text is None:
-        return None
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = 0.0
-    level = number / 100 if number > 1 else number
-    if not 0 < level < 1 or (text.endswith("%") and number <= 1):
-        msg = f"expected a level such as 0.95 or 95%, between 0 and 1 (or 100%); got {text!r}"
-        raise click.BadParameter(msg, param=parameter)
-    return level
-
-
 cluster_option = click.option(
     "--cluster",
     metavar="COLUMN",
@@ -59,7 +44,7 @@ def comparing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def _resampling(of_level: str, of_resamples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return what adds --confidence-level, --ci-method and --n-resamples, with what the first and last are of."""
     level = click.option(
-        "--confidence-level", "level", callback=parsed_level, metavar="LEVEL", help=f"{of_level}; default 0.95."
+        "--confidence-level", "level", type=float, metavar="LEVEL", help=f"{of_level}; between 0 and 1, default 0.95."
     )
     method = click.option(
         "--ci-method",
@@ -68,7 +53,7 @@ def _resampling(of_level: str, of_resamples: str) -> Callable[[Callable[..., Any
         help="Bootstrap, bias-corrected and accelerated (default) or by percentiles; or Student's t.",
     )
     n_resamples = click.option(
-        "--n-resamples", type=click.IntRange(1), metavar="N", help=f"{of_resamples}; default 10000."
+        "--n-resamples", type=int, metavar="N", help=f"{of_resamples}, 99 or more; default 10000."
     )
     return lambda command: level(method(n_resamples(command)))
 
@@ -95,6 +80,7 @@ def intervals_of(
     also : collection of str, default ()
         Names in `OPTIONS` that something else needs too: these may be given where no interval needs them.
     """
+    from deadheat import arguments
     from deadheat.confidence import intervals
     from deadheat.errors import check_choice
     from deadheat.stats import METHODS
@@ -106,6 +92,10 @@ def intervals_of(
     method = given.get("ci_method")
     if method is not None:
         check_choice("--ci-method", method, METHODS)
+    if "level" in given:
+        arguments.level("confidence_level", given["level"])
+    if "n_resamples" in given:
+        arguments.resamples(given["n_resamples"])
     if method == "t" and "n_resamples" in of_intervals:
         raise click.UsageError("--n-resamples is of a bootstrap, got --ci-method t, which takes no resamples")
     if "cluster" in given and not options["queries"]:

@@ -8,7 +8,7 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.options import complete_from, examples
-from deadheat.cli.output import output_options, prepare, print_report
+from deadheat.cli.output import format_option, output_option, prepare, print_report
 
 if TYPE_CHECKING:
     from deadheat.report.model import Report
@@ -34,15 +34,16 @@ EXAMPLES = examples(
     metavar="USE",
     help="Which measures suit a use, such as top1, top3, several, graded, sanity, ab-test, voice, fact or k=5.",
 )
-@output_options(*FORMATS)
+@format_option(*FORMATS)
+@output_option
 @debug_option
-def measures(name: str | None, use: str | None, form: str | None, output: str | None, digits: int | None) -> None:
+def measures(name: str | None, use: str | None, form: str | None, output: str | None) -> None:
     """List the measures, explain one, or say which to use when."""
     if name is not None and use is not None:
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
     form = prepare(form, output, FORMATS)
     report = _advice(use) if use is not None else _page(name) if name is not None else _catalogue()
-    print_report(report, form=form, output=output, digits=digits)
+    print_report(report, form=form, output=output)
 
 
 def _advice(use: str) -> Report:

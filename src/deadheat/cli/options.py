@@ -149,22 +149,29 @@ def parsed_measures(notations: Sequence[str]) -> list[str] | None:
 
 
 def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
-    """Return a name for each path: the file's, with its folder where two are equal; numbered if that does not help.
+    """Return a name for each path: the file's; where two are equal with its folder, or its format; else numbered.
 
     Examples
     --------
     >>> unique_names(["a/bm25.run", "b/bm25.run", "c.run"], lambda path: Path(path).stem)
     ['a/bm25', 'b/bm25', 'c']
+    >>> unique_names(["bm25.run", "bm25.csv"], lambda path: Path(path).stem)
+    ['bm25.run', 'bm25.csv']
     >>> unique_names(["a/bm25.run", "a/bm25.run"], lambda path: Path(path).stem)
     ['bm25 #1', 'bm25 #2']
     """
     names = [name_of(path) for path in paths]
-    longer = [
-        f"{Path(path).absolute().parent.name}/{name}" if names.count(name) > 1 else name
-        for path, name in zip(paths, names, strict=True)
+    folders = [f"{Path(path).absolute().parent.name}/" for path in paths]
+    # a name that is not from the file's has no format
+    files = [
+        Path(path).name if Path(path).name.startswith(own) else own for path, own in zip(paths, names, strict=True)
     ]
-    if len(set(longer)) == len(longer):
-        return longer
+    in_folders = [f"{folder}{name}" for folder, name in zip(folders, names, strict=True)]
+    whole = [f"{folder}{file}" for folder, file in zip(folders, files, strict=True)]
+    for longer in (in_folders, files, whole):
+        found = [more if names.count(name) > 1 else name for more, name in zip(longer, names, strict=True)]
+        if len(set(found)) == len(found):
+            return found
     return [
         f"{name} #{names[: place + 1].count(name)}" if names.count(name) > 1 else name
         for place, name in enumerate(names)

@@ -42,19 +42,20 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
     return click.option("--format", "form", type=choices, help="Default: what the name of --output says, else table.")
 
 
-def output_options(*formats: str) -> Callable[[Any], Any]:
-    """Return the options --format, --output and --digits."""
+output_option = click.option(
+    "-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout."
+)
 
-    def add(command: Any) -> Any:  # noqa: ANN401 - a function or a command, as click's decorators
-        digits = click.option(
-            "--digits", type=click.IntRange(0, MAX_DIGITS), help="Decimals; default 4, in json and csv all there are."
-        )
-        output = click.option(
-            "-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout."
-        )
-        return format_option(*formats)(output(digits(command)))
 
-    return add
+def output_options(*formats: str, decimals: int = 4) -> Callable[[Any], Any]:
+    """Return the options --format, --output and --digits; `decimals` are those that people see by default."""
+    exact = " and ".join(form for form in ("json", "csv") if form in formats)
+    digits = click.option(
+        "--digits",
+        type=click.IntRange(0, MAX_DIGITS),
+        help=f"Decimals; default {decimals}, in {exact} all there are.",
+    )
+    return lambda command: format_option(*formats)(output_option(digits(command)))
 
 
 def prepare(
@@ -100,10 +101,29 @@ def print_report(report: Report, *, form: str, output: str | None, digits: int |
         from deadheat.report.as_latex import as_latex
 
         emit(as_latex(report, digits=digits), output)
+    elif form == "trec":
+        from deadheat.report.as_trec import as_trec
+
+        *per_query, summary = report.tables
+        emit(as_trec(summary, per_query[0] if per_query else None, digits=digits), output)
+        _tell(report)
     else:
         from deadheat.report.as_csv import as_csv
 
         emit(as_csv(report.tables[0], digits=digits), output)
+        _tell(report)
+
+
+def _tell(report: Report) -> None:
+    """Say on standard error what a format without facts has no place for."""
+    from deadheat.report.numbers import MARK
+
+    for fact in report.facts:
+        if fact.is_warning:
+            click.echo(f"Warning: {fact.text}", err=True)
+        elif fact.is_note:
+            heading = "" if fact.heading == MARK else f"{fact.heading}: "  # no number is marked there
+            click.echo(f"Note: {heading}{fact.text}", err=True)
 
 
 def warn_of_strangers(evaluations: Iterable[Evaluation]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import check_inputs, input_path, label
+from deadheat.cli.files import PATH, check_inputs, input_path, label
 from deadheat.cli.options import (
     duplicates_option,
     examples,
@@ -27,8 +27,8 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Show the ties of a run, and what they decide.", **EXAMPLES)
-@click.argument("run", type=click.Path())
-@click.argument("qrels", type=click.Path(), required=False)
+@click.argument("run", type=PATH)
+@click.argument("qrels", type=PATH, required=False)
 @click.option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
 @measure_option
 @output_options(*FORMATS)
@@ -54,7 +54,7 @@ def ties(  # noqa: PLR0917 - click passes by name
     decided by the order of ties: the spread of its mean; the queries whose value depends on it, and their share; and,
     if ties were broken at random, the part of the squared standard error of the mean that would be due to that.
     """
-    from deadheat.data import Run
+    from deadheat.data import Qrels, Run
     from deadheat.profile import CUTOFFS, tie_profile
     from deadheat.report.of_profile import report_profile
 
@@ -65,11 +65,15 @@ def ties(  # noqa: PLR0917 - click passes by name
     form = prepare(form, output, FORMATS, given)
     measures = parsed_measures(notations)
     check_inputs(given)
-    with progress(given[:1]) as begin:
+    with progress(given) as begin:
         begin(given[0])
+        of_run, judgments = Run(given[0], name=label(given[0], "run")), None
+        for path in given[1:]:
+            begin(path)
+            judgments = Qrels(path)
         profile = tie_profile(
-            Run(given[0], name=label(given[0], "run")),
-            None if qrels is None else given[1],
+            of_run,
+            judgments,
             at or CUTOFFS,
             measures,
             missing=missing,

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from deadheat.cli.app import BAD_DATA, debug_option
-from deadheat.cli.files import check_inputs, input_path
+from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import examples
-from deadheat.cli.output import emit, format_option, prepare, print_report
+from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
+from deadheat.cli.words import in_words, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from deadheat.cases import Validation
 
 FORMATS = ("table", "json")
-# what errors call options of Python, and what the commands call them
-WORDS = {
-    r"pass format='(\w+)'": r"give --input-format \1",
-    r"but k=(\d+) are retrieved: set k=(\d+)": r"but \1 are retrieved: give --k \2",
-    r"^at is about the default measures, got at=\((.+?),?\) beside measures": r"--at is about the default measures,"
-    r" got \1 beside -m",
-    r"give a dict of name to cases, or another dataset_id": "give one another dataset_id, or its file another name",
-}
 EXAMPLES = examples(
     "deadheat validate cases.json",
     "deadheat validate german/*.json --language de --ontology hp.obo.gz",
@@ -52,10 +41,10 @@ input_format_option = click.option(
 
 
 @click.command(short_help="Check labelled cases, and say what to do about what is found.", **EXAMPLES)
-@click.argument("files", type=click.Path(), nargs=-1, metavar="FILE...")
+@click.argument("files", type=PATH, nargs=-1, metavar="FILE...")
 @click.option(
     "--ontology",
-    type=click.Path(),
+    type=PATH,
     metavar="FILE",
     help="OBO, OBO Graphs or OWL; expected ids that it lacks or has made obsolete are named.",
 )
@@ -64,7 +53,7 @@ input_format_option = click.option(
 @input_format_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
 @format_option(*FORMATS)
-@click.option("-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout.")
+@output_option
 @debug_option
 def validate(
     files: tuple[str, ...],
@@ -114,25 +103,8 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
 
         terms = read_ontology(ontology)
     found = [check(path, ontology=terms, **options) for path in paths]
+    options_here = options_of(click.get_current_context().command)
     return [
-        replace(one, findings=tuple(replace(own, message=_in_words(own.message)) for own in one.findings))
+        replace(one, findings=tuple(replace(own, message=in_words(own.message, options_here)) for own in one.findings))
         for one in found
     ]
-
-
-@contextmanager
-def in_words_of_the_command() -> Iterator[None]:
-    """Name options of the command where an error names those of Python."""
-    from deadheat.errors import DeadheatError
-
-    try:
-        yield
-    except DeadheatError as error:
-        error.args = (_in_words(str(error)), *error.args[1:])
-        raise
-
-
-def _in_words(message: str) -> str:
-    for python, command in WORDS.items():
-        message = re.sub(python, command, message)
-    return message

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from deadheat.gates._result import GateOptions
     from deadheat.measures import Measure
 
+LEAST_P = 0.0001  # that people are told as a number, as in tables
+
 
 def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
     """Raise `BaselineMismatchError` unless both are of the same qrels and queries, under the same conventions."""
@@ -105,9 +107,10 @@ def _judged(worse: float, p_value: float, options: GateOptions) -> tuple[bool, s
     beyond = f" more than the margin {margin:.15g}" if margin else ""
     if math.isnan(p_value):
         return False, f"{by}{beyond and ','}{beyond}; a test takes two queries, or two clusters"
+    told = f"p = {p_value:.2g}" if p_value >= LEAST_P else "p < .0001"
     if significant(p_value, options.alpha):
-        return False, f"{by}, significantly{beyond} (p = {p_value:.2g})"
-    return True, f"{by}, but not significantly{beyond} (p = {p_value:.2g})"
+        return False, f"{by}, significantly{beyond} ({told})"
+    return True, f"{by}, but not significantly{beyond} ({told})"
 
 
 def _only_in_one(evaluation: Evaluation, baseline: Evaluation) -> str:

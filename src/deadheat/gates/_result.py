@@ -51,7 +51,7 @@ def check_options(options: GateOptions) -> GateOptions:
     """Return options with plain numbers; raise `ParameterError` if one of them is not allowed."""
     check_choice("method", options.method, METHODS)
     numbers: dict[str, Any] = {name: check(getattr(options, name)) for name, check in NUMBERS.items()}
-    return replace(options, n_resamples=arguments.count("n_resamples", options.n_resamples), **numbers)
+    return replace(options, n_resamples=arguments.resamples(options.n_resamples), **numbers)
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ class AssertRanking:
     """What the fixture `assert_ranking` gives: a function of qrels, run and gates, or of an evaluation and gates."""
 
     @overload
-    def __call__(self, evaluation: Evaluation, checks: Checks = (), /, **options: Any) -> GateResult: ...  # noqa: ANN401
+    def __call__(self, evaluation: Evaluation, checks: Checks = (), /, **options: Any) -> GateResult: ...  # noqa: ANN401 - options of `gate`, checked there
 
     @overload
-    def __call__(self, qrels: Source, run: Source, checks: Checks = (), /, **options: Any) -> GateResult: ...  # noqa: ANN401
+    def __call__(self, qrels: Source, run: Source, checks: Checks = (), /, **options: Any) -> GateResult: ...  # noqa: ANN401 - options of `gate`, checked there
 
     def __call__(self, /, *given: Any, **options: Any) -> GateResult:
         """Check a ranking as :func:`deadheat.gate` does; raise `AssertionError` with a table if a gate failed.

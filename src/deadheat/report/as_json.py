@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from deadheat.report.model import Words
 from deadheat.report.numbers import plain
 
 if TYPE_CHECKING:
-    from deadheat.report.model import Report, Table
+    from deadheat.report.model import Cell, Report, Table
 
 
 def as_json(report: Report, *, digits: int | None = None) -> str:
@@ -24,5 +25,9 @@ def _nested(table: Table, digits: int | None) -> dict[str, Any]:
         place = nested
         for key in (*((group,) if table.is_grouped else ()), *row.labels):
             place = place.setdefault(key, {})
-        place.update({column.key: plain(cell, digits) for column, cell in zip(table.columns, cells, strict=True)})
+        place.update({column.key: _held(cell, digits) for column, cell in zip(table.columns, cells, strict=True)})
     return nested
+
+
+def _held(cell: Cell, digits: int | None) -> object:
+    return cell.split() if isinstance(cell, Words) else plain(cell, digits)

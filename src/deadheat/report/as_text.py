@@ -99,10 +99,20 @@ def _fitted(table: Table, width: int, digits: int | None) -> tuple[Table, Layout
     way = next(ways)
     layout = _lay_out(way, digits)
     for narrower in ways:
-        if _total(layout.label_widths) + len(way.groups) * (layout.group_width + len(BETWEEN_GROUPS)) <= width:
+        if _least(layout) <= width:
             break
         way, layout = narrower, _lay_out(narrower, digits)
     return way, layout
+
+
+def _least(layout: Layout) -> int:
+    """Return how narrow a layout can be: if its last column holds words, that is broken before any is left out."""
+    spared = max(0, layout.widths[-1] - NARROWEST) if _ends_in_words(layout) else 0
+    return _total(layout.label_widths) + len(layout.groups) * (layout.group_width + len(BETWEEN_GROUPS)) - spared
+
+
+def _ends_in_words(layout: Layout) -> bool:
+    return len(layout.groups) == 1 and layout.is_text[-1]
 
 
 def _ways(table: Table) -> Iterator[Table]:
@@ -162,7 +172,7 @@ def _wrapped(layout: Layout, width: int) -> Layout:
     """Break the last column into lines, as rows of their own, if it holds words and does not fit."""
     others = sum(layout.label_widths) + len(GAP) * (len(layout.label_widths) + len(layout.widths) - 2)
     room = max(NARROWEST, width - others - len(BETWEEN_GROUPS) - sum(layout.widths[:-1]))
-    if len(layout.cells) > 1 or not layout.is_text[-1] or layout.widths[-1] <= room:
+    if not _ends_in_words(layout) or layout.widths[-1] <= room:
         return layout
     labels, cells = [], []
     for label, row in zip(layout.labels, layout.cells[0], strict=True):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from deadheat.evaluation import Conventions, Evaluation
+    from deadheat.measures import Measure
     from deadheat.precision import ScorePrecision
 
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
@@ -76,18 +77,31 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         Of the same measures, under the same conventions.
     """
     first = evaluations[0]
-    found = {
-        str(measure): sorted(set().union(*(evaluation.without_relevant(measure) for evaluation in evaluations)))
-        for measure in first.measures
-    }
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name, ids in found.items():
-        alike.setdefault(tuple(ids), []).append(name)
-    alike.pop((), None)
+    found: dict[str, list[str]] = {}
+    alike: dict[tuple[tuple[str, ...], str], list[Measure]] = {}
+    for measure in first.measures:
+        ids = set[str]().union(*(evaluation.without_relevant(measure) for evaluation in evaluations))
+        found[str(measure)] = sorted(ids)
+        alike.setdefault(_counting(evaluations, measure, ids), []).append(measure)
     yield Fact("queries_without_relevant", found)
-    higher = {str(measure): measure.higher_is_better for measure in first.measures}
-    for alike_ids, names in alike.items():
-        worst = "count as 0" if all(higher[name] for name in names) else "count as the worst value"
+    for (alike_ids, where), measures in alike.items():
+        if not alike_ids:
+            continue
+        worst = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
         effect = worst if first.conventions.no_relevant == "zero" else "left out"
-        of = "" if len(names) == len(found) else f" for {', '.join(names)}"
-        yield Fact("", None, "nothing relevant", f"{named(alike_ids)}, {effect}{of}")
+        of = "" if len(measures) == len(found) else f" for {', '.join(map(str, measures))}"
+        yield Fact("", None, "nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}", is_note=True)
+
+
+def _counting(evaluations: Sequence[Evaluation], measure: Measure, ids: set[str]) -> tuple[tuple[str, ...], str]:
+    """Return those of the queries that have a value, or would have, were they not skipped on demand; and of which runs.
+
+    One that a run lacks has none where a measure has no worst value, whether anything is relevant to it or not: it is
+    named there.
+    """
+    if evaluations[0].conventions.no_relevant == "skip":
+        return tuple(sorted(ids)), ""
+    lacking = [set(one.query_ids[~one[measure].kept].tolist()) for one in evaluations]
+    counting = {query for query in ids if not all(query in own for own in lacking)}
+    are_lacking = any(counting.intersection(own) for own in lacking)
+    return tuple(sorted(counting)), " where a run has them" if are_lacking else ""

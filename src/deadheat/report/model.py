@@ -17,6 +17,12 @@ class Share(float):
     """A number from 0 to 1 that people read as a percentage."""
 
 
+class Words(str):
+    """Words with spaces between, which JSON holds as a list."""
+
+    __slots__ = ()
+
+
 class Marked(float):
     """A number to which a fact below the table belongs: people see a star behind it."""
 
@@ -222,6 +228,9 @@ class Fact:
         What people read; a fact without text stands in JSON only.
     is_warning : bool
         Whether the values mean little because of it.
+    is_note : bool
+        Whether it is of these data or this call alone: where a format has no place for facts, people are told of it on
+        standard error, as of warnings.
     """
 
     key: str
@@ -229,6 +238,7 @@ class Fact:
     heading: str = ""
     text: str = ""
     is_warning: bool = False
+    is_note: bool = False
 
 
 @dataclass(frozen=True)

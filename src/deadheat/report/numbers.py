@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 DIGITS = 4
 MARK = "*"  # behind a number that a fact below the table is about
 FEW = 10  # units: 95% BCa intervals covered 90% with 9 of them, 85% with 5, 72% with 3, t 92 to 94% (beta(2, 1) values)
+QUERY = ("query", "queries")
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 
 
@@ -94,13 +95,10 @@ def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     return cell
 
 
-def few_units(found: Iterable[Interval], method: str) -> str:
+def few_units(found: Iterable[Interval], method: str, unit: tuple[str, str] = QUERY) -> str:
     """Return a warning if bootstrap intervals rest on few queries or clusters, or an empty string."""
-    units = [
-        (one.n_queries, "query", "queries") if one.n_clusters is None else (one.n_clusters, "cluster", None)
-        for one in found
-    ]
-    fewest = min((unit for unit in units if unit[0] > 1), default=None)
+    units = [(one.n_queries, *unit) if one.n_clusters is None else (one.n_clusters, "cluster", None) for one in found]
+    fewest = min((own for own in units if own[0] > 1), default=None)
     if method == "t" or fewest is None or fewest[0] >= FEW:
         return ""
     return f"a bootstrap of {counted(*fewest)} gives intervals that are too narrow: --ci-method t is better there"

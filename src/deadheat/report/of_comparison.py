@@ -14,15 +14,16 @@ from deadheat.io.values import counted
 from deadheat.report.bars import bars
 from deadheat.report.conventions import COUNTED, broken_by, estimated_by, made_under, named, without_relevant
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
-from deadheat.report.numbers import MARK, few_units, three
+from deadheat.report.numbers import MARK, QUERY, few_units, three
 from deadheat.report.of_systems import MEASURE, SYSTEM, Part, counts_vary, level, list_systems, systems_as_data
 from deadheat.report.score_tables import unexplained
 from deadheat.strata import keys_of, label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from deadheat.comparison import Comparison, Design
+    from deadheat.confidence import Interval
     from deadheat.measures import Measure
     from deadheat.report.model import Bar, Cell
 
@@ -190,17 +191,10 @@ def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterato
     yield Fact("qrels", qrels)
     yield from _of_queries(comparison, qrels)
     yield Fact("ties", ties, "ties", broken_by(ties, seed))
-    for name in ("baseline", "test", "correction", "alternative", "method", "confidence_level", "n_resamples"):
-        yield Fact(name, getattr(design, name))
-    yield Fact("rng", seed)
-    yield Fact("", None, "test", _test(design, pairs, has_strata=bool(parts[0].stratum)))
-    how = estimated_by(design.method, "queries" if comparison.cluster is None else "clusters", design.n_resamples, seed)
-    sides = ", two-sided" if design.alternative != "two-sided" else ""
-    yield Fact("", None, "intervals", f"{how}{sides}, not corrected")
-    yield from _few(parts)
-    n_significant = sum(pair.significant for pair in pairs)
-    below = f"{1 - design.confidence_level:.3g}"
-    yield Fact("", None, MARK, f"p below {below}: {n_significant} of {counted(len(pairs), 'difference')}")
+    has_clusters = comparison.cluster is not None
+    found = [one for part in parts for one in part.comparison.intervals.values()]
+    yield from tell_intervals(design, found, clusters="clusters" if has_clusters else "")
+    yield from tell_tests(design, pairs, has_clusters=has_clusters, has_strata=bool(parts[0].stratum))
     yield from _of_ties(parts)
     yield from made_under(evaluations[0].conventions)
     yield from _left_out(comparison)
@@ -218,21 +212,53 @@ def _of_queries(comparison: Comparison, qrels: str) -> Iterator[Fact]:
     yield Fact("n_clusters", n_clusters)
 
 
-def _few(parts: Sequence[Part]) -> Iterator[Fact]:
-    """Warn of bootstrap intervals of few queries, which are too narrow."""
-    found = [one for part in parts for one in part.comparison.intervals.values()]
-    if too_few := few_units(found, parts[0].comparison.design.method):
-        yield Fact("", None, "intervals", too_few)
+def tell_intervals(
+    design: Design, found: Iterable[Interval], *, clusters: str = "", unit: tuple[str, str] = QUERY
+) -> Iterator[Fact]:
+    """Say how intervals were made, and warn of those of few units, which a bootstrap makes too narrow.
+
+    Parameters
+    ----------
+    design : Design
+    found : iterable of Interval
+        All that were made.
+    clusters : str, default ""
+        What was resampled, if that is not the single queries.
+    unit : tuple of str
+        What a query is called, in the singular and the plural.
+    """
+    seed = arguments.whole(design.rng)
+    for name in ("method", "confidence_level", "n_resamples"):
+        yield Fact(name, getattr(design, name))
+    yield Fact("rng", seed)
+    how = estimated_by(design.method, clusters or unit[1], design.n_resamples, seed)
+    sides = ", two-sided" if design.alternative != "two-sided" else ""
+    yield Fact("", None, "intervals", f"{how}{sides}, not corrected")
+    if too_few := few_units(found, design.method, unit):
+        yield Fact("", None, "intervals", too_few, is_note=True)
 
 
-def _test(design: Design, pairs: Sequence[Pair], *, has_strata: bool) -> str:
+def tell_tests(
+    design: Design, pairs: Sequence[Pair], *, has_clusters: bool = False, has_strata: bool = False
+) -> Iterator[Fact]:
+    """Say how differences were tested, and how many are significant."""
+    for name in ("baseline", "test", "correction", "alternative"):
+        yield Fact(name, getattr(design, name))
+    by = ", by cluster" if has_clusters else ""
+    yield Fact("", None, "test", _test(design, pairs, by, has_strata=has_strata))
+    n_significant = sum(pair.significant for pair in pairs)
+    below = f"{1 - design.confidence_level:.3g}"
+    yield Fact("", None, MARK, f"p below {below}: {n_significant} of {counted(len(pairs), 'difference')}")
+
+
+def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
     n_exact = sum(pair.exact_p_value for pair in pairs)
     resampled = f", {design.n_resamples:,} resamples"
     if design.test not in RESAMPLED:
         resampled = ""
     elif n_exact:
         resampled = ", exact" if n_exact == len(pairs) else f"{resampled}, exact where few queries differ"
-    return f"{TESTS[design.test]}, {design.alternative}{resampled}; {_corrected(design, has_strata=has_strata)}"
+    return f"{TESTS[design.test]}{by}, {design.alternative}{resampled}; {_corrected(design, has_strata=has_strata)}"
 
 
 def _corrected(design: Design, *, has_strata: bool) -> str:
@@ -280,11 +306,11 @@ def _left_out(comparison: Comparison) -> Iterator[Fact]:
             made = COUNTED[evaluation.conventions.missing]
             lacking = [str(one.measure) for one in evaluation if unexplained(evaluation, one)]
             made += f"; left out of {', '.join(lacking)}" if lacking else ""
-            yield Fact("", None, f"missing in {name}", f"{named(ids)}, {made}")
+            yield Fact("", None, f"missing in {name}", f"{named(ids)}, {made}", is_note=True)
     missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}
     unjudged = {name: list(one.unjudged_queries) for name, one in comparison.evaluations.items()}
     yield Fact("missing_queries", missing)
     yield Fact("unjudged_queries", unjudged)
     left_out = sorted(set().union(*unjudged.values()))
     if left_out:
-        yield Fact("", None, "not judged", f"{named(left_out)} of the runs, left out")
+        yield Fact("", None, "not judged", f"{named(left_out)} of the runs, left out", is_note=True)

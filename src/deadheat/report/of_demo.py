@@ -14,28 +14,21 @@ if TYPE_CHECKING:
 RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 EXACT = list(RULES).index("expected")
 MEASURES = ("nDCG@10", "RR")
-WORDS = {
-    "doc_id": "by document id (trec_eval's rule)",
-    "input": "in input order",
-    "worst": "in the worst case",
-    "best": "in the best case",
-    "expected": "exactly",
-}
 
 
-def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: str, closing: str) -> Report:
+def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, closing: str) -> Report:
     """Return the report of the demonstration.
 
     Parameters
     ----------
     systems : mapping
         Evaluations of `MEASURES` by system and tie policy.
-    source : str
+    source : Fact
         Where the data comes from.
     closing : str
         What to try next.
     """
-    columns = (*(Column(rule, heading) for rule, heading in RULES.items()), Column("tie_std", "tie std"))
+    columns = (*(Column(rule, heading) for rule, heading in RULES.items()), Column("tie_std", "tie std", spare=1))
     labels = (Column("measure", "measure"), Column("system", "system"))
     rows = [
         Row(
@@ -51,18 +44,14 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: str, cl
             "",
             None,
             "ties",
-            "doc id: by document id, as trec_eval does; input: by the order of the file; exact: the mean"
-            " over all orders, with their standard deviation",
+            "doc id: descending, as in trec_eval; input: order of the file; exact: mean over all orders; tie std: their"
+            " standard deviation",
         ),
         Fact("best_system", *_winners(systems, MEASURES[0])),
-        Fact("source", source, "data", source),
+        source,
     )
-    return Report(
-        (table,),
-        facts,
-        heading="The same four files and measures; only the order of equal scores differs",
-        closing=closing,
-    )
+    heading = "Four LLM rerankers, grades 0 to 3: only the order of equal scores differs"
+    return Report((table,), facts, heading=heading, closing=closing)
 
 
 def _by_exact_value(
@@ -74,8 +63,8 @@ def _by_exact_value(
 def _winners(systems: Mapping[str, Mapping[str, Evaluation]], measure: str) -> tuple[dict[str, str], str, str]:
     """Return the best system by each rule: for JSON, and as heading and text."""
     best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
-    said = "; ".join(
-        f"{name} {' and '.join(WORDS[rule] for rule in RULES if best[rule] == name)}"
+    said = ", ".join(
+        f"{name} ({', '.join(heading for rule, heading in RULES.items() if best[rule] == name)})"
         for name in dict.fromkeys(best.values())
     )
     return best, "best system", f"by {measure}: {said}"

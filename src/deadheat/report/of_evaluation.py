@@ -98,7 +98,8 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: S
     yield Fact("deadheat", version("deadheat"))
     yield Fact("qrels", settings.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {settings.qrels}{_nothing_wrong(evaluations)}")
-    yield Fact("ties", first.ties, "ties", broken_by(first.ties, settings.seed))
+    # an order that was drawn can be had again only by its seed
+    yield Fact("ties", first.ties, "ties", broken_by(first.ties, settings.seed), is_note=first.ties == "random")
     if first.ties == "random":
         yield Fact("rng", settings.seed)
     value, text = _effect(parts, settings.digits)
@@ -153,7 +154,7 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
     _, span, measure, run, labels = max((one for one in spans if one[1] > NOISE), default=(False, 0.0, "", "", ()))
     if not span:
-        return None, "none: no order of equal scores changes any value"
+        return None, "no order of equal scores changes any value"
     text = f"tie order alone moves {measure} of {run}{inside(labels)} by up to {format_cell(span, digits)}"
     return {"run": run, **_stratum(labels), "measure": measure, "range": span}, text
 
@@ -169,7 +170,7 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     if any(math.isnan(interval.low) for interval in found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
     if too_few := few_units(found, method):
-        yield Fact("", None, "intervals", too_few)
+        yield Fact("", None, "intervals", too_few, is_note=True)
     yield from _errors(parts, digits)
 
 
@@ -215,7 +216,8 @@ def _by_run(
         alike.setdefault(tuple(ids), []).append(run)
     alike.pop((), None)
     for alike_ids, runs in alike.items():
-        yield Fact("", None, heading, f"{', '.join(runs)}: {len(alike_ids):,} ({three(alike_ids)}), {effect}")
+        text = f"{', '.join(runs)}: {len(alike_ids):,} ({three(alike_ids)}), {effect}"
+        yield Fact("", None, heading, text, is_note=True)
 
 
 def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -238,9 +240,5 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_lacking else ""
         has = "has" if len(alike_ids) == 1 else "have"
         them = "it" if len(measures) == 1 else "them"
-        yield Fact(
-            "",
-            None,
-            MARK,
-            f"{', '.join(measures)}: without the {named(alike_ids)}{lack}, which {has} no value for {them}",
-        )
+        text = f"{', '.join(measures)}: without the {named(alike_ids)}{lack}, which {has} no value for {them}"
+        yield Fact("", None, MARK, text, is_note=True)

@@ -11,7 +11,7 @@ from deadheat.guide import USES, reading
 from deadheat.measures import measures
 from deadheat.report.as_trec import NAMES
 from deadheat.report.docs import read_doc
-from deadheat.report.model import Column, Fact, Report, Row, Table
+from deadheat.report.model import Column, Fact, Report, Row, Table, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +27,8 @@ def report_catalogue() -> Report:
     columns = (
         Column("title", "title"),
         Column("range", "range"),
-        Column("better", "better"),
-        Column("aliases", "aliases"),
+        Column("better", "better", spare=1),
+        Column("aliases", "aliases", spare=2),
     )
     rows = [Row((name,), ((measure.title, *_short(measure)),)) for name, measure in measures().items()]
     parameters = {name: _parameters(measure) for name, measure in measures().items()}
@@ -42,8 +42,8 @@ def report_catalogue() -> Report:
     return Report((table,), (Fact("parameters", parameters),), closing=closing)
 
 
-def _short(measure: type[Measure]) -> tuple[str, str, str]:
-    return _range(measure), _direction(measure), " ".join(measure.aliases)
+def _short(measure: type[Measure]) -> tuple[str, str, Words]:
+    return _range(measure), _direction(measure), Words(" ".join(measure.aliases))
 
 
 def _range(measure: type[Measure]) -> str:
@@ -116,11 +116,15 @@ def _reading_facts(read: Reading) -> Iterator[Fact]:
     yield Fact("bands", [{"value": value, "meaning": meaning} for value, meaning in read.bands])
     for value, meaning in read.bands:
         yield Fact("", None, "reading", f"{value}: {meaning}")
-    targets = ", ".join(f"{measure} > {value:.2f}" for measure, value in read.targets)
-    yield Fact("targets", dict(read.targets), "target", targets)
+    yield _targets(dict(read.targets))
     yield Fact("notes", list(read.notes))
     for note in read.notes:
         yield Fact("", None, "note", note)
+
+
+def _targets(values: dict[str, float]) -> Fact:
+    said = ", ".join(f"{measure} > {value:.2f}" for measure, value in values.items())
+    return Fact("targets", values, "target", said)
 
 
 def _name(notation: str) -> str:
@@ -148,7 +152,7 @@ def _parameter_facts(measure: type[Measure]) -> Iterator[Fact]:
 def report_uses(uses: Sequence[Use]) -> Report:
     """Return the report of which measures suit which use."""
     columns = (Column("measures", "measures"), Column("title", "use"))
-    rows = [Row((use.key,), ((" ".join(use.measures), use.title),)) for use in uses]
+    rows = [Row((use.key,), ((Words(" ".join(use.measures)), use.title),)) for use in uses]
     closing = "The reasons:\n  deadheat measures --for top3"
     return Report((Table("uses", (Column("use", "--for"),), columns, tuple(rows)),), closing=closing)
 
@@ -172,10 +176,8 @@ def report_use(use: Use, *, asked: str = "") -> Report:
         Fact("measures", list(use.measures), "measures", " ".join(use.measures)),
         Fact("why", use.why, "why", use.why),
     ]
-    for name in dict.fromkeys(map(_name, use.measures)):
-        targets = {measure: value for measure, value in reading(name).targets if measure in use.measures}
-        text = ", ".join(f"{measure} > {value:.2f}" for measure, value in targets.items())
-        facts.append(Fact("", None, "target", text))
+    known = dict(pair for name in dict.fromkeys(map(_name, use.measures)) for pair in reading(name).targets)
+    facts.append(_targets({measure: known[measure] for measure in use.measures if measure in known}))
     options = " ".join(f"-m {measure}" for measure in use.measures)
     closing = f"Try:\n  deadheat evaluate QRELS RUN {options}"
     return Report((), tuple(facts), heading=f"{use.key}: {use.title}", closing=closing)

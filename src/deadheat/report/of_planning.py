@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deadheat.report.model import Column, Row, Table, p_value
@@ -53,6 +54,18 @@ def list_sample_sizes(parts: Parts, columns: Sequence[str], difference: float) -
     )
     title = f"To detect {difference:g} with a power of 80% (paired t test, not corrected)"
     return Table("sample_sizes", (*_columns(columns), *LABELS), shown, tuple(rows), title=title)
+
+
+def beside(pairs: Table, *others: Table) -> Table:
+    """Return the table of pairs with the columns that it lacks of others, whose rows have the same labels."""
+    rows, columns = {row.labels: row.cells[0] for row in pairs.rows}, pairs.columns
+    for other in others:
+        held = {column.key for column in columns}
+        places = [place for place, column in enumerate(other.columns) if column.key not in held]
+        columns += tuple(other.columns[place] for place in places)
+        for row in other.rows:
+            rows[row.labels] += tuple(row.cells[0][place] for place in places)
+    return replace(pairs, columns=columns, rows=tuple(Row(labels, (cells,)) for labels, cells in rows.items()))
 
 
 def _columns(names: Sequence[str]) -> tuple[Column, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from deadheat.io.values import counted
@@ -130,10 +130,13 @@ def _cutoffs(cuts: tuple[Cut, ...]) -> Table:
 
 
 def _measures(decided: tuple[Decided, ...]) -> Table:
+    mean, tie_std, *extremes = VALUE
     columns = (
-        *VALUE,
-        Column("range", "range"),
-        Column("n_queries", "queries"),
+        mean,
+        replace(tie_std, spare=1),
+        *extremes,
+        Column("range", "range", spare=3),
+        Column("n_queries", "queries", spare=2),
         Column("share_of_queries", "share"),
         Column("share_of_error", "of error"),
     )

@@ -151,7 +151,7 @@ def _unassigned(grouping: Grouping) -> Iterator[Fact]:
     if ids:
         lacking = " or ".join(grouping.columns)
         text = f"{counted(len(ids), 'query', 'queries')} ({three(ids)}) without {lacking}, not in macro and variance"
-        yield Fact("", None, NONE, text)
+        yield Fact("", None, NONE, text, is_note=True)
 
 
 def _small(grouping: Grouping) -> Iterator[Fact]:

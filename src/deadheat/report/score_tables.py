@@ -241,7 +241,9 @@ def list_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata] = (
     ]
     of_strata = [Column(name, name) for one in strata[:1] for name in one.columns]
     names = tuple(evaluation.name for evaluation in evaluations)
-    return Table("per_query", (*of_strata, QUERY, MEASURE), (Column("value", "value"), *SPREAD), tuple(rows), names)
+    tie_std, *extremes = SPREAD
+    shown = (Column("value", "value"), replace(tie_std, spare=1), *extremes)
+    return Table("per_query", (*of_strata, QUERY, MEASURE), shown, tuple(rows), names)
 
 
 def _labels_of_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata]) -> dict[str, tuple[str, ...]]:

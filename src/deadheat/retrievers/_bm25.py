@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,15 @@ if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.collection import Collection
 
+TOKENS = r"(?u)\b\w\w+\b"  # bm25s's and scikit-learn's
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 
 
 class BM25:
-    """Search by BM25, the strings of a document each by itself.
+    r"""Search by BM25, the strings of a document each by itself.
 
-    Words are runs of two or more letters and digits, in lower case and without stemming; documents that share no word
-    with a text are not found, so that a text may find fewer than k.
+    Words are taken in lower case and without stemming; documents that share no word with a text are not found, so that
+    a text may find fewer than k.
 
     Parameters
     ----------
@@ -38,6 +40,10 @@ class BM25:
         Words that do not count: a language that bm25s has a list for ("german", "french", ...), the words, or None.
     strings : {"best", "joined"}, default "best"
         A document scores by its best string; or all its strings are one text.
+    token_pattern : str, default r"(?u)\b\w\w+\b"
+        A regular expression for words: runs of two or more letters and digits, as in bm25s and scikit-learn, so that
+        "hepatitis B" is no other text than "hepatitis C". ``r"\w+"`` keeps words of one letter. With a group, the word
+        is what the group holds.
     name : str, optional
         By default "bm25" and the options that differ from these.
 
@@ -52,6 +58,17 @@ class BM25:
     ----------
     C. Kamphuis, A. P. de Vries, L. Boytsov, J. Lin, "Which BM25 do you mean?", ECIR 2020.
     doi:10.1007/978-3-030-45442-5_4
+
+    Examples
+    --------
+    >>> from deadheat import Collection
+    >>> viruses = Collection("viruses", ("hbv", "hcv"), ("hepatitis B", "hepatitis C"), ((), ()))
+    >>> for retriever in (BM25(), BM25(token_pattern=r"\w+")):
+    ...     retriever.index(viruses)
+    ...     hits = retriever.search(["hepatitis C"], 1)
+    ...     print(hits.doc_id.tolist())
+    ['hbv', 'hcv']
+    ['hcv']
     """
 
     def __init__(
@@ -62,6 +79,7 @@ class BM25:
         b: float = 0.75,
         stopwords: str | Sequence[str] | None = "english",
         strings: str = "best",
+        token_pattern: str = TOKENS,
         name: str | None = None,
     ) -> None:
         check_choice("method", method, METHODS)
@@ -70,9 +88,10 @@ class BM25:
         check_number("b", b, low=0, high=1)
         self._bm25s = _library()
         self.method, self.k1, self.b, self.strings = method, float(k1), float(b), strings
+        self.token_pattern = _checked_pattern(token_pattern)
         self.stopwords = stopwords if stopwords is None or isinstance(stopwords, str) else tuple(stopwords)
         self._check_stopwords()
-        self.options = options_of(self, "method", "k1", "b", "stopwords", "strings")
+        self.options = options_of(self, "method", "k1", "b", "stopwords", "strings", "token_pattern")
         self.name = name or written("bm25", BM25, self.options)
         self._strings: Strings | None = None
         self._index: Any = None
@@ -91,7 +110,8 @@ class BM25:
         self._index = self._bm25s.BM25(method=self.method, k1=self.k1, b=self.b)
         tokens = self._tokens(self._strings.texts)
         if not any(tokens):
-            msg = f"no string of the {len(self._strings.doc_ids):,} documents has a word that BM25 counts"
+            n_documents = f"{len(self._strings.doc_ids):,}"
+            msg = f"no string of the {n_documents} documents has a word that BM25 counts, by {self.token_pattern!r}"
             raise ParameterError(msg)
         self._index.index(tokens, show_progress=False)
 
@@ -123,7 +143,11 @@ class BM25:
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
         words = list(self.stopwords) if isinstance(self.stopwords, tuple) else self.stopwords
         split: list[list[str]] = self._bm25s.tokenize(
-            list(texts), stopwords=words, return_ids=False, show_progress=False
+            list(texts),
+            token_pattern=self.token_pattern,
+            stopwords=words,
+            return_ids=False,
+            show_progress=False,
         )
         return split
 
@@ -136,6 +160,20 @@ class BM25:
                 f" a list of words or None, got {self.stopwords!r}"
             )
             raise ParameterError(msg) from error
+
+
+def _checked_pattern(given: object) -> str:
+    """Return a regular expression that finds one text, which is not empty, for each word."""
+    expected = f"token_pattern must be a regular expression such as {TOKENS!r}"
+    if not isinstance(given, str):
+        raise ParameterError(f"{expected}, got {given!r}")
+    try:
+        pattern = re.compile(given)
+    except re.error as error:
+        raise ParameterError(f"{expected}, got {given!r}: {error}") from error
+    if pattern.groups > 1 or pattern.fullmatch(""):
+        raise ParameterError(f"{expected}, with one group at most and no match in an empty text; got {given!r}")
+    return given
 
 
 def _library() -> Any:  # noqa: ANN401 - published without types

@@ -78,7 +78,7 @@ def interval_bounds(
     """
     check_choice("method", method, METHODS)
     level = arguments.level("confidence_level", confidence_level)
-    n_resamples = arguments.count("n_resamples", n_resamples)
+    n_resamples = arguments.resamples(n_resamples)
     values = _checks.matrix("values", values)
     codes = _checks.clusters(cluster, len(values))
     bounds = np.full((2, values.shape[1]), np.nan)

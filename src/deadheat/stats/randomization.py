@@ -153,7 +153,7 @@ def tukey_p_values(
     if values.shape[1] < 2:
         msg = f"values must have a column for each of two or more systems, got {values.shape[1]}"
         raise ParameterError(msg)
-    n_resamples = arguments.count("n_resamples", n_resamples)
+    n_resamples = arguments.resamples(n_resamples)
     codes = _checks.clusters(cluster, len(values))
     complete = ~np.isnan(values).any(axis=1)
     units, _ = unit_sums(values[complete], None if codes is None else codes[complete])

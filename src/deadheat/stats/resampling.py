@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.arguments import count, generator
+from deadheat.arguments import generator, resamples
 from deadheat.errors import ParameterError
 from deadheat.stats._checks import clusters, matrix
 from deadheat.stats.units import units_of
@@ -123,11 +123,11 @@ def resampled_means(
 
     Examples
     --------
-    >>> resampled_means([[0.5], [1.0], [float("nan")]], n_resamples=5, rng=1).shape
-    (5, 1)
+    >>> resampled_means([[0.5], [1.0], [float("nan")]], n_resamples=99, rng=1).shape
+    (99, 1)
     """
     values = matrix("values", values)
-    codes, n_resamples = clusters(cluster, len(values)), count("n_resamples", n_resamples)
+    codes, n_resamples = clusters(cluster, len(values)), resamples(n_resamples)
     seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
     for units in units_of(values, codes):

@@ -96,7 +96,7 @@ def p_values(
     """
     check_choice("test", test, TESTS)
     side = _checks.alternative(alternative)
-    n_resamples = arguments.count("n_resamples", n_resamples)
+    n_resamples = arguments.resamples(n_resamples)
     differences = _checks.matrix("differences", differences)
     codes = _checks.clusters(cluster, len(differences))
     if codes is not None and test not in CLUSTERED:

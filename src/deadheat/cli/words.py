@@ -1,0 +1,57 @@
+"""Messages of the library in the words of the command line: options where arguments of Python are named."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from deadheat.cli.files import DESCRIPTOR, STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import click
+
+# the argument, if a command must have it as an option; what the library says; what a command says
+PHRASES = (
+    ("input_format", r"( of these cases: .*), or pass format='(\w+)'", r"\1, or give --input-format \2"),
+    ("from", r"pass format='(\w+)'", r"give --from \1"),
+    ("", r", or pass format=(?:'\w+')?|pass format='\w+', or ", ""),
+    ("k", r"but k=(\d+) are retrieved: set k=(\d+)", r"but \1 are retrieved: give --k \2"),
+    (
+        "at",
+        r"^at is about the default measures, got at=\((.+?),?\) beside measures",
+        r"--at is about the default measures, got \1 beside -m",
+    ),
+    ("cluster", " or a dict of case id to cluster", ""),
+    (
+        "collection",
+        "give a dict of name to cases, or another dataset_id",
+        "give one another dataset_id, or its file another name",
+    ),
+)
+STREAM = re.compile(rf"^({STDIN}|{DESCRIPTOR.pattern}):")
+
+
+def options_of(command: click.Command) -> dict[str, str]:
+    """Return the long options of a command by what the library calls them."""
+    names = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
+    return {name.removeprefix("--").replace("-", "_"): name for name in names}
+
+
+def in_words(message: str, options: Mapping[str, str]) -> str:
+    """Return a message with the options of a command in place of the arguments that are named in it.
+
+    Examples
+    --------
+    >>> in_words("cluster is for the tests 't', got test='sign'", {"test": "--test", "cluster": "--cluster"})
+    "--cluster is for the tests 't', got --test sign"
+    """
+    for needed, python, command in PHRASES:
+        if not needed or needed in options:
+            message = re.sub(python, command, message)
+    if STREAM.match(message):  # it has no name that could be another one
+        message = re.sub(r"\bname (?:it|the file) (\.\w+)", r"save it in a file that ends in \1", message)
+    names = "|".join(options)
+    message = re.sub(rf"\b({names})='(\w+)'", lambda found: f"{options[found[1]]} {found[2]}", message)
+    return re.sub(rf"^({names})(?= (must|is|has|needs)\b)", lambda found: options[found[1]], message)

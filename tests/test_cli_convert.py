@@ -1,0 +1,88 @@
+"""deadheat convert: what a file is taken for, and that it never guesses in silence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from deadheat.data import Qrels
+from test_cli import call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEIR = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"
+AS_QRELS = "q1 0 d1 1\nq1 0 d2 0\n"
+AS_RUN = "q1 Q0 d1 1 1.0 deadheat\nq1 Q0 d2 2 0.0 deadheat\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qrels").mkdir()
+    for name in ("qrels/test.tsv", "test.tsv", "dense.run.tsv"):
+        (tmp_path / name).write_text(BEIR)
+    (tmp_path / "own.csv").write_text("query_id,doc_id,score\nq1,d1,1\nq1,d2,0\n")
+    (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 1 t\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        (["qrels/test.tsv", "out"], AS_QRELS),
+        (["qrels/test.tsv", "out.qrels"], AS_QRELS),
+        (["test.tsv", "out.qrels"], AS_QRELS),
+        (["test.tsv", "out.run"], AS_RUN),
+        (["test.tsv", "out", "--kind", "qrels"], AS_QRELS),
+        (["qrels/test.tsv", "out.run", "--kind", "run"], AS_RUN),
+        (["dense.run.tsv", "out"], AS_RUN),
+        (["own.csv", "out"], AS_RUN),  # deadheat's own names say that a score is one
+    ],
+)
+def test_names_say_what_a_file_holds(folder: Path, arguments: list[str], written: str) -> None:
+    result = call("convert", *arguments)
+    assert result.exit_code == 0, result.stderr
+    assert (folder / arguments[1]).read_text() == written
+
+
+def test_a_folder_says_it_from_inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder / "qrels")
+    assert "2 rows of qrels as trec" in call("convert", "test.tsv", "out").stderr
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "parquet", "jsonl", "tsv.gz"])
+def test_names_of_beir_alone_say_nothing(folder: Path, suffix: str) -> None:
+    made = folder / f"made.{suffix}"
+    frame = (
+        Qrels("qrels/test.tsv")
+        .to_polars()
+        .rename({"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"})
+    )
+    if suffix == "parquet":
+        frame.write_parquet(made)
+    elif suffix == "jsonl":
+        frame.write_ndjson(made)
+    else:
+        made.write_text(BEIR)
+    result = call("convert", made.name, "out")
+    assert result.exit_code == 2
+    assert "has the columns of BEIR, whose qrels have a score too: give --kind qrels or --kind run" in result.stderr
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [["qrels/test.tsv", "out.run"], ["bm25.run", "out.qrels"]])
+def test_names_that_differ_are_no_answer(folder: Path, arguments: list[str]) -> None:
+    result = call("convert", *arguments)
+    assert result.exit_code == 2
+    assert "do not say the same of what IN holds: give --kind qrels or --kind run" in " ".join(result.stderr.split())
+    assert not (folder / arguments[1]).exists()
+
+
+@pytest.mark.parametrize("arguments", [["bm25.run", "out.csv"], ["qrels/test.tsv", "out.txt"]])
+def test_a_tag_that_nothing_would_hold_is_refused(folder: Path, arguments: list[str]) -> None:
+    result = call("convert", *arguments, "--tag", "mine")
+    assert result.exit_code == 2
+    assert "--tag is the last field of a TREC run, got " in result.stderr
+    assert not (folder / arguments[1]).exists()
