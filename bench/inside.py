@@ -48,7 +48,7 @@ def dicts(qrels_path: str, run_path: str, repeats: str, peer_only: str = "") -> 
 
     with open(qrels_path) as file:  # noqa: PTH123 - as pytrec_eval's documentation does
         qrels = pytrec_eval.parse_qrel(file)
-    with open(run_path) as file:  # noqa: PTH123
+    with open(run_path) as file:  # noqa: PTH123 - as pytrec_eval's documentation does
         run = pytrec_eval.parse_run(file)
     return in_turn(both(qrels, run, peer_only=bool(peer_only)), int(repeats))
 

@@ -39,7 +39,7 @@ def pytrec_eval(qrels: str, run: str) -> Means:
 
     with open(qrels) as file:  # noqa: PTH123 - as its documentation does
         judged = peer.parse_qrel(file)
-    with open(run) as file:  # noqa: PTH123
+    with open(run) as file:  # noqa: PTH123 - as its documentation does
         retrieved = peer.parse_run(file)
     values = peer.RelevanceEvaluator(judged, set(TREC_EVAL.values())).evaluate(retrieved)
     # over the queries of the qrels, as `trec_eval -c`

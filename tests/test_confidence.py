@@ -22,7 +22,7 @@ LABELS = ["b", "a", "b", "c"]
 TABLE = pl.DataFrame({"query_id": IDS.tolist(), "document": LABELS})
 
 
-def interval(cluster: Cluster, **options: Any) -> dh.Interval:  # noqa: ANN401
+def interval(cluster: Cluster, **options: Any) -> dh.Interval:  # noqa: ANN401 - passed on
     qrels = {query: {"a": 1} for query in IDS.tolist()}
     run = {query: {"a": float(n), "b": 1.0} for n, query in enumerate(IDS.tolist())}
     return dh.evaluate(qrels, run, "RR")["RR"].interval("t", cluster=cluster, **options)
@@ -45,7 +45,7 @@ def interval(cluster: Cluster, **options: Any) -> dh.Interval:  # noqa: ANN401
     ],
     ids=lambda given: type(given).__name__,
 )
-def test_clusters_may_come_in_many_ways(given: Any) -> None:  # noqa: ANN401
+def test_clusters_may_come_in_many_ways(given: Any) -> None:  # noqa: ANN401 - whatever a user may give
     codes = cluster_codes(given, None, IDS)
     assert codes is not None
     assert codes.tolist() == [1, 0, 1, 2]
@@ -80,7 +80,7 @@ def test_what_is_no_label(nothing: object) -> None:
         (LABELS, "nowhere.csv", "queries is the table of a column of clusters: .*, got list"),
     ],
 )
-def test_clusters_that_are_refused(cluster: Any, queries: Any, message: str) -> None:  # noqa: ANN401
+def test_clusters_that_are_refused(cluster: Any, queries: Any, message: str) -> None:  # noqa: ANN401 - whatever a user may give
     with pytest.raises(ParameterError, match=message):
         interval(cluster, queries=queries)
 

@@ -39,7 +39,7 @@ def summed(system: System) -> dict[int, float]:
         first = {x: math.comb(size - x, relevant - 1) / orders for x in range(1, size - relevant + 2)}
         before, total = total, {}
         for (value, one), (x, other) in itertools.product(before.items(), first.items()):
-            value += UNIT // (above + x)  # noqa: PLW2901
+            value += UNIT // (above + x)  # noqa: PLW2901 - a running sum
             total[value] = total.get(value, 0.0) + one * other
     return total
 

@@ -118,14 +118,6 @@ def test_integers_that_float64_merges_are_refused_in_dicts() -> None:
     assert dh.evaluate({"q": {"a": 1}}, {"q": {"a": 2**53, "b": 2**53 - 1}}, ["RR"])["RR"].values[0] == 1
 
 
-def test_qrels_without_a_judgment_are_refused() -> None:
-    """A query with an empty dict alone has nothing to evaluate; beside others it has no relevant document."""
-    with pytest.raises(dh.DeadheatError):
-        dh.evaluate({"q": {}}, {"q": {"a": 1.0}}, ["RR"])
-    both = dh.evaluate({"q": {}, "p": {"a": 1}}, {"q": {"a": 1.0}, "p": {"a": 1.0}}, MEASURES)
-    assert both["nDCG@3"].values.tolist() == [1, 0]
-
-
 def test_duckdb_connections_may_differ() -> None:
     """Qrels of one database, run of another."""
     other = duckdb.connect()

@@ -27,6 +27,7 @@ from deadheat.io import locate, scan
 from deadheat.io.jsonl import _columns, _parse, _rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from deadheat.errors import (
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     )
     from deadheat.io import Kind
 
-Nested = dict[str, dict[str, float]]
+    Nested = Mapping[str, Mapping[str, float]]
 
 
 def written(tmp_path: Path, content: str | bytes, name: str) -> Path:
@@ -58,8 +59,8 @@ def lines(path: Path, kind: Kind = "run") -> list[tuple[str, str, float]]:
 
 @pytest.mark.parametrize("compress", [False, True])
 def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
-    run: Nested = {"0880": {"d1": 0.1, "d2": -3}, "é": {}, "q": {"d1": float("inf")}}
-    content = ("\ufeff" + json.dumps(run)).encode()
+    run: Nested = {"0880": {"d1": 0.1, "d2": -3, "d3": True}, "é": {"😀": 1e300}, "q": {"d1": float("inf")}}
+    content = ("\ufeff" + json.dumps({**run, "without a document": {}})).encode()
     path = written(tmp_path, gzip.compress(content) if compress else content, "x.json")
     assert nested(path) == run
     assert list(nested(path)) == list(run)
@@ -76,21 +77,27 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
         (
             '{"q": {"d": {"e": 1}}}',
             ScoreError,
-            """score of document 'd' for query 'q' must be a number, got '{"e": 1}'""",
+            "score of document 'd' for query 'q' is not a number: {'e': 1}",
         ),
-        ('{"q": {"d": "1.5"}}', ScoreError, "must be a number, got '\"1.5\"'"),
-        ('{"q": {"d": null}}', ScoreError, "must be a number, got 'null'"),
-        ('{"q": {"d": true}}', ScoreError, "must be a number, got 'true'"),
-        ('{"q": {"a": 1.5, "d": NaN}}', ScoreError, "document 'd' for query 'q' must be a number, got NaN"),
-        ('{"q": {"d": 9007199254740993}}', ScoreError, "float64 cannot hold: 9007199254740993"),
-        (f'{{"q": {{"d": 1{"0" * 400}}}}}', ScoreError, "float64 cannot hold"),
-        ('{"q": {"d": 1, "d": 2}}', DuplicateError, "key 'd' stands twice in one object"),
+        ('{"q": {"d": "1.5"}}', ScoreError, "is not a number: '1.5'"),
+        ('{"q": {"d": null}}', ScoreError, "is not a number: None"),
+        ('{"q": {"a": 1.5, "d": NaN}}', ScoreError, "document 'd' for query 'q' is NaN"),
+        ('{"q": {"d": 9007199254740993}}', ScoreError, "is 9007199254740993, an integer or decimal beyond 2**53"),
+        (f'{{"q": {{"d": 1{"0" * 400}}}}}', ScoreError, "beyond 2**53"),
+        (
+            '{"q": {"a": Infinity, "b": 1e400, "c": 2e400}}',
+            ScoreError,
+            "score of document 'b' for query 'q' is beyond the range of float64: '1e400'",
+        ),
+        ('{"q": {"d": 1, "d": 2}}', DuplicateError, "x.json:1: key 'd' stands twice in one object"),
         ('{"q": {"d": 1}, "q": {"e": 2}}', DuplicateError, "key 'q' stands twice"),
         ('{"": {"d": 1}}', NullIdError, "empty string"),
-        ('{"q": {"": 1}}', NullIdError, "empty string (query 'q')"),
-        ("", EmptyDataError, "without anything in the file"),
-        ("{}", EmptyDataError, "without a single document"),
-        ('{"q": {}}', EmptyDataError, "without a single document"),
+        ('{"q": {"a": 1, "": 1}}', NullIdError, "empty string"),
+        (r'{"q": {"\ud83d\ude00": 1, "\ud83d": 1}}', MalformedRowError, "half a character"),
+        ("[" * 100_000, MalformedRowError, "JSON that cannot be read"),
+        ("", EmptyDataError, "empty: expected {query_id: {doc_id: number}}"),
+        ("{}", EmptyDataError, "no query in it"),
+        ('{"q": {}}', EmptyDataError, "no document in it"),
     ],
 )
 def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[DataError], message: str) -> None:
@@ -99,12 +106,12 @@ def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[DataErr
 
 
 def test_a_relevance_must_be_finite(tmp_path: Path) -> None:
-    with pytest.raises(RelevanceError, match="must be finite, got inf"):
+    with pytest.raises(RelevanceError, match="of document 'd' for query 'q' is infinite"):
         scan(written(tmp_path, '{"q": {"d": Infinity}}', "x.json"), "qrels")
 
 
 def test_invalid_json_names_its_line(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match="invalid JSON: ") as caught:
+    with pytest.raises(FileFormatError, match="invalid JSON, ") as caught:
         scan(written(tmp_path, '{"q":\n{"d" 1}}', "x.json"), "run")
     assert caught.value.line == 2
     with pytest.raises(FileFormatError, match="looks like JSON lines"):
@@ -140,6 +147,13 @@ def test_ids_that_are_numbers_keep_their_text(tmp_path: Path, number: str) -> No
     assert locate(path, "run", "x", number) == [2]
 
 
+def test_keys_of_inner_objects_and_of_texts_are_others(tmp_path: Path) -> None:
+    inner = {"score": 2, "docno": "other", "text": '"docno": "x", "\\ud800": '}
+    rows = [{"qid": "q", "docno": name, "score": 1, "inner": inner} for name in ("d", "😀", "\\ud800")]
+    content = "".join(json.dumps(row) + "\n" for row in rows)
+    assert lines(written(tmp_path, content, "x.jsonl")) == [("q", row["docno"], 1.0) for row in rows]
+
+
 def test_texts_that_look_like_other_json_are_ids(tmp_path: Path) -> None:
     ids = ["true", "null", "{}", "[1]", "1.50", "NaN", " "]
     content = "".join(json.dumps({"qid": name, "docno": name, "score": 1}) + "\n" for name in ids)
@@ -165,10 +179,19 @@ def test_infinite_scores_are_scores(tmp_path: Path) -> None:
         ('{"qid": {"a": 1}, "docno": "d", "score": 1}', MalformedRowError, "qid must be a string or a number"),
         ('{"qid": "q", "docno": "d", "score": "1"}', ScoreError, "score must be a number, got '\"1\"'"),
         ('{"qid": "q", "docno": "d", "score": null}', ScoreError, "score must be a number, got 'null'"),
-        ('{"qid": "q", "docno": "d", "score": true}', ScoreError, "score must be a number, got 'true'"),
         ('{"qid": "q", "docno": "d", "score": NaN}', ScoreError, "score must be a number, got NaN"),
         ('{"qid": "q", "docno": "d", "score": 1e400}', ScoreError, "beyond the range of float64"),
-        ('{"qid": "q", "docno": "d", "score": 9007199254740993}', ScoreError, "float64 cannot hold exactly"),
+        ('{"qid": "q", "docno": "d", "score": 9007199254740993}', ScoreError, "integer or decimal beyond 2**53"),
+        (
+            '{"qid": "q", "docno": "d", "docno": "e", "score": 1}',
+            DuplicateError,
+            "key 'docno' stands twice in one object, expected once: ",
+        ),
+        (r'{"qid": "q", "docno": "d", "docn\u006f": "e", "score": 1}', DuplicateError, "key 'docno' stands twice"),
+        ('{"qid": "q", "docno": "d", "score": 1, "score": 2}', DuplicateError, "key 'score' stands twice"),
+        (r'{"qid": "q", "docno": "\ud800", "score": 1}', MalformedRowError, "docno '\\ud800' has half a character"),
+        (r'{"qid": "a\udc00b", "docno": "d", "score": 1}', MalformedRowError, "qid 'a\\udc00b' has half a character"),
+        ("[" * 100_000, MalformedRowError, "recursion"),
     ],
 )
 def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataError], message: str) -> None:

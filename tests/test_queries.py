@@ -270,6 +270,8 @@ def test_an_unknown_column_names_those_there_are(tmp_path: Path) -> None:
         ({"q1": "de"}, SourceTypeError, r"expected a dict of dicts \{query_id: \{column: value\}\}, got 'de' for 'q1'"),
         ({1: {"language": "de"}}, SourceTypeError, r"ids are text, got 1 \(int\)"),
         ({}, EmptyDataError, r"without a single row"),
+        (pd.DataFrame([["q1", "de"]]), ColumnError, r"without a column 'query_id'"),
+        (pd.DataFrame([["q1", "de", "en"]], columns=["qid", "a", "a"]), ColumnError, r"'a' 2 times"),
         ([("q1", "de")], SourceTypeError, r"cannot read queries from list"),
         (7, SourceTypeError, r"cannot read queries from int: give a path, a dict of dicts or a dataframe"),
         (pl.DataFrame({"qid": [1.0]}), ColumnError, r"column 'qid' holds Float64, expected text or whole numbers"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain, islice
@@ -37,7 +38,8 @@ class Table:
     path : pathlib.Path or None
         The file that it was read from.
     mapping : dict of dict or None
-        ``{query_id: {doc_id: number}}`` if the source was one; then no frame is built.
+        ``{query_id: {doc_id: number}}`` if the source was one; then no frame is built. Without queries that have no
+        document: like rows, a dict of dicts has a query only where it has a document of it.
     blocks : Blocks or None
         The rows query by query, if they are in memory and stand so.
     """
@@ -52,7 +54,7 @@ class Table:
         format: str | None = None,  # noqa: A002 - the word that users look for
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        self.path = Path(source) if isinstance(source, str | Path) else None
+        self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else self.kind)
         self.format = cast("Format | None", format)
         self.mapping: Nested | None = None
@@ -118,7 +120,7 @@ class Table:
         if self._rows is not None:
             return self._rows
         if self._frame is None:
-            self._rows = frame_of_mapping(self.mapping or {}, self.kind)
+            self._rows = frame_of_mapping(self.mapping or {}, self.kind, self.where)
             return self._rows
         from deadheat.frames import collect
 
@@ -174,7 +176,8 @@ class Qrels(Table):
     Parameters
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
-        Relevance may be an integer level or a real gain; negative ones are kept.
+        Relevance may be an integer level or a real gain; negative ones are kept; true is 1 and false 0. A query exists
+        if it has a row: one with an empty dict is none.
     name : str, optional
         Label for messages and tables.
     format : str, optional
@@ -202,7 +205,9 @@ class Run(Table):
     Parameters
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
-        Higher scores rank first; their order in the source matters for ``ties="input"`` only.
+        Higher scores rank first; their order in the source matters for ``ties="input"`` only. Integers and decimals
+        beyond 2**53 are refused, for float64 merges neighbours; true is 1 and false 0. A query exists if it has a row:
+        one with an empty dict is missing.
     name : str, optional
         Label for messages and tables.
     format : str, optional
@@ -261,6 +266,11 @@ def read_run(source: Source, *, name: str | None = None, format: str | None = No
         The file is missing, malformed, or holds a value that cannot be evaluated.
     """
     return Run(source, name=name, format=format)
+
+
+def path_of(source: Source) -> Path | None:
+    """Return the path that a source is, None if it is none."""
+    return Path(os.fsdecode(source)) if isinstance(source, str | os.PathLike) else None
 
 
 def label_of(path: Path) -> str:

@@ -5,8 +5,8 @@ Narwhals is imported for them, and where they are used: files and dicts of dicts
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from deadheat import io
-from deadheat.errors import ColumnError, EmptyDataError, NullIdError, SourceTypeError
-from deadheat.sources import LARGEST_INTEGER, VALUE, VALUE_ERROR, check_number
+from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
+from deadheat.sources import BEYOND, VALUE, VALUE_ERROR, check_number, is_beyond, series_of_ids
 
 if TYPE_CHECKING:
     from deadheat.io import Kind
@@ -37,24 +37,51 @@ def canonical(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
     """
     held, value = _hold(source, kind, where), VALUE[kind]
     frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
-    schema = frame.collect_schema()
-    names = io.resolve_columns(list(schema.names()), kind, where=where)
-    dtype = schema[names[value]]
-    if not (dtype.is_numeric() or dtype == nw.Boolean):
-        msg = f"column {names[value]!r} holds {dtype}, expected numbers"
-        raise ColumnError(msg, path=where)
-    if dtype.is_integer():
-        _check_integers(frame, names[value], kind, where)
-    for key in KEYS:
-        if schema[names[key]].is_float():
-            msg = f"column {names[key]!r} holds {schema[names[key]]}, expected text or whole numbers as ids"
-            raise ColumnError(msg, path=where)
+    names = io.resolve_columns(list(frame.collect_schema().names()), kind, where=where)
+    _check_types(frame, names, kind, where)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
     number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(value)  # Polars takes -0.0 for 0.0; others may not
     named = frame.select(*ids, number)
-    rows = collect(named) if isinstance(held, pl.DataFrame) else None
-    _check_rows(named if rows is None else nw.from_native(rows.lazy()), kind, where)
+    try:
+        rows = collect(named) if isinstance(held, pl.DataFrame) else None
+        _check_rows(named if rows is None else nw.from_native(rows.lazy()), kind, where)
+    except pl.exceptions.PolarsError as error:  # bytes that are no text, a damaged file
+        msg = f"its rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}"
+        raise DataError(msg, path=where) from error
     return named if rows is None else rows
+
+
+def _check_types(frame: Frame, names: dict[str, str], kind: Kind, where: str) -> None:
+    """Raise if a column is of a type that holds no ids, or no numbers, or numbers that float64 merges."""
+    schema = frame.collect_schema()
+    texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
+    if frame.implementation.is_polars():
+        texts += (nw.Binary,)  # so some writers of Parquet call text; other engines would write its bytes as \xC3
+    for key in KEYS:
+        dtype = schema[names[key]]
+        # A float may have come from text, and lost it: 880.0 for "0880".
+        if not (dtype.is_integer() or isinstance(dtype, texts)):
+            msg = f"column {names[key]!r} holds {dtype}, expected text or whole numbers as ids"
+            raise ColumnError(msg, path=where)
+    value = names[VALUE[kind]]
+    dtype = schema[value]
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        msg = f"column {value!r} holds {dtype}, expected numbers"
+        raise ColumnError(msg, path=where)
+    if dtype.is_integer() or dtype.is_decimal():
+        ends = collect(frame.select(low=nw.col(value).min(), high=nw.col(value).max())).row(0)
+        beyond = next((end for end in ends if end is not None and is_beyond(end)), None)
+        if beyond is not None:
+            msg = f"{VALUE[kind]} {beyond} is {BEYOND}"
+            raise VALUE_ERROR[kind](msg, path=where)
+
+
+def as_narwhals(source: object, where: str) -> object:
+    """Return a frame of any engine as Narwhals', and anything else as it is."""
+    try:
+        return nw.from_native(cast("Any", source), pass_through=True)
+    except nw.exceptions.DuplicateError as error:  # pandas lets two columns have one name
+        raise ColumnError(" ".join(str(error).split()), path=where) from error
 
 
 def collect(frame: Frame) -> pl.DataFrame:
@@ -66,14 +93,14 @@ def collect(frame: Frame) -> pl.DataFrame:
 
 def _hold(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
     """Hand a frame in memory, or tuples, to Polars, mostly without a copy; a lazy one stays in its engine."""
-    frame = nw.from_native(cast("Any", source), pass_through=True)
+    frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):
         return frame
     if isinstance(frame, nw.DataFrame):
         names = io.resolve_columns(frame.columns, kind, where=where)
         return _to_polars(frame.select(*dict.fromkeys(names.values())), where)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
-        return _frame_of_tuples(source, kind)
+        return _frame_of_tuples(source, kind, where)
     msg = f"cannot read {kind} from {type(source).__name__}: give a path, a dict of dicts, tuples or a dataframe"
     raise SourceTypeError(msg)
 
@@ -85,12 +112,12 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
         try:
             return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
-        except (TypeError, pl.exceptions.PolarsError) as error:
-            msg = f"a column holds values of different types: {error}"
+        except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError) as error:
+            msg = f"a column holds values of different types, or no text that UTF-8 can hold: {error}"
             raise ColumnError(msg, path=where) from None
 
 
-def _frame_of_tuples(rows: Iterable[Any], kind: Kind) -> pl.DataFrame:
+def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from tuples; named tuples (those of ir_measures, say) are read by name."""
     value = VALUE[kind]
     rows = list(rows)
@@ -100,34 +127,26 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind) -> pl.DataFrame:
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(isinstance(key, str) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text ids, got {row!r}"
-            if isinstance(row, str | Path):
+            if isinstance(row, str | os.PathLike):
                 msg += "; several runs are for dh.compare, or for a call of evaluate each"
             raise SourceTypeError(msg)
         check_number(kind, row[0], row[1], row[2], kind)
     queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
     return pl.DataFrame(
         {
-            "query_id": pl.Series(queries, dtype=pl.String),
-            "doc_id": pl.Series(docs, dtype=pl.String),
+            "query_id": series_of_ids(queries, where),
+            "doc_id": series_of_ids(docs, where),
             value: np.array(values, np.float64),
         }
     )
 
 
-def _check_integers(frame: Frame, column: str, kind: Kind, where: str) -> None:
-    ends = collect(frame.select(low=nw.col(column).min(), high=nw.col(column).max()))
-    for end in ends.row(0):
-        if end is not None and abs(end) > LARGEST_INTEGER:
-            msg = f"{VALUE[kind]} {end} is an integer beyond 2**53, where float64 merges neighbours; rescale it"
-            raise VALUE_ERROR[kind](msg, path=where)
-
-
 def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
-    """Look for nulls and NaN in one pass; name the first such row."""
+    """Look for nulls, empty ids and NaN in one pass; name the first such row."""
     value = VALUE[kind]
     number = nw.col(value)
     wrong = ~number.is_finite() if kind == "qrels" else number.is_nan()
-    no_id = nw.col("query_id").is_null() | nw.col("doc_id").is_null()
+    no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
     checks = frame.select(rows=nw.len(), ids=no_id.sum(), null=number.is_null().sum(), wrong=wrong.sum())
     rows, ids, null, bad = (count or 0 for count in collect(checks).row(0))
     if not rows:

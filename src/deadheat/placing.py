@@ -161,6 +161,7 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
     unjudged = sorted(retrieved.keys() - judgments.keys())
     if len(unjudged) == len(retrieved):
         raise no_common_query(qrels, run, query_ids, unjudged)
+    run.all_numbers(unjudged)  # what cannot be evaluated is refused there too, as in a frame
     scores = run.all_numbers([query for query in query_ids if query in retrieved])
     looked_up: list[float] = []
     for query in query_ids:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
 import polars as pl
 
-from deadheat.data import label_of
+from deadheat.data import label_of, path_of
 from deadheat.errors import (
     ColumnError,
     DuplicateError,
@@ -19,8 +18,9 @@ from deadheat.errors import (
     SourceTypeError,
     did_you_mean,
 )
-from deadheat.frames import collect
+from deadheat.frames import as_narwhals, collect
 from deadheat.io.labels import Labels, as_text, labels_of_mapping, read_labels
+from deadheat.sources import check_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,7 +74,7 @@ class Queries:
         name: str | None = None,
         format: str | None = None,  # noqa: A002 - the word that users look for
     ) -> None:
-        self.path = Path(source) if isinstance(source, str | Path) else None
+        self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else "queries")
         labels = read_labels(self.path, format) if self.path else _labels_of(source, self.where)
         key = _find_id(labels.frame.columns, self.where)
@@ -178,11 +178,9 @@ def _labels_of(source: Source, where: str) -> Labels:
             if not isinstance(row, Mapping):
                 msg = f"expected a dict of dicts {{query_id: {{column: value}}}}, got {row!r} for {query!r}"
                 raise SourceTypeError(msg)
-            if not isinstance(query, str):
-                msg = f"ids are text, got {query!r} ({type(query).__name__}): write str(id) for every id"
-                raise SourceTypeError(msg)
+        check_ids(list(source), where)
         return labels_of_mapping(source)
-    frame = nw.from_native(cast("Any", source), pass_through=True)
+    frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):
         return Labels(collect(frame))
     if isinstance(frame, nw.DataFrame):

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
+from decimal import Decimal
+from itertools import chain
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from deadheat.errors import EmptyDataError, RelevanceError, ScoreError, SourceTypeError
+from deadheat.errors import (
+    DataError,
+    EmptyDataError,
+    NullIdError,
+    RelevanceError,
+    ScoreError,
+    SourceTypeError,
+    as_given,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,37 +33,79 @@ if TYPE_CHECKING:
 
 VALUE = {"qrels": "relevance", "run": "score"}
 VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}
-LARGEST_INTEGER = 2**53  # beyond it float64 merges neighbouring integers
+LARGEST_INTEGER = 2**53
+BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
 
 
-def frame_of_mapping(mapping: Nested, kind: Kind) -> pl.DataFrame:
+def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from a checked dict of dicts, in its order."""
     lengths = [len(documents) for documents in mapping.values()]
-    queries = pl.Series("query_id", list(mapping), pl.String)
-    docs = [doc for documents in mapping.values() for doc in documents]
+    docs = list(chain.from_iterable(mapping.values()))
     return pl.DataFrame(
         {
-            "query_id": queries.gather(np.repeat(np.arange(len(lengths)), lengths)),
-            "doc_id": pl.Series(docs, dtype=pl.String),
-            VALUE[kind]: all_numbers(mapping, list(mapping), kind, kind) + 0.0,  # -0.0 becomes 0.0
+            "query_id": series_of_ids(list(mapping), where).gather(np.repeat(np.arange(len(lengths)), lengths)),
+            "doc_id": series_of_ids(docs, where),
+            VALUE[kind]: all_numbers(mapping, list(mapping), kind, where) + 0.0,  # -0.0 becomes 0.0
         }
     )
 
 
-def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> Nested:
-    """Check the outer shape of a dict of dicts; :func:`all_numbers` checks the numbers, once."""
-    if not any(source.values()):
-        msg = "empty: no document in it" if source else "empty: no query in it"
-        raise EmptyDataError(msg, path=where)
+def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
+    """Return the queries of a dict of dicts that have a document; its ids are checked.
+
+    :func:`all_numbers` checks the numbers, once. Of judgments every id is looked at. To look at all of a run would take
+    as long as to evaluate it: there the first id of each query is, and whether None or an empty text is among them;
+    another id that is no text matches no judgment, and is refused where ids become columns.
+    """
     for query, documents in source.items():
         if not isinstance(documents, Mapping):
             msg = f"expected a dict of dicts {{query: {{document: {VALUE[kind]}}}}}, got {documents!r} for {query!r}"
             raise SourceTypeError(msg)
-        for given in (query, next(iter(documents), "")):
-            if not isinstance(given, str):
-                msg = f"ids are text, got {given!r} ({type(given).__name__}): write str(id) for every id"
-                raise SourceTypeError(msg)
-    return source
+    mapping = {query: documents for query, documents in source.items() if documents}
+    if not mapping:
+        msg = "empty: no document in it" if source else "empty: no query in it"
+        raise EmptyDataError(msg, path=where)
+    if kind == "qrels":
+        docs = list(chain.from_iterable(mapping.values()))
+    else:
+        docs = [next(iter(documents)) for documents in mapping.values()]
+        docs += [wrong for documents in mapping.values() for wrong in (None, "") if wrong in documents]
+    check_ids([*mapping, *docs], where)
+    return mapping
+
+
+def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:
+    """Return ids as a column of text."""
+    try:
+        return pl.Series(ids, dtype=pl.String)
+    except (TypeError, UnicodeEncodeError):
+        check_ids(ids, where)
+        raise
+
+
+def check_ids(ids: Sequence[Any], where: str) -> None:
+    """Raise for the first id that is no text, or none that a file can hold."""
+    try:
+        "".join(ids).encode()  # refuses other types and half characters ten times as fast as a look at each
+        if all(ids):
+            return
+    except (TypeError, UnicodeEncodeError):
+        pass
+    for given in ids:
+        if not isinstance(given, str):
+            msg = f"ids are text, got {given!r} ({type(given).__name__}): write str(id) for every id"
+            raise SourceTypeError(msg)
+        if not given:
+            msg = "an id is an empty string, expected text"
+            raise NullIdError(msg, path=where)
+        if is_broken(given):
+            msg = f"id {given!r} has half a character, expected text that UTF-8 can hold"
+            raise DataError(msg, path=where)
+
+
+def is_broken(text: str) -> bool:
+    """Tell whether a text has half a character, which UTF-8 cannot hold."""
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> FloatArray:
@@ -82,6 +136,11 @@ def check_all(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -
             check_number(kind, query, doc, value, where)
 
 
+def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
+    """Tell whether an integer or decimal lies where float64 merges neighbouring integers; infinity does not."""
+    return not -LARGEST_INTEGER <= value <= LARGEST_INTEGER and value not in {math.inf, -math.inf}
+
+
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - to be found out
     """Raise if a value is not a number that can be evaluated."""
     place, error = f"{VALUE[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
@@ -95,10 +154,10 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
         msg = f"{place} is not a number: {value!r}"
     elif np.isnan(number):
         msg = f"{place} is NaN"
+    elif isinstance(value, Rational | Decimal) and is_beyond(value):
+        msg = f"{place} is {as_given(value)}, {BEYOND}"
     elif kind == "qrels" and np.isinf(number):
         msg = f"{place} is infinite: {value!r}"
-    elif isinstance(value, int | np.integer) and abs(int(value)) > LARGEST_INTEGER:
-        msg = f"{place} is {value}, an integer beyond 2**53, where float64 merges neighbours; rescale it"
     else:
         return
     raise error(msg, path=where)

@@ -16,7 +16,7 @@ from deadheat.io.trec import read_trec
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -77,7 +77,7 @@ def scan(
     *,
     format: str | None = None,  # noqa: A002 - the word users expect
     progress: Callable[[int, int], None] | None = None,
-) -> pl.DataFrame | pl.LazyFrame | dict[str, dict[str, float]]:
+) -> pl.DataFrame | pl.LazyFrame | dict[str, Mapping[str, float]]:
     """Read qrels or a run from a file.
 
     Parameters
@@ -96,9 +96,9 @@ def scan(
     polars.DataFrame
         From TREC, CSV, TSV and JSON lines: query_id, doc_id, and relevance or score as float64, in file order, checked.
     polars.LazyFrame
-        From Parquet: the same columns, not yet read.
+        From Parquet: as the file is, not yet read and not yet checked.
     dict of dict
-        From JSON: ``{query_id: {doc_id: number}}``, checked.
+        From JSON: ``{query_id: {doc_id: number}}``, checked, without queries that have no document.
 
     Raises
     ------
@@ -115,9 +115,9 @@ def scan(
     return rows
 
 
-def _read(path: Path, kind: Kind, chosen: Format) -> pl.DataFrame | pl.LazyFrame | dict[str, dict[str, float]]:
+def _read(path: Path, kind: Kind, chosen: Format) -> pl.DataFrame | pl.LazyFrame | dict[str, Mapping[str, float]]:
     if chosen == "parquet":
-        return scan_parquet(path, kind)
+        return scan_parquet(path)
     if chosen == "json":
         return read_nested(path, kind)
     if chosen == "jsonl":

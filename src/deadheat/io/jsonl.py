@@ -9,18 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from deadheat.errors import EmptyDataError, MalformedRowError, NullIdError
+from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.kinds import VALUE_COLUMN, resolve_columns
 from deadheat.io.source import blocks, decoded, plain_head, read_all, refuse_binary
-from deadheat.io.values import frame_of_rows, holds_large, holds_only_numbers, read_value, shown, value_error
+from deadheat.io.values import (
+    frame_of_rows,
+    holds_large,
+    holds_only_ids,
+    holds_only_numbers,
+    read_value,
+    shown,
+    value_error,
+)
+from deadheat.sources import is_broken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from deadheat.io.kinds import Kind
 
-# An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".
-_DOUBTFUL_ID = r'"(?:{}|{})"\s*:\s*(?:-?[0-9]+[.eE]|-0|[^"0-9\s-])'
+_DOUBTS = (
+    # An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".
+    r'"(?:{query}|{doc})"\s*:\s*(?:-?[0-9]+[.eE]|-0|[^"0-9\s-])',
+    # One that holds half of a character, perhaps without the other, for which Polars would put a NUL.
+    r'"(?:{query}|{doc})"\s*:\s*"(?:[^"\\]|\\.)*\\u[dD][89a-fA-F]',
+    # A key that stands twice, of which Polars would take the first, and keys that may say one in another way.
+    *(rf'"{{{name}}}"\s*:.*"{{{name}}}"\s*:' for name in ("query", "doc", "value")),
+    r'\\u[^"]*"\s*:',
+)
 
 _PATTERN = frozenset("*?[")
 
@@ -77,9 +93,10 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     except (pl.exceptions.PolarsError, OSError):
         return None
     values = frame.to_series(2)
-    if sum(frame.null_count().row(0)) or not holds_only_numbers(values) or holds_large(values):
+    if not (holds_only_ids(frame) and holds_only_numbers(values)) or holds_large(values):
         return None
-    doubtful = pl.col("line").str.contains(_DOUBTFUL_ID.format(re.escape(query), re.escape(doc)))
+    names = {"query": re.escape(query), "doc": re.escape(doc), "value": re.escape(value)}
+    doubtful = pl.col("line").str.contains("|".join(_DOUBTS).format(**names))
     n_lines, n_doubtful = pl.scan_lines(data, glob=False).select(pl.len(), doubtful.sum()).collect().row(0)
     return frame if n_lines == frame.height and not n_doubtful else None
 
@@ -88,7 +105,7 @@ def _rows(
     data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
 ) -> Iterator[tuple[int, tuple[str, str, float]]]:
     """Yield each row with its line, or raise what is wrong with it."""
-    for line, row in _objects(data, path):
+    for line, row in _objects(data, path, columns.values()):
         missing = next((name for name in columns.values() if name not in row), None)
         if missing is not None:
             message = f"object without {missing!r}, expected {', '.join(columns.values())}: {shown(json.dumps(row))}"
@@ -98,27 +115,45 @@ def _rows(
             if not (isinstance(given, str) and given):
                 message = f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}"
                 raise (NullIdError if given in (None, "") else MalformedRowError)(message, path=path, line=line)
-        if not isinstance(value, _Number):
-            problem = f"{columns[VALUE_COLUMN[kind]]} must be a number, got {shown(json.dumps(value))}"
-            raise value_error(kind, problem, path, line)
-        yield line, (str(query), str(doc), read_value(str(value), kind, path=path, line=line))
+            if is_broken(given):
+                message = f"{columns[name]} {shown(given)} has half a character, expected text that UTF-8 can hold"
+                raise MalformedRowError(message, path=path, line=line)
+        yield line, (str(query), str(doc), _value(value, columns[VALUE_COLUMN[kind]], kind, path, line))
 
 
-def _objects(data: Path | bytes, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its line; numbers keep their text."""
+def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float:
+    if isinstance(given, bool):
+        return float(given)
+    if not isinstance(given, _Number):
+        raise value_error(kind, f"{name} must be a number, got {shown(json.dumps(given))}", path, line)
+    return read_value(str(given), kind, path=path, line=line)
+
+
+def _objects(data: Path | bytes, path: Path, once: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with its line; numbers keep their text, and the keys in `once` may not stand twice."""
     first_line = 1
     for block in blocks(data) if isinstance(data, Path) else (data,):
         for line, raw in enumerate(decoded(block, path, first_line).split("\n"), first_line):
             if raw.strip():
-                yield line, _object(raw, path, line)
+                yield line, _object(raw, path, line, once)
         first_line += block.count(b"\n")
 
 
-def _object(raw: str, path: Path, line: int) -> dict[str, Any]:
+def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str, Any]:
+    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        built = dict(pairs)
+        if len(built) != len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next((key for key in once if keys.count(key) > 1), None)
+            if twice is not None:
+                message = f"key {twice!r} stands twice in one object, expected once: {shown(raw.strip())}"
+                raise DuplicateError(message, path=path, line=line)
+        return built
+
     try:
-        row = json.loads(raw, parse_float=_Number, parse_int=_Number, parse_constant=_Number)
-    except json.JSONDecodeError as error:
-        message = f"expected one JSON object a line, got {shown(raw.strip())} ({error.msg})"
+        row = json.loads(raw, parse_float=_Number, parse_int=_Number, parse_constant=_Number, object_pairs_hook=build)
+    except (json.JSONDecodeError, RecursionError) as error:
+        message = f"expected one JSON object a line, got {shown(raw.strip())} ({getattr(error, 'msg', error)})"
         raise MalformedRowError(message, path=path, line=line) from error
     if not isinstance(row, dict):
         raise MalformedRowError(f"expected one JSON object a line, got {shown(raw.strip())}", path=path, line=line)

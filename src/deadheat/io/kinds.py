@@ -39,13 +39,14 @@ def known_names() -> frozenset[str]:
     return frozenset(name for columns in _NAMES.values() for names in columns.values() for name in names)
 
 
-def resolve_columns(names: Sequence[str], kind: Kind, *, where: str | Path) -> dict[str, str]:
+def resolve_columns(names: Sequence[object], kind: Kind, *, where: str | Path) -> dict[str, str]:
     """Find the columns of qrels or of a run among the names of a table.
 
     Parameters
     ----------
     names : sequence of str
-        The column names of the table, in any order; columns that are not needed are ignored.
+        The column names of the table, in any order; columns that are not needed are ignored. A frame may have names
+        that are no text, such as the numbers of pandas, which match nothing.
     kind : {"qrels", "run"}
     where : str or path
         What the table is, for the error message: a path, or words such as ``"run"``.
@@ -85,9 +86,10 @@ def resolve_columns(names: Sequence[str], kind: Kind, *, where: str | Path) -> d
     return found
 
 
-def _missing_column(names: Sequence[str], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
+def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
     accepted = _NAMES[kind][canonical]
-    hint = next((near for name in names if name not in known_names() and (near := did_you_mean(name, accepted))), "")
+    unknown = [name for name in names if isinstance(name, str) and name not in known_names()]
+    hint = next((near for name in unknown if (near := did_you_mean(name, accepted))), "")
     if kind == "run" and canonical == "score" and any(name in names for name in _RELEVANCE_NAMES):
         hint = " This looks like qrels; were qrels and run given in the wrong order?"
     return ColumnError(
@@ -96,6 +98,6 @@ def _missing_column(names: Sequence[str], kind: Kind, canonical: str, where: str
     )
 
 
-def _listed(names: Sequence[str], limit: int = 12) -> str:
+def _listed(names: Sequence[object], limit: int = 12) -> str:
     shown = ", ".join(repr(name) for name in names[:limit])
     return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown

@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.errors import EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
 from deadheat.io.source import HEAD, count_lines, decoded, plain_head, read_all, refuse_binary, without_bom
-from deadheat.io.values import frame_of_rows, holds_large, holds_only_numbers, read_value, shown
+from deadheat.io.values import frame_of_rows, holds_large, holds_only_ids, holds_only_numbers, read_value, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +111,6 @@ def _parse(table: _Table, places: list[int]) -> pl.DataFrame | None:
         skip_lines=table.n_header_lines,
         separator=table.separator,
         schema={f"column_{n}": pl.Float64 if n == places[2] else pl.String for n in range(len(table.header))},
-        ignore_errors=True,  # a value that is not a number becomes null
         glob=False,
     )
     # Polars looks for a field too many only where the last column is read, and fills a short row with nulls.
@@ -128,7 +127,7 @@ def _parse(table: _Table, places: list[int]) -> pl.DataFrame | None:
 def _is_beyond_doubt(frame: pl.DataFrame, table: _Table) -> bool:
     """Return whether the rows are complete, their values exact, and each one is a line of the file."""
     value = frame[VALUE_COLUMN[table.kind]]
-    if sum(frame.null_count().row(0)) or frame["may_be_short"].any():
+    if frame["may_be_short"].any() or not holds_only_ids(frame):
         return False
     if not holds_only_numbers(value) or holds_large(value):
         return False

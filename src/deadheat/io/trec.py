@@ -20,6 +20,7 @@ from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, known_names
 from deadheat.io.lines import read_lines
 from deadheat.io.source import HEAD, blocks, plain_head, refuse_binary
 from deadheat.io.values import are_exact, holds_large, holds_only_numbers, shown
+from deadheat.sources import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,7 +129,7 @@ def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFra
     texts = pl.read_csv(
         block, has_header=False, separator=separator, quote_char=None, schema=dict.fromkeys(names, pl.String)
     )[VALUE_COLUMN[kind]]
-    return are_exact(texts.filter(frame[VALUE_COLUMN[kind]].abs() >= 2.0**53), kind, path)
+    return are_exact(texts.filter(frame[VALUE_COLUMN[kind]].abs() >= LARGEST_INTEGER), kind, path)
 
 
 def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 
 from deadheat.errors import DataError, RelevanceError, ScoreError
 from deadheat.io.kinds import VALUE_COLUMN
+from deadheat.sources import BEYOND, LARGEST_INTEGER, is_beyond
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE | re.ASCII
 )
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_FIRST_INEXACT = 2.0**53
 
 
 def shown(text: str, limit: int = 80) -> str:
@@ -60,10 +60,14 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
         raise value_error(kind, f"{name} must be finite, got {shown(text)}", path, line)
     if math.isinf(value) and any(char.isdigit() for char in text):
         raise value_error(kind, f"{name} is beyond the range of float64: {shown(text)}", path, line)
-    if abs(value) >= _FIRST_INEXACT and _INTEGER.fullmatch(text) and int(text) != value:
-        problem = f"{name} {shown(text)} is an integer that float64 cannot hold exactly (allowed up to 2**53)"
-        raise value_error(kind, problem, path, line)
+    if _INTEGER.fullmatch(text) and is_beyond(int(text)):
+        raise value_error(kind, f"{name} is {shown(text)}, {BEYOND}", path, line)
     return value
+
+
+def holds_only_ids(frame: pl.DataFrame) -> bool:
+    """Return whether no id is null or empty."""
+    return not any(ids.null_count() or (ids == "").any() for ids in frame.select("query_id", "doc_id"))
 
 
 def holds_only_numbers(values: pl.Series) -> bool:
@@ -74,7 +78,7 @@ def holds_only_numbers(values: pl.Series) -> bool:
 def holds_large(values: pl.Series) -> bool:
     """Return whether some value is infinite or so large that its text must be looked at."""
     low, high = values.min(), values.max()
-    return isinstance(low, float) and isinstance(high, float) and not -_FIRST_INEXACT < low <= high < _FIRST_INEXACT
+    return isinstance(low, float) and isinstance(high, float) and not -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
 
 
 def are_exact(texts: pl.Series, kind: Kind, path: Path) -> bool:

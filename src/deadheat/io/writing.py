@@ -17,6 +17,7 @@ from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterErr
 from deadheat.io.formats import chosen_format
 from deadheat.io.kinds import VALUE_COLUMN
 from deadheat.io.values import holds_only_numbers, shown, value_error
+from deadheat.sources import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 # What splits a TREC line; NUL, which marks a binary file; a byte order mark, which reading takes off.
 _BREAKS_TREC = r"[ \t\n\v\f\r\x00]|^\x{FEFF}"
-_LARGEST_INTEGER = 2.0**53
 _Compression = Literal["uncompressed", "gzip", "zstd"]
 _COMPRESSIONS: dict[str, _Compression] = {".gz": "gzip", ".zst": "zstd"}
 
@@ -116,7 +116,7 @@ def _json_lines(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
 def _nested_lines(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
     nested: dict[str, dict[str, float]] = {}
     for query_id, doc_id, value in rows.iter_rows():
-        is_level = kind == "qrels" and value.is_integer() and abs(value) <= _LARGEST_INTEGER
+        is_level = kind == "qrels" and value.is_integer() and abs(value) <= LARGEST_INTEGER
         nested.setdefault(query_id, {})[doc_id] = int(value) if is_level else value
     last = len(nested) - 1
     lines = [
@@ -132,7 +132,7 @@ def _value_as_text(kind: Kind) -> pl.Expr:
     text = value.cast(pl.String)
     if kind == "run":
         return text
-    is_level = (value == value.round()) & (value.abs() <= _LARGEST_INTEGER)
+    is_level = (value == value.round()) & (value.abs() <= LARGEST_INTEGER)
     levels = value.cast(pl.Int64, strict=False).cast(pl.String)
     return pl.when(is_level).then(levels).otherwise(text).alias(VALUE_COLUMN[kind])
 
