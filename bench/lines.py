@@ -245,6 +245,19 @@ def resampling(setting: Setting) -> Iterator[Row]:
     yield at_least(label, 10, peer / intervals, detail=detail, memory=memory(deadheat=[ours], SciPy=[theirs]))
 
 
+def ontology(_: Setting) -> Iterator[Row]:
+    """Judgments from an ontology, on data that lies beside the repository in some checkouts."""
+    folder = Path(__file__).parents[2] / "shared" / "data" / "hpo"
+    if not folder.is_dir():
+        yield Row("Human Phenotype Ontology", "-", "not here", None, "its data lies beside the repository")
+        return
+    taken = run(task("inside", "ontology", folder)).output
+    slowest, longest = max(taken["similarities"].items(), key=lambda item: item[1])
+    line = "similarity of one term to all 19,034 of the Human Phenotype Ontology"
+    yield at_most(line, 1, longest * 1e3, " ms", detail=f"the slowest of {len(taken['similarities'])}: {slowest}")
+    yield at_most("judging a run of 1,119 queries by an ontology, and MaxRel@10", 2, taken["MaxRel@10"], " s")
+
+
 def peers(setting: Setting) -> Iterator[Row]:
     """The other tools alone, to see that they run."""
     files = setting.path("sparse.qrels"), setting.path("run.trec")
@@ -273,5 +286,6 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "startup": startup,
     "averaging": averaging,
     "resampling": resampling,
+    "ontology": ontology,
 }
 ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers}

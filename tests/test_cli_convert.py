@@ -86,3 +86,11 @@ def test_a_tag_that_nothing_would_hold_is_refused(folder: Path, arguments: list[
     assert result.exit_code == 2
     assert "--tag is the last field of a TREC run, got " in result.stderr
     assert not (folder / arguments[1]).exists()
+
+
+def test_a_repeated_document_is_named_where_it_stands(folder: Path) -> None:
+    (folder / "twice.run").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq1 Q0 d1 3 0 t\n")
+    result = call("convert", "twice.run", "out.json")
+    assert result.exit_code == 3
+    assert "twice.run:3: document 'd1' is retrieved 2 times" in " ".join(result.stderr.split())
+    assert not (folder / "out.json").exists()

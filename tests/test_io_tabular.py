@@ -319,3 +319,18 @@ def test_parquet_integers_that_float64_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(RelevanceError, match="integer or decimal beyond"):
         Qrels(parquet(tmp_path, qid=["q"], docno=["d"], label=[2**60]))
     assert Run(parquet(tmp_path, qid=["q"], docno=["d"], score=[2**53])).to_polars()["score"].item() == 2.0**53
+
+
+@pytest.mark.parametrize(
+    ("separator", "said"),
+    [(";", "separated by ';': use commas or tabs"), ("\t", r"separated by tabs: name it \.tsv")],
+)
+def test_another_separator_is_named(tmp_path: Path, separator: str, said: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(separator.join(("query_id", "doc_id", "score")) + "\n")
+    with pytest.raises(ColumnError, match=said):
+        scan(path, "run")
+    path = path.rename(tmp_path / "x.tsv")
+    path.write_text("query_id,doc_id,score\n")
+    with pytest.raises(ColumnError, match=r"separated by commas: name it \.csv"):
+        scan(path, "run")

@@ -164,6 +164,13 @@ def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataE
     assert len(str(caught.value)) < 300 + len(str(path))
 
 
+@pytest.mark.parametrize("header", ["qid iter docno rank score tag", "query_id Q0 doc_id rank Score run"])
+def test_names_of_columns_are_no_row(tmp_path: Path, header: str) -> None:
+    with pytest.raises(MalformedRowError, match="names of columns, and TREC files have none") as caught:
+        scan(written(tmp_path, f"{header}\n{ROW}"), "run")
+    assert caught.value.line == 1
+
+
 def test_a_nul_byte_far_into_the_file(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="NUL byte") as caught:
         scan(written(tmp_path, f"{ROW * 9000}q1 Q0 d\0 1 2.5 t\n"), "run")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -37,7 +36,6 @@ IDS = ("expected_ids", HPO_IDS)
 DOMAINS = ("domain", "hpo_domain")
 FIELDS = ("case_id", "text", "description", *IDS, "relevance", "language", "difficulty", "category", *DOMAINS)
 BETWEEN_IDS = "|"
-QUOTES = 'a field that begins with a quote ends with one, and one inside it is written twice, ""'
 
 _EXPECTED = "expected a list of cases, or an object with 'cases' (or 'test_cases') and 'metadata'"
 
@@ -175,13 +173,7 @@ def _of_lines(text: str, path: Path) -> Document:
 
 def _of_table(path: Path, chosen: Format) -> Document:
     """Read a table; an empty cell is a field that is not there."""
-    try:
-        labels = read_labels(path, chosen, keep_misfits=True)
-    except MalformedRowError as error:
-        if not isinstance(error.__cause__, csv.Error):
-            raise
-        msg = f"quotes that do not match, from here on ({error.__cause__}): {QUOTES}"
-        raise MalformedRowError(msg, path=path, line=error.line) from error
+    labels = read_labels(path, chosen, keep_misfits=True)
     _check_columns(labels.frame.columns, path)
     rows = [
         {name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()}

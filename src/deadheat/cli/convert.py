@@ -73,6 +73,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     with progress([source]) as begin:
         begin(source)
         table = _read(source, kind or _kind_said(source, target), from_format)
+        table.check_duplicates()
         frame = table.to_polars()
     _check_tag(tag, table.kind, written)
     with writing(target):

@@ -183,7 +183,7 @@ def parsed_numbers(_: click.Context, parameter: click.Parameter, text: str | Non
     if text is None:
         return None
     parts = [part for part in re.split(r"[\s,]+", text) if part]
-    if not parts or not all(part.isdigit() and int(part) > 0 for part in parts):
+    if not parts or not all(re.fullmatch("0*[1-9][0-9]{0,15}", part) for part in parts):
         msg = f"expected whole numbers from 1 on, such as 1,5,10; got {text!r}"
         raise click.BadParameter(msg, param=parameter)
     return tuple(sorted({int(part) for part in parts}))

@@ -92,10 +92,24 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     hint = next((near for name in unknown if (near := did_you_mean(name, accepted))), "")
     if kind == "run" and canonical == "score" and any(name in names for name in _RELEVANCE_NAMES):
         hint = " This looks like qrels; were qrels and run given in the wrong order?"
+    if len(names) == 1:
+        hint = _other_separator(str(names[0])) or hint
     return ColumnError(
         f"{where}: {kind} without a column {canonical!r}: found {_listed(names)}, expected one of {_listed(accepted)}."
         f"{hint}"
     )
+
+
+def _other_separator(header: str) -> str:
+    """Say that a header that was read as one name has several, if it has."""
+    for separator, advice in (
+        ("\t", "tabs: name it .tsv"),
+        (",", "commas: name it .csv"),
+        (";", "';': use commas or tabs"),
+    ):
+        if len(known_names() & set(header.split(separator))) > 1:
+            return f" Its columns are separated by {advice}."
+    return ""
 
 
 def _listed(names: Sequence[object], limit: int = 12) -> str:

@@ -24,6 +24,7 @@ _SEPARATORS = {"csv": ",", "tsv": "\t"}
 _ENDINGS = ".csv, .tsv, .jsonl, .json or .parquet"
 _EXPECTED = "expected a list of objects, or {query_id: {column: value}}"
 _KEY = "query_id"  # of what is keyed by its id
+_QUOTES = 'a field that begins with a quote ends with one, and one inside it is written twice, ""'
 CASES_KEYS = ("cases", "test_cases")  # under which a file of labelled cases has them, beside its metadata
 
 
@@ -146,7 +147,8 @@ def _parse_table(text: str, path: Path, separator: str, *, quoting: Literal[0, 3
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise MalformedRowError(f"cannot be read as a table: {error}", path=path, line=line) from error
+            msg = f"quotes that do not match, from here on ({error}): {_QUOTES}"
+            raise MalformedRowError(msg, path=path, line=line) from error
         if row is None:
             break
         if any(row) and header:

@@ -151,7 +151,9 @@ def parsed(
     except json.JSONDecodeError as error:
         is_lines = line is None and error.msg == "Extra data"
         hint = "; this looks like JSON lines: name it .jsonl, or pass format='jsonl'" if is_lines else ""
-        given = f"{shown(text.strip())}: {error.msg}" if line else f"{error.msg} at column {error.colno}"
+        given = (
+            f"{shown(text.strip())}: {error.msg}" if line else f"{error.msg.removesuffix(' at')}, column {error.colno}"
+        )
         message = f"invalid JSON, {given}{hint}"
         raise MalformedRowError(message, path=path, line=line or error.lineno) from error
     except DuplicateError:

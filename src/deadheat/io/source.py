@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 24
 HEAD = 1 << 16
+MOSTLY_TEXT = 8  # at most one byte in so many is NUL; of UTF-16 it is about every other
 _CONVERT = "convert it first, for instance with iconv -f latin1 -t utf-8"
 _BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -36,6 +37,8 @@ def readable(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     if path.is_dir():
         raise DataError("is a directory, expected a file", path=path)
+    if path.is_symlink() and not path.exists():
+        raise DataError(f"is a link to {path.readlink()}, which is not there", path=path)
     if not path.exists():
         siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise DataError(f"no such file.{did_you_mean(path.name, siblings)}", path=path)
@@ -59,10 +62,13 @@ def refuse_binary(data: bytes, path: Path) -> None:
     if b"\0" not in head and _is_utf8(head):
         return  # an id may begin with the letters of a magic number
     kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
-    if kind is None and b"\0" in head:
+    n_nul, line = head.count(b"\0"), None
+    if kind is None and 0 < n_nul < len(head) / MOSTLY_TEXT:
+        kind, line = "a NUL byte: the file is damaged", head.count(b"\n", 0, head.index(b"\0")) + 1
+    elif kind is None and n_nul:
         kind = "a binary file or UTF-16 text"
     if kind is not None:
-        raise FileFormatError(f"expected text in UTF-8, got {kind}", path=path)
+        raise FileFormatError(f"expected text in UTF-8, got {kind}", path=path, line=line)
 
 
 def _is_utf8(head: bytes) -> bool:
@@ -186,5 +192,7 @@ def _not_utf8_somewhere(source: Path | bytes, path: Path) -> FileFormatError:
         truncate_ragged_lines=True,
     )
     wrong = text.with_row_index("n").filter(pl.col("line").str.contains("\ufffd", literal=True)).head(1).collect()
-    line = None if wrong.is_empty() else wrong["n"].item() + 1
-    return FileFormatError(f"the text is not UTF-8; {_CONVERT}", path=path, line=line)
+    if wrong.is_empty():
+        return FileFormatError(f"the text is not UTF-8; {_CONVERT}", path=path)
+    advice = "it looks like UTF-16: save it as UTF-8" if "\0" in wrong["line"].item() else _CONVERT
+    return FileFormatError(f"the text is not UTF-8; {advice}", path=path, line=wrong["n"].item() + 1)

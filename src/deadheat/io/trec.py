@@ -147,6 +147,12 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
             path=path,
             line=line,
         )
+    names = [field.decode("utf-8", "replace") for field in fields]
+    value = TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
+    if len(names) == len(TREC_FIELDS[kind]) and names[value].casefold() in known_names():
+        raise MalformedRowError(
+            f"these are names of columns, and TREC files have none: {shown(text)}", path=path, line=line
+        )
     hint = _looks_like(text)
     if hint and len(fields) != len(TREC_FIELDS[kind]):
         raise MalformedRowError(
