@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_read_is_one_finding_among_others(folder: Path) ->
     result = call("validate", "broken.json", "good.json")
     assert result.exit_code == 3
     assert "broken.json: 1 error\n" in result.stdout
-    assert "error     1   invalid JSON, Expecting property name enclosed in double quotes at" in result.stdout
+    assert "error     1   invalid JSON, Expecting property name enclosed in double quotes" in result.stdout
     assert "good.json: 200 cases, usable  nothing to say" in result.stdout
     with pytest.raises(DataError, match="no such file"):
         validate(folder / "nothing.json")
