@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from deadheat.data import Qrels
 from test_cli import call
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BEIR = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"
 AS_QRELS = "q1 0 d1 1\nq1 0 d2 0\n"
@@ -94,3 +93,49 @@ def test_a_repeated_document_is_named_where_it_stands(folder: Path) -> None:
     assert result.exit_code == 3
     assert "twice.run:3: document 'd1' is retrieved 2 times" in " ".join(result.stderr.split())
     assert not (folder / "out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", '{"query_id": "q1", "doc_id": "the-corpus-id-7", "score": 1}\n'),
+        ("a.jsonl", '{"query_id": "q1", "corpus-id": "d1", "score": 1}\n'),
+        ("a.csv", "x,corpus-id-note,zscore,query_id,doc_id,score\n1,2,3,q1,d1,1\n"),
+    ],
+)
+def test_what_only_looks_like_beir_is_a_run(folder: Path, name: str, content: str) -> None:
+    (folder / name).write_text(content)
+    assert call("convert", name, "out.txt").exit_code == 0
+    assert (folder / "out.txt").read_text().split()[1] == "Q0"
+
+
+def test_a_damaged_table_is_bad_data(folder: Path) -> None:
+    (folder / "bad.parquet").write_text("no Parquet")
+    (folder / "bad.jsonl").write_text("{\n")
+    for name in ("bad.parquet", "bad.jsonl"):
+        result = call("convert", name, "out.csv")
+        assert result.exit_code == 3
+        assert f"{name}:" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="there is no /dev/stdin here")
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_stream_of_a_table_needs_its_kind(form: str) -> None:
+    content = BEIR if form == "tsv" else BEIR.replace("\t", ",")
+
+    def converted(*more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "deadheat", "convert", "-", "-", "--from", form, "--to", "trec", *more]
+        return subprocess.run(command, input=content, capture_output=True, text=True, check=False)
+
+    refused = converted()
+    assert refused.returncode == 2
+    assert f"is a stream of {form}, whose columns cannot be looked at first: give --kind" in " ".join(
+        refused.stderr.split()
+    )
+    assert converted("--kind", "qrels").stdout == AS_QRELS
+
+
+def test_one_name_that_says_two_things_is_named(folder: Path) -> None:
+    (folder / "bm25.minus-qrels.run").write_text("q1 Q0 d1 1 1 t\n")
+    told = " ".join(call("convert", "bm25.minus-qrels.run", "out.csv").stderr.split())
+    assert "'bm25.minus-qrels.run' says two things of what IN holds" in told

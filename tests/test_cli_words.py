@@ -75,6 +75,30 @@ def test_validate_says_it_in_its_findings() -> None:
     assert re.sub("[^a-z]+", " ", CASES) in re.sub("[^a-z]+", " ", found)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["evaluate", "qrels.txt", "missing is.run"], "Error: missing is.run: no such file."),
+        (["evaluate", "qrels.txt", "ties.run"], "got 5: \"q1 Q0 ties='best' 1 2.5\""),
+        (["compare", "qrels.txt", "test='t'.run", "a.run"], "Error: test='t'.run:1: "),
+        ([*COMPARE, "--baseline", "missing='x'"], "got \"missing='x'\""),
+        (["gate", "qrels.txt", "a.run", "-c", "MR(missing='capped')@10 < x"], "\"MR(missing='capped')@10 < x\""),
+    ],
+)
+def test_names_and_data_are_no_arguments(folder: Path, arguments: list[str], told: str) -> None:
+    for name in ("ties.run", "test='t'.run"):
+        (folder / name).write_text("q1 Q0 ties='best' 1 2.5\n")
+    assert told in " ".join(call(*arguments).stderr.split())
+
+
+def test_fields_of_cases_are_no_options(folder: Path) -> None:
+    case = '{"case_id": "a", "text": "foo", "language": "german", "expected_ids": ["x"]}'
+    (folder / "cases.json").write_text(f'{{"metadata": {{"dataset_id": "x"}}, "cases": [{case}]}}')
+    told = call("validate", "cases.json").stdout
+    assert "language is 'german'" in told
+    assert "--language" not in told
+
+
 def test_data_are_quoted_as_they_are() -> None:
     options = options_of(main.commands["compare"])
     assert options["no_relevant"] == "--no-relevant"

@@ -207,7 +207,8 @@ class Run(Table):
     source : path, dict of dict, iterable of tuples, dataframe
         Higher scores rank first; their order in the source matters for ``ties="input"`` only. Integers and decimals
         beyond 2**53 are refused, for float64 merges neighbours; true is 1 and false 0. A query exists if it has a row:
-        one with an empty dict is missing.
+        one with an empty dict is missing. Ids are text: in a dict of dicts, which holds too many to look at each, one
+        that is not may pass as an unjudged document.
     name : str, optional
         Label for messages and tables.
     format : str, optional

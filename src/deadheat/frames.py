@@ -112,8 +112,8 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
         try:
             return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
-        except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError) as error:
-            msg = f"a column holds values of different types, or no text that UTF-8 can hold: {error}"
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # among them UnicodeEncodeError
+            msg = f"a column holds values of different types, or of one that cannot be read: {error}"
             raise ColumnError(msg, path=where) from None
 
 

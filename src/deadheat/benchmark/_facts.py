@@ -47,7 +47,7 @@ def tell(result: BenchResult, *, left_out: int = 0) -> Iterator[Fact]:
     yield from _of_cases(result)
     yield Fact("notes", list(result.notes))
     for note in result.notes:
-        yield Fact("", None, "note", note)
+        yield Fact("", None, "note", note, is_note=True)
 
 
 def _languages(result: BenchResult) -> str:
@@ -104,7 +104,7 @@ def _of_intervals(result: BenchResult) -> Iterator[Fact]:
             "" if math.isnan(ratio) else f"; intervals of {result.measures[0]} are {_times(ratio)} as wide as without"
         )
         text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}{wider}"
-        yield Fact("", None, "clusters", text)
+        yield Fact("", None, "clusters", text, is_note=True)
     if column is not None:
         yield Fact("width_by_clusters", widths)
 
@@ -134,7 +134,7 @@ def _of_repeats(part: Part) -> Iterator[Fact]:
             f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
             f" {counted(n_independent, 'group')}, and intervals are too narrow; cluster by expected_ids"
         )
-        yield Fact("", None, "clusters", text)
+        yield Fact("", None, "clusters", text, is_note=True)
 
 
 def _of_tests(result: BenchResult) -> Iterator[Fact]:
@@ -152,7 +152,7 @@ def _of_cases(result: BenchResult) -> Iterator[Fact]:
         alike.pop((), None)
         for ids, names in alike.items():
             of = f"{len(ids):,} of {len(part.cases):,} cases of {part} ({three(ids)})"
-            yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0")
+            yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0", is_note=True)
     yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
     yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})
     for key, count in result.verbatim.items():
@@ -163,4 +163,6 @@ def _of_cases(result: BenchResult) -> Iterator[Fact]:
             )
     small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < SMALL]
     if small and result.settings.limit is None:
-        yield Fact("", None, "few cases", f"{', '.join(small)}: good for a first look, not for a statement")
+        yield Fact(
+            "", None, "few cases", f"{', '.join(small)}: good for a first look, not for a statement", is_note=True
+        )

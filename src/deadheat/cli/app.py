@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.words import in_words, options_of
+from deadheat.cli.words import in_phrases, in_words, options_of
 from deadheat.errors import DataError, DeadheatError, DeadheatWarning, MeasureError, SourceTypeError, did_you_mean
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def failure(error: Exception, options: Mapping[str, str], *, debug: bool) -> Fai
     if isinstance(error, MeasureError):  # parameters of a measure are written in Python's way here too
         return Failure(str(error), USAGE, cause)
     if isinstance(error, DataError | SourceTypeError):
-        return Failure(in_words(str(error), options), BAD_DATA, cause)
+        return Failure(in_phrases(str(error), options), BAD_DATA, cause)
     if isinstance(error, DeadheatError):
         return Failure(in_words(str(error), options), USAGE, cause)
     if isinstance(error, MemoryError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import shutil
 import sys
 import tempfile
@@ -15,9 +17,11 @@ from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_p
 from deadheat.cli.options import complete_from, examples
 from deadheat.cli.output import writing
 from deadheat.cli.progress import progress
-from deadheat.cli.words import in_words, options_of
+from deadheat.cli.words import in_phrases, options_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
 
     from deadheat.data import Qrels, Run
@@ -31,6 +35,7 @@ EXAMPLES = examples(
     "zcat scores.gz | deadheat convert - - --to csv",
 )
 TAG = "deadheat"
+BEIR = ("query-id", "corpus-id", "score")  # of its qrels
 _FORMATS = complete_from("deadheat.io:FORMATS")
 
 
@@ -123,7 +128,9 @@ def _kind_said(source: str, target: str) -> Kind | None:
     of_folder: set[Kind] = {"qrels"} if Path(source).absolute().parent.name.casefold() == "qrels" else set()
     said = (_named(source) or of_folder) | _named(target)
     if len(said) > 1:
-        msg = f"{source!r} and {target!r} do not say the same of what IN holds: give --kind qrels or --kind run"
+        both = next((path for path in (source, target) if len(_named(path)) > 1), None)
+        who = f"{source!r} and {target!r} do not say the same of" if both is None else f"{both!r} says two things of"
+        msg = f"{who} what IN holds: give --kind qrels or --kind run"
         raise click.UsageError(msg)
     return next(iter(said), None)
 
@@ -144,6 +151,8 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
     form = chosen_format(source, from_format)
     if kind is None and (form == "json" or _may_be_either(Path(source), form)):
         what = "is JSON" if form == "json" else "has the columns of BEIR, whose qrels have a score too"
+        if not Path(source).is_file():
+            what = f"is a stream of {form}, whose columns cannot be looked at first"
         raise click.UsageError(f"{source!r} {what}: give --kind qrels or --kind run")
     if kind == "qrels":
         return Qrels(source, format=from_format)
@@ -153,7 +162,7 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
         return Run(source, format=from_format)
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
         if not Path(source).is_file():
-            told = in_words(str(error), options_of(click.get_current_context().command))
+            told = in_phrases(str(error), options_of(click.get_current_context().command))
             raise click.UsageError(
                 f"{source!r} holds no run, and can be read only once: give --kind qrels ({told})"
             ) from error
@@ -164,15 +173,28 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
 
 
 def _may_be_either(path: Path, form: Format) -> bool:
-    """Return whether a table has BEIR's name of documents, and a score: in its qrels that is the relevance."""
+    """Return whether a table has the columns of BEIR's qrels, whose relevance is called score, or nobody can tell."""
+    if form == "trec":
+        return False
+    return not path.is_file() or set(BEIR) <= set(_columns(path, form))
+
+
+def _columns(path: Path, form: Format) -> Iterable[object]:
+    """Return the names of a table's columns, none if it cannot be read: whoever reads it says why."""
     from deadheat.io.source import blocks
 
-    if form == "trec" or not path.is_file():
-        return False
     if form == "parquet":
         import polars as pl
 
-        names = " ".join(pl.read_parquet_schema(path))
-    else:
-        names = next(blocks(path), b"").partition(b"\n")[0].decode(errors="replace")
-    return "corpus-id" in names and "score" in names
+        try:
+            return pl.read_parquet_schema(path)
+        except (pl.exceptions.PolarsError, OSError):
+            return ()
+    first = next((line for line in next(blocks(path), b"").decode(errors="replace").splitlines() if line.strip()), "")
+    if form != "jsonl":
+        return next(csv.reader([first], delimiter="\t" if form == "tsv" else ","), ())
+    try:
+        row = json.loads(first)
+    except ValueError:
+        return ()
+    return row if isinstance(row, dict) else ()

@@ -11,7 +11,7 @@ from deadheat.cli.app import BAD_DATA, debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import examples
 from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
-from deadheat.cli.words import in_words, options_of
+from deadheat.cli.words import in_phrases, options_of
 
 if TYPE_CHECKING:
     from deadheat.cases import Validation
@@ -105,6 +105,8 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
     found = [check(path, ontology=terms, **options) for path in paths]
     options_here = options_of(click.get_current_context().command)
     return [
-        replace(one, findings=tuple(replace(own, message=in_words(own.message, options_here)) for own in one.findings))
+        replace(
+            one, findings=tuple(replace(own, message=in_phrases(own.message, options_here)) for own in one.findings)
+        )
         for one in found
     ]

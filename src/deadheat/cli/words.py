@@ -24,12 +24,14 @@ PHRASES = (
         r"--at is about the default measures, got \1 beside -m",
     ),
     ("cluster", " or a dict of case id to cluster", ""),
+    ("cluster", r"^cases: cluster='(\w+)':", r"cases: --cluster \1:"),
     (
         "collection",
         "give a dict of name to cases, or another dataset_id",
         "give one another dataset_id, or its file another name",
     ),
 )
+QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
 STREAM = re.compile(rf"^({STDIN}|{DESCRIPTOR.pattern}):")
 
 
@@ -39,19 +41,29 @@ def options_of(command: click.Command) -> dict[str, str]:
     return {name.removeprefix("--").replace("-", "_"): name for name in names}
 
 
+def in_phrases(message: str, options: Mapping[str, str]) -> str:
+    """Return a message, of a file as a rule, with the advice that the library gives in the words of a command."""
+    for needed, python, command in PHRASES:
+        if not needed or needed in options:
+            message = re.sub(python, command, message)
+    if STREAM.match(message):  # it has no name that could be another one
+        message = re.sub(r"\bname (?:it|the file) (\.\w+)", r"save it in a file that ends in \1", message)
+    return message
+
+
 def in_words(message: str, options: Mapping[str, str]) -> str:
-    """Return a message with the options of a command in place of the arguments that are named in it.
+    """Return a message about arguments with the options of a command in their place.
+
+    What a user gave is quoted, in double quotes where it holds single ones, and stays as it is.
 
     Examples
     --------
     >>> in_words("cluster is for the tests 't', got test='sign'", {"test": "--test", "cluster": "--cluster"})
     "--cluster is for the tests 't', got --test sign"
     """
-    for needed, python, command in PHRASES:
-        if not needed or needed in options:
-            message = re.sub(python, command, message)
-    if STREAM.match(message):  # it has no name that could be another one
-        message = re.sub(r"\bname (?:it|the file) (\.\w+)", r"save it in a file that ends in \1", message)
     names = "|".join(options)
-    message = re.sub(rf"\b({names})='(\w+)'", lambda found: f"{options[found[1]]} {found[2]}", message)
-    return re.sub(rf"^({names})(?= (must|is|has|needs)\b)", lambda found: options[found[1]], message)
+    parts = QUOTED.split(in_phrases(message, options))
+    parts[::2] = [
+        re.sub(rf"\b({names})='(\w+)'", lambda found: f"{options[found[1]]} {found[2]}", part) for part in parts[::2]
+    ]
+    return re.sub(rf"^({names})(?= (must|is|has|needs)\b)", lambda found: options[found[1]], "".join(parts))

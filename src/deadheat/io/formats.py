@@ -122,7 +122,7 @@ def _read(path: Path, kind: Kind, chosen: Format) -> pl.DataFrame | pl.LazyFrame
         return read_nested(path, kind)
     if chosen == "jsonl":
         return read_jsonl(path, kind)
-    if chosen == "trec" or (chosen == "tsv" and is_trec_with_tabs(path)):
+    if chosen == "trec" or (chosen == "tsv" and path.is_file() and is_trec_with_tabs(path)):
         return read_trec(path, kind)
     return read_table(path, kind, _SEPARATORS[chosen])
 

@@ -48,8 +48,9 @@ def gains_of(gain: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - 
         else:
             gains = exp2_minus_one(positive) if gain == "exp" else positive
     if gains.max(initial=0.0) > 2.0**LARGEST_POWER:
-        msg = f"gains go up to 2**{LARGEST_POWER}, so that their squares can be summed; gain={str(gain)!r} gives more"
-        raise MeasureError(f"{msg} for relevance {positive.max():g}")
+        msg = f"the gain of relevance {positive.max():g} is beyond 2**{LARGEST_POWER}, above which squares overflow"
+        advice = "gain='linear' or a mapping" if gain == "exp" else "a smaller scale"
+        raise MeasureError(f"{msg}: use {advice}")
     return gains
 
 

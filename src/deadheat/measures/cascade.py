@@ -56,18 +56,18 @@ class ERR(CutMeasure):
     def stops(self, placements: Placements, relevance: FloatArray) -> FloatArray:
         """Return the stop probability of each relevance."""
         word, numbers = STOP.split(self.stop)
-        grade = np.maximum(relevance, 0.0)
+        grade, name = np.maximum(relevance, 0.0), type(self).__name__
         if word == "exp":
-            top = scale_top(self.max_rel, placements, "ERR")
+            top = scale_top(self.max_rel, placements, name)
             if top > LARGEST_POWER:
-                msg = f"ERR: stop='exp' takes a scale up to {LARGEST_POWER}, got {top:g}; use stop='sigmoid(a, b)'"
+                msg = f"{name}: stop='exp' takes a scale up to {LARGEST_POWER}, got {top:g}; use stop='sigmoid(a, b)'"
                 raise MeasureError(msg)
             return exp2_minus_one(grade) / np.exp2(top)
         if word == "sigmoid":
             with np.errstate(over="ignore"):  # the stop probability is 0 then
                 return 1 / (1 + np.exp(-numbers[0] * (grade - numbers[1])))
         if placements.max_relevance > 1:
-            msg = f"ERR: stop='identity' needs relevance from 0 to 1, got {placements.max_relevance:g}; use 'exp'"
+            msg = f"{name}: stop='identity' needs relevance from 0 to 1, got {placements.max_relevance:g}; use 'exp'"
             raise MeasureError(msg)
         return grade
 

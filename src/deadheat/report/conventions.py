@@ -52,7 +52,7 @@ def estimated_by(method: str, units: str, n_resamples: int, seed: int | None) ->
 def made_under(conventions: Conventions) -> Iterator[Fact]:
     """Give the facts about the options of an evaluation but for the ties."""
     precision = conventions.score_precision
-    yield Fact("score_precision", precision, "scores", _rounded_to(precision))
+    yield Fact("score_precision", precision, "scores", _rounded_to(precision), is_note=precision is not None)
     yield Fact("missing", conventions.missing)
     yield Fact("no_relevant", conventions.no_relevant)
 

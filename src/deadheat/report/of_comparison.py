@@ -190,7 +190,7 @@ def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterato
     yield Fact("deadheat", version("deadheat"))
     yield Fact("qrels", qrels)
     yield from _of_queries(comparison, qrels)
-    yield Fact("ties", ties, "ties", broken_by(ties, seed))
+    yield Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected")
     has_clusters = comparison.cluster is not None
     found = [one for part in parts for one in part.comparison.intervals.values()]
     yield from tell_intervals(design, found, clusters="clusters" if has_clusters else "")

@@ -99,7 +99,7 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: S
     yield Fact("qrels", settings.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {settings.qrels}{_nothing_wrong(evaluations)}")
     # an order that was drawn can be had again only by its seed
-    yield Fact("ties", first.ties, "ties", broken_by(first.ties, settings.seed), is_note=first.ties == "random")
+    yield Fact("ties", first.ties, "ties", broken_by(first.ties, settings.seed), is_note=first.ties != "expected")
     if first.ties == "random":
         yield Fact("rng", settings.seed)
     value, text = _effect(parts, settings.digits)
