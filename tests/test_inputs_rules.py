@@ -195,6 +195,11 @@ def test_half_a_character_is_no_text(source: object) -> None:
     [
         (pd.DataFrame([["q", "a", 1.0]]), "without a column 'query_id': found 0, 1, 2, expected one of"),
         (pd.DataFrame([["q", "a", 1.0, 2.0]], columns=[*COLUMNS, "score"]), "'score' 2 times"),
+        pytest.param(
+            pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": np.array([1.0], np.longdouble)}),
+            "of one that is not read",
+            marks=pytest.mark.skipif(np.finfo(np.longdouble).bits == 64, reason="it is float64 here"),
+        ),
         (pl.DataFrame({"query_id": ["q"], "doc_id": [["a"]], "score": [1.0]}), r"'doc_id' holds List\(String\)"),
         (pl.LazyFrame({"query_id": ["q"], "doc_id": [{"a": 1}], "score": [1.0]}), "'doc_id' holds Struct"),
         (pl.DataFrame({"query_id": [True], "doc_id": ["a"], "score": [1.0]}), "'query_id' holds Boolean"),

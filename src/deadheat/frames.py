@@ -113,8 +113,8 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
         try:
             return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
         except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # among them UnicodeEncodeError
-            msg = f"a column holds values of different types, or of one that cannot be read: {error}"
-            raise ColumnError(msg, path=where) from None
+            what = "values of different types, of one that is not read, or no text that UTF-8 can hold"
+            raise ColumnError(f"a column holds {what}: {error}", path=where) from None
 
 
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
