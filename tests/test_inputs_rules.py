@@ -222,3 +222,18 @@ def test_anything_that_has_a_path_is_a_path(tmp_path: Path) -> None:
     run = dh.read_run(entry)
     assert (run.path, run.name) == (tmp_path / "x.run", "x")
     assert dh.evaluate(QRELS, entry, ["RR"]).means()["RR"] == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [(math.nan, "is NaN"), (2**60, r"beyond 2\*\*53"), (Decimal(2**53 + 2), r"beyond 2\*\*53")],
+)
+def test_a_number_in_doubt_is_found_among_many(wrong: float, message: str) -> None:
+    run: dict[str, dict[str, float]] = {f"q{q}": {f"d{d}": -1.0 * d for d in range(q + 1)} for q in range(6)}
+    for query, doc in (("q0", "d0"), ("q2", "d0"), ("q2", "d2"), ("q5", "d5")):
+        run[query][doc] = -math.inf
+    qrels = {query: {"d1": 1} for query in run}
+    assert dh.evaluate(qrels, run, ["NumRet"])["NumRet"].values.tolist() == [1, 2, 3, 4, 5, 6]
+    run["q4"]["d3"] = wrong
+    with pytest.raises(ScoreError, match=rf"score of document 'd3' for query 'q4' is .*{message.removeprefix('is ')}"):
+        dh.evaluate(qrels, run, ["NumRet"])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from deadheat.arrays import run_starts
 from deadheat.errors import (
     DataError,
     EmptyDataError,
@@ -125,8 +126,22 @@ def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str)
         check_all(mapping, queries, kind, where)
         raise
     if len(numbers) and not (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
-        check_all(mapping, queries, kind, where)  # NaN, infinite, or perhaps an integer that was rounded
+        _check_doubtful(mapping, queries, kind, where, numbers)
     return numbers
+
+
+def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: str, numbers: FloatArray) -> None:
+    """Raise for the first number that is NaN, infinite where none may be, or an integer that was rounded."""
+    lengths = np.array([len(mapping[query]) for query in queries])
+    ends = np.cumsum(lengths)
+    places = np.flatnonzero(~(np.abs(numbers) < LARGEST_INTEGER))
+    owners = np.searchsorted(ends, places, side="right")
+    within = places - (ends - lengths)[owners]
+    for owner, own in zip(np.unique(owners).tolist(), np.split(within, run_starts(owners)[1:]), strict=True):
+        documents = list(mapping[queries[owner]].items())
+        for place in own.tolist():
+            doc, value = documents[place]
+            check_number(kind, queries[owner], doc, value, where)
 
 
 def check_all(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> None:
