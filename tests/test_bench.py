@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark import Key, _invariants
+from deadheat.benchmark import Key, _invariants, report_bench
 from deadheat.benchmark._invariants import BrokenInvariantError
 from deadheat.benchmark._measures import main_of, measures_of
 from deadheat.cases import Case, Cases
 from deadheat.collection import Collection
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
 from deadheat.ontology import Ontology
+from deadheat.report.model import Marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,6 +136,56 @@ def test_strata_and_their_report() -> None:
         result.by("category")
 
 
+def on_screen(result: dh.BenchResult) -> str:
+    report = report_bench(result, full=False)
+    return " ".join([*(table.title for table in report.tables), *(f"{one.heading} {one.text}" for one in report.facts)])
+
+
+def test_strata_are_shown_on_the_screen_if_they_are_asked_for() -> None:
+    plain = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", n_resamples=200)
+    assert "mine (en) by difficulty" not in on_screen(plain)
+    assert "cases have a difficulty: --by difficulty shows the means by it" in on_screen(plain)
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", by="difficulty", n_resamples=200)
+    shown = on_screen(result)
+    assert "mine (en) by difficulty mine (de) by difficulty" in shown
+    assert "--by" not in shown
+    assert "* fewer than 10 cases: mine (en) easy (2); mine (en) hard (2); mine (de) easy (2); ..." in shown
+    assert "only 2 queries (RR of bm25 on mine (en) easy, " in shown
+    tables = [table for table in report_bench(result, full=False).tables if table.key == "strata"]
+    values = result.evaluations[Key("mine", "en", "bm25")].to_dict()
+    (first, *_), *_ = (row.cells for row in tables[0].rows)
+    assert first[:2] == (2, (values["e1"]["RR"] + values["e2"]["RR"]) / 2)
+    assert isinstance(first[1], Marked)
+    assert not first[2].is_known  # type: ignore[union-attr]
+
+
+def test_strata_by_several_columns_are_their_combinations() -> None:
+    rows = [("a", "easy", "x"), ("b", "hard", "x"), ("c", "easy", "y"), ("d", "medium", None)]
+    cases = tuple(
+        Case(name, "fever", ("D1",), (1.0,), difficulty=difficulty, category=category)
+        for name, difficulty, category in rows
+    )
+    both = Cases("both", {}, cases)
+    result = dh.bench([both, CASES], DOCUMENTS, known, "RR", by=["difficulty", "category"], n_resamples=99)
+    (strata,) = result.by(["difficulty", "category"]).values()
+    assert list(strata) == [("easy", "x"), ("easy", "y"), ("medium", "(none)"), ("hard", "x")]
+    assert "both by difficulty and category" in result.report()
+    assert "strata mine (en), mine (de): no case has a difficulty and a category" in on_screen(result)
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ("category", "no case has a 'category': those that have labels are 'difficulty'"),
+        (["difficulty", "dificulty"], "Did you mean 'difficulty'"),
+        ("language", "each language is reported by itself"),
+    ],
+)
+def test_strata_that_no_case_has_are_refused_before_anything_is_searched(by: str | list[str], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        dh.bench(CASES, DOCUMENTS, Counting(dies_in=0), by=by)
+
+
 def test_the_table_has_a_row_for_each_set_language_retriever_and_measure() -> None:
     result = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures=["RR", "Hit@1"], n_resamples=200)
     frame = result.to_polars()
@@ -229,11 +280,19 @@ def test_max_rel_stands_on_the_ontology_beside_chance() -> None:
     evaluation = result.evaluations[Key("mine", "en", "bm25")]
     qrels, run = CASES.by_language()["en"].qrels(), {"e1": {"D1": 1.0}}
     assert evaluation["MaxRel@1"].measure == dh.parse_measure("MaxRel@1")
-    assert dh.evaluate(TREE.judge(qrels, run), run, "MaxRel@1").to_dict()["e1"]["MaxRel@1"] == 1.0
+    assert dh.evaluate(TREE.judge(qrels, run), run, "MaxRel@1", missing="empty").to_dict()["e1"]["MaxRel@1"] == 1.0
     chance = TREE.chance("lin", qrels=qrels).max_rel
     assert result.chance["mine", "en"] == {f"MaxRel@{k}": chance[k] for k in (1, 3, 5, 10)}
     assert "chance: random terms, mine (en): MaxRel@1" in result.report()
     assert {pair.measure for pair in result.comparisons["mine", "en"].pairs} >= {"RR", "MaxRel@10"}
+
+
+def test_an_ontology_that_no_measure_is_on_is_said() -> None:
+    for measures, added in ((["RR", "Hit@5", "P@3"], "MaxRel@5"), ("RR", "MaxRel@10")):
+        with pytest.warns(DeadheatWarning, match=f"changes nothing: only MaxRel is on it; add {added} to the measures"):
+            result = dh.bench(CASES, DOCUMENTS, known, measures, ontology=TREE, n_resamples=99)
+        assert f"add {added} to the measures" in on_screen(result)
+    assert dh.bench(CASES, DOCUMENTS, known, ["RR", added], ontology=TREE, n_resamples=99).notes == ()
 
 
 def test_ids_that_an_ontology_lacks_are_said() -> None:
@@ -254,7 +313,7 @@ def test_an_id_that_collection_and_ontology_lack_is_said_once() -> None:
     assert said == [lacks_d5, f"{lacking} similarity to everything is 0: 'Z1' (is obsolete: use 'D1')"]
     with pytest.warns(DeadheatWarning):
         result = dh.bench(near, DOCUMENTS, known, "RR", ontology=small, n_resamples=99)
-    assert result.notes == ("near: 2 of 3 expected ids are not in terms; no search finds them: 'D5', 'Z1'",)
+    assert result.notes[:-1] == ("near: 2 of 3 expected ids are not in terms; no search finds them: 'D5', 'Z1'",)
 
 
 @pytest.mark.parametrize(

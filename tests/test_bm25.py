@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from deadheat.collection import Collection
-from deadheat.errors import ParameterError
-from deadheat.retrievers import BM25, identity, make_retriever
+from deadheat.errors import ParameterError, ScoreError
+from deadheat.retrievers import BM25, identity, make_retriever, retrieve
 from deadheat.retrievers._bm25 import METHODS
 from test_retrievers import found
 
@@ -44,11 +46,11 @@ INFORMATION: dict[str, Callable[[int, int], float]] = {
     "bm25+": lambda n, df: math.log((n + 1) / df),
 }
 SATURATED: dict[str, Callable[[int, float, float], float]] = {
-    "lucene": lambda tf, norm, k1: tf / (tf + k1 * norm),
-    "robertson": lambda tf, norm, k1: tf / (tf + k1 * norm),
-    "atire": lambda tf, norm, k1: tf * (k1 + 1) / (tf + k1 * norm),
+    "lucene": lambda tf, norm, k1: tf / (tf + k1 * norm) if tf else 0,
+    "robertson": lambda tf, norm, k1: tf / (tf + k1 * norm) if tf else 0,
+    "atire": lambda tf, norm, k1: tf * (k1 + 1) / (tf + k1 * norm) if tf else 0,
     "bm25l": lambda tf, norm, k1: (k1 + 1) * (tf / norm + DELTA) / (k1 + tf / norm + DELTA),
-    "bm25+": lambda tf, norm, k1: tf * (k1 + 1) / (tf + k1 * norm) + DELTA,
+    "bm25+": lambda tf, norm, k1: (tf * (k1 + 1) / (tf + k1 * norm) if tf else 0) + DELTA,
 }
 
 
@@ -68,11 +70,33 @@ def by_formula(query: str, method: str, k1: float, b: float) -> dict[str, float]
 
 
 @each_method
-@pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.6, 0.75), (1.5, 0.2)])
+@pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.6, 0.75), (1.5, 0.2), (1.5, 0), (1.5, 1)])
 def test_scores_are_those_of_the_formula(method: str, k1: float, b: float) -> None:
     queries = ["red", "red pear", "tree sky"]
     ours = found(indexed(made(*FRUIT), method, k1, b), queries)
     assert ours == [pytest.approx(by_formula(query, method, k1, b), rel=1e-5) for query in queries]
+
+
+@each_method
+@pytest.mark.parametrize("b", [0, 0.75, 1])
+def test_with_k1_0_a_repeated_word_counts_like_a_single_one(method: str, b: float) -> None:
+    queries = ["red", "red pear", "tree sky", "elsewhere"]
+    ours = found(indexed(made(*FRUIT), method, 0, b), queries)
+    assert ours == [pytest.approx(by_formula(query, method, 0, b), rel=1e-6) for query in queries]
+    assert ours[0]["d0"] == ours[0]["d1"] > 0
+
+
+@each_method
+def test_a_score_that_is_nan_is_an_error_with_its_case_and_document(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retriever = indexed(made(*FRUIT), method)
+    wrong = np.array([1, np.nan, 1, 1, 1, 1], np.float32)
+    monkeypatch.setattr(retriever, "_index", Mock(wraps=retriever._index, scores=retriever._index.scores))
+    monkeypatch.setattr(retriever._index, "get_scores", lambda _: wrong)
+    for k in (1, 2, 50):
+        with pytest.raises(ScoreError, match=r"score of document 'd1' for case 'q' by bm25.* is NaN"):
+            retrieve(retriever, ["p", "q"], ["sky", "red"], k)
 
 
 @each_method

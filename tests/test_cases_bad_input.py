@@ -297,3 +297,47 @@ def test_a_file_in_latin_1_is_named_with_the_line_and_what_to_do(tmp_path: Path)
         (finding,) = validate(tmp_path / name).findings
         assert (finding.place, finding.line) == (f"{tmp_path / name}:2", 2)
         assert "iconv -f latin1 -t utf-8" in finding.message
+
+
+NESTED = [
+    pytest.param("[" * depth + "]" * depth, id=f"{depth} {name}")
+    for depth, name in [(300, "lists"), (980, "lists"), (986, "lists"), (100_000, "lists")]
+] + [pytest.param('{"a":' * 980 + "1" + "}" * 980, id="980 objects")]
+
+
+@pytest.mark.parametrize("value", NESTED)
+@pytest.mark.parametrize("field", ["extra", "relevance", "text", "difficulty"])
+def test_deeply_nested_json_is_bad_data_wherever_it_is(tmp_path: Path, value: str, field: str) -> None:
+    text = "" if field == "text" else '"text": "t", '
+    row = f'{{"case_id": "q", {text}"expected_ids": ["d"], "{field}": {value}}}'
+    path, lines = tmp_path / "cases.json", tmp_path / "cases.jsonl"
+    path.write_text(f"[{row}]")
+    lines.write_text(f'{{"text": "t", "expected_ids": ["d"]}}\n{row}\n')
+    for read in (dh.read_cases, dh.Queries):
+        with pytest.raises(DataError, match=r"cases\.json: JSON that is nested more than 200 deep"):
+            read(path)
+        with pytest.raises(DataError, match=r"cases\.jsonl:2: JSON that is nested more than 200 deep"):
+            read(lines)
+    for one in (path, lines):
+        (error,) = validate(one).errors
+        assert "JSON that is nested more than 200 deep" in error.message
+
+
+def test_json_that_is_nested_as_people_do_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "cases.json"
+    deep = "[" * 150 + "]" * 150
+    path.write_text(f'[{{"text": "t", "expected_ids": ["d"], "difficulty": "easy", "note": {deep}}}]')
+    assert len(dh.read_cases(path)) == 1
+    assert not validate(path).errors
+
+
+@pytest.mark.parametrize("digits", ["9" * 5_000, "-" + "1" * 4_301])
+def test_a_number_of_thousands_of_digits_is_named_with_its_line(tmp_path: Path, digits: str) -> None:
+    path, lines = tmp_path / "cases.json", tmp_path / "cases.jsonl"
+    row = f'{{"text": "t", "expected_ids": ["d"], "case_id": {digits}}}'
+    path.write_text(f'[\n{{"text": "t", "expected_ids": ["d"]}},\n{row}]')
+    lines.write_text(f'{{"text": "t", "expected_ids": ["d"]}}\n{row}\n')
+    with pytest.raises(DataError, match=r"cases\.json:3: a whole number of more than 4,300 digits"):
+        dh.read_cases(path)
+    with pytest.raises(DataError, match=r"cases\.jsonl:2: a whole number of more than 4,300 digits"):
+        dh.read_cases(lines)

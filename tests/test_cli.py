@@ -89,7 +89,7 @@ def test_counts_are_totals_without_decimals() -> None:
 @pytest.mark.usefixtures("folder")
 def test_measures_default_to_those_of_the_library() -> None:
     out = ok("evaluate", "qrels.txt", "bm25.run", "--format", "json")
-    assert list(json.loads(out)["scores"]["bm25"]) == list(evaluate("qrels.txt", "bm25.run").means())
+    assert list(json.loads(out)["scores"]["bm25"]) == list(evaluate("qrels.txt", "bm25.run", missing="empty").means())
 
 
 @pytest.mark.usefixtures("folder")
@@ -188,7 +188,10 @@ def test_a_failed_output_leaves_the_old_file(folder: Path) -> None:
 @pytest.mark.parametrize("ties", ["best", "worst", "doc_id", "input"])
 def test_tie_policies_are_those_of_the_library(ties: str) -> None:
     document = json.loads(ok("evaluate", "qrels.txt", "bm25.run", "-m", "RR", "--ties", ties, "--format", "json"))
-    assert document["scores"]["bm25"]["RR"]["value"] == evaluate("qrels.txt", "bm25.run", "RR", ties=ties)["RR"].mean
+    assert (
+        document["scores"]["bm25"]["RR"]["value"]
+        == evaluate("qrels.txt", "bm25.run", "RR", ties=ties, missing="empty")["RR"].mean
+    )
 
 
 @pytest.mark.usefixtures("folder")

@@ -74,6 +74,16 @@ def test_progress_is_on_stderr_and_finished_work_is_named(tmp_path: Path) -> Non
     assert first.stdout == second.stdout
 
 
+def test_a_language_that_is_given_is_no_filter() -> None:
+    warning = "Warning: --language de is for cases without a language: those in en of "
+    assert warning in call(*BENCH, "--language", "de").stderr
+    assert "--language" not in call(*BENCH, "--language", "en").stderr
+
+
+def test_one_search_is_a_search() -> None:
+    assert "phrases (en): 1 search in" in call(*BENCH, "--limit", "1").stderr
+
+
 def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
     """A process that is killed without a chance to say anything leaves what it has finished."""
     script = tmp_path / "script.py"
@@ -106,6 +116,7 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
         (["--baseline", "x"], USAGE, "--baseline must be one of 'bm25'"),
         (["--cluster", "domain"], BAD_DATA, "10 of 10 cases have no domain"),
         (["--cluster", "expected_id"], USAGE, "Did you mean 'expected_ids'"),
+        (["--by", "domain"], USAGE, "those that have labels are 'category', 'difficulty'"),
         (["--ontology", "nowhere.obo"], BAD_DATA, "no such file"),
         (["--similarity", "lin"], USAGE, "add --ontology FILE"),
         (["--synonyms", "some"], USAGE, "--synonyms must be one of 'exact', 'all', 'none'"),

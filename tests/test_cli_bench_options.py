@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -72,7 +73,12 @@ def at(found: dict[str, Any], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - w
 def test_an_option_changes_what_it_is_of(
     options: str, changed: dict[tuple[str, ...], object], command: list[str], plain: dict[str, Any]
 ) -> None:
-    found = document(*command, *options.split())
+    name, value = options.split()
+    given = [*command, name, value]
+    if name in command:  # which takes one value
+        given = [*command]
+        given[given.index(name) + 1] = value
+    found = document(*given)
     for keys, expected in changed.items():
         assert at(found, keys) != at(plain, keys), keys
         assert expected is None or at(found, keys) == expected
@@ -100,6 +106,40 @@ def test_cutoffs_and_output(tmp_path: Path) -> None:
     result = dh.bench(DEMO / "phrases.csv", DEMO / "documents.csv", at=[2, 7], n_resamples=200)
     saved = dh.load_evaluation(tmp_path / "evaluations" / "phrases.en.bm25.json")
     assert saved.means() == result.evaluations[Key("phrases", "en", "bm25")].means()
+
+
+def test_strata_in_every_format(tmp_path: Path) -> None:
+    command = [*BENCH, "-m", "RR Hit@1", "--by", "difficulty"]
+    table, markdown = ok(*command), ok(*command, "--format", "markdown")
+    levels = [line.split()[0] for line in table.splitlines() if line.startswith(("easy ", "medium ", "hard "))]
+    assert levels == ["easy", "medium", "hard", "easy"]  # the last is the fact about easy cases
+    assert [markdown.index(f"| {level} |") for level in levels[:3]] == sorted(
+        markdown.index(f"| {level} |") for level in levels[:3]
+    )
+    found = document(*command, "--output", str(tmp_path))
+    strata = at(found, ("strata", "phrases", "en", "bm25"))
+    with (DEMO / "phrases.csv").open(encoding="utf-8") as file:
+        ids = {row["case_id"]: row["difficulty"] for row in csv.DictReader(file)}
+    values = dh.load_evaluation(tmp_path / "evaluations" / "phrases.en.bm25.json").to_dict()
+    assert list(strata) == ["easy", "medium", "hard"]
+    for level, own in strata.items():
+        of_level = [values[case]["RR"] for case, label in ids.items() if label == level]
+        assert own["RR"]["n_cases"] == len(of_level)
+        assert own["RR"]["mean"] == pytest.approx(sum(of_level) / len(of_level))
+        assert own["RR"]["is_small"]
+    assert [own["RR"]["unknown"] for own in strata.values()] == [
+        "all 5 values are equal",
+        "only 3 queries",
+        "only 2 queries",
+    ]
+    rows = list(csv.DictReader(ok(*command, "--format", "csv").splitlines()))
+    assert [(row["difficulty"], row["measure"]) for row in rows[:3]] == [
+        ("easy", "RR"),
+        ("easy", "Hit@1"),
+        ("medium", "RR"),
+    ]
+    assert float(rows[2]["mean"]) == strata["medium"]["RR"]["mean"]
+    assert json.loads((tmp_path / "bench.json").read_text())["by"] == ["difficulty"]
 
 
 def test_files_of_one_name_in_two_folders(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_twelve_runs_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_markdown_and_latex() -> None:
     markdown = ok("-m", "RR", "--format", "markdown")
-    assert "| system | mean | 95% CI |" in markdown
+    assert "| system | mean | 95% CI (n=25) |" in markdown
     latex = ok("-m", "RR", "--format", "latex")
     assert latex.count(r"\toprule") == latex.count(r"\bottomrule") >= 2
 

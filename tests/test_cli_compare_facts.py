@@ -52,7 +52,8 @@ def test_a_run_without_a_judged_document_gets_a_warning(form: str) -> None:
     result = call(*COMPARE, "alien.run", "-m", "RR", "--format", form)
     assert result.exit_code == 0
     warning = "Warning: no document that alien retrieves is judged: are the document ids written alike?\n"
-    note = "Note: nothing relevant: 1 query (q39), count as 0\n" if form == "csv" else ""
+    note = "Note: ?: cannot be known: all 40 values are equal (RR of alien)\n" if form == "csv" else ""
+    note += "Note: nothing relevant: 1 query (q39), count as 0\n" if form == "csv" else ""
     assert result.stderr == warning + note
     assert call(*COMPARE, "-m", "RR").stderr == ""
 
@@ -158,3 +159,60 @@ def test_a_table_for_programs_has_no_two_columns_of_one_name() -> None:
     assert (result.exit_code, result.stdout) == (3, "")
     assert "two columns would be named 'system': give the stratum column another name" in result.stderr
     assert set(json.loads(ok(*COMPARE, *options, "--format", "json"))["pairs"]) == {f"s{digit}" for digit in range(10)}
+
+
+def runs_of_ranks(folder: Path, *ranks: tuple[int, int]) -> None:
+    """Write two runs, `before` and `after`, with the relevant documents at these ranks."""
+    for place, name in enumerate(("before", "after")):
+        lines = [
+            f"q{n:03} Q0 {'a' if rank == both[place] else f'x{rank}'} {rank} {9 - rank} t\n"
+            for n, both in enumerate(ranks)
+            for rank in range(1, 5)
+        ]
+        (folder / f"{name}.run").write_text("".join(lines))
+    (folder / "few.txt").write_text("".join(f"q{n:03} 0 a 1\n" for n in range(len(ranks))))
+    (folder / "few.csv").write_text("query_id,part\n" + "".join(f"q{n:03},p{n // 10}\n" for n in range(len(ranks))))
+
+
+def said(*arguments: str) -> str:
+    return " ".join(ok("compare", "few.txt", "before.run", "after.run", "-m", "RR", *arguments).split())
+
+
+def test_two_queries_show_no_equivalence(folder: Path) -> None:
+    runs_of_ranks(folder, (1, 1), (2, 2))
+    out = said("--margin", "0.1")
+    assert "<.0001 <.0001 queries 2 in" in out  # no star
+    assert "margin fewer than 5 queries prove nothing: 1 of 1 pair, after / before (RR)" in out
+    runs_of_ranks(folder, *[(1, 2)] * 6)
+    assert "margin one difference in all queries does not say how others vary: 1 of 1 pair" in said("--margin", "0.6")
+    runs_of_ranks(folder, *[(2, 1), (1, 2)] * 6)
+    out = said("--margin", "0.6")
+    assert not re.search("margin (fewer|one|too)", out)
+
+
+def test_a_margin_is_in_doubt_where_few_queries_lose_much(folder: Path) -> None:
+    runs_of_ranks(folder, *[(1, 1)] * 99, (1, 4))  # the test of the difference allows for more skewness than t
+    out = said("--margin", "0.05", "--test", "sign")
+    assert "margin too skewed for so few queries, a t test rules out rare large differences too easily: 1 of 1" in out
+
+
+def test_a_bootstrap_test_of_few_queries_is_in_doubt(folder: Path) -> None:
+    # With two queries it finds every difference of two of one sign: half of all pairs that are equally good.
+    runs_of_ranks(folder, (1, 2), (1, 3))
+    out = said("--test", "bootstrap")
+    assert "<.0001*" in out
+    assert (
+        "few 1 of 1 difference significant with fewer than 25 queries, which are too few for this test; --test t is"
+        " nearer to its level: after / before (RR)" in out
+    )
+    runs_of_ranks(folder, *[(1, 2), (1, 3)] * 13)
+    assert " few " not in said("--test", "bootstrap")
+    runs_of_ranks(folder, *[(1, 3)] * 3, (1, 2))
+    assert "1 of 1 difference significant with fewer than 5 queries, which prove little" in said("--test", "t")
+
+
+def test_skewed_differences_are_named_with_their_stratum(folder: Path) -> None:
+    runs_of_ranks(folder, *[(1, 2), (2, 1)] * 5, *[(3, 3)] * 9, (1, 4))
+    out = said("--queries", "few.csv", "--by", "part")
+    assert "1 of 2 differences too skewed" in out
+    assert "(RR; p1: -3.2)" in out

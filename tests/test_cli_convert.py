@@ -139,3 +139,9 @@ def test_one_name_that_says_two_things_is_named(folder: Path) -> None:
     (folder / "bm25.minus-qrels.run").write_text("q1 Q0 d1 1 1 t\n")
     told = " ".join(call("convert", "bm25.minus-qrels.run", "out.csv").stderr.split())
     assert "'bm25.minus-qrels.run' says two things of what IN holds" in told
+
+
+def test_deep_json_lines_are_bad_data(folder: Path) -> None:
+    (folder / "deep.jsonl").write_text("[" * 10**5 + "]" * 10**5 + "\n")
+    result = call("convert", "deep.jsonl", "x.csv")
+    assert (result.exit_code, (folder / "x.csv").exists()) == (3, False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import TYPE_CHECKING
 
@@ -120,3 +122,36 @@ def test_facts_fit_a_narrow_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     lines = ok("ties", "bm25.run", "qrels.txt").split("Queries in which")[0].splitlines()
     assert max(map(len, lines)) <= 40
+
+
+SKIPPING = ("-m", "RR Judged@5 NumRet RBPResidual", "--no-relevant", "skip")
+COUNTED = {"RR": 3, "Judged@5": 4, "NumRet": 4, "RBPResidual": 4}  # q3 has no relevant document
+
+
+def test_every_measure_says_over_how_many_queries_it_is_as_soon_as_they_differ() -> None:
+    head, *rows = [line.split() for line in ok("evaluate", "qrels.txt", "bm25.run", *SKIPPING).splitlines()[2:7]]
+    assert head[-1] == "n"
+    assert {row[0]: int(row[-1]) for row in rows} == COUNTED
+    scores = json.loads(ok("evaluate", "qrels.txt", "bm25.run", *SKIPPING, "--format", "json"))["scores"]["bm25"]
+    assert {measure: cells["n_queries"] for measure, cells in scores.items()} == COUNTED
+    found = csv.DictReader(io.StringIO(ok("evaluate", "qrels.txt", "bm25.run", *SKIPPING, "--format", "csv")))
+    assert {row["measure"]: int(row["n_queries"]) for row in found} == COUNTED
+    markdown = ok("evaluate", "qrels.txt", "bm25.run", *SKIPPING, "--format", "markdown").splitlines()
+    assert markdown[0].endswith("| n |")
+    assert {line.split()[1]: int(line.split()[-2]) for line in markdown[2:6]} == COUNTED
+    of_ties = ok("ties", "bm25.run", "qrels.txt", *SKIPPING)
+    lines = [line.split() for line in of_ties[of_ties.index("What the order") :].splitlines()[1:7]]
+    assert lines[0][-1] == "n"
+    assert {line[0]: int(line[-1]) for line in lines[2:]} == COUNTED
+
+
+def test_a_number_of_queries_that_is_not_that_of_the_evaluated_ones_is_said_too() -> None:
+    assert (
+        ok("evaluate", "qrels.txt", "bm25.run", "-m", "RR AP", "--no-relevant", "skip").splitlines()[3].endswith("  3")
+    )
+
+
+def test_the_number_of_queries_is_said_once_where_it_is_the_same() -> None:
+    assert ok("evaluate", "qrels.txt", "bm25.run", *SKIPPING[:2]).splitlines()[2].endswith("tie max")
+    scores = json.loads(ok("evaluate", "qrels.txt", "bm25.run", *SKIPPING[:2], "--format", "json"))["scores"]["bm25"]
+    assert {cells["n_queries"] for cells in scores.values()} == {4}

@@ -235,6 +235,12 @@ def limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))  # what is longer is an error, as on a full disk
 
 
+def limit_to_a_kilobyte() -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
 def close_stdout() -> None:
     os.close(1)
 
@@ -262,6 +268,80 @@ def test_a_standard_output_that_takes_nothing(
     assert message.count("\n") <= 1
     assert message.startswith("Error: cannot write: ") or not done.returncode
     assert (folder / "bm25.run").read_text() == RUN
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+@pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["evaluate", "--help"],
+        ["evaluate", "qrels.txt", "bm25.run", "--format", "json"],
+        ["validate", "--schema"],
+    ],
+    ids=" ".join,
+)
+def test_a_standard_output_that_is_cut_short_is_an_error(
+    folder: Path, arguments: list[str], changes: dict[str, str]
+) -> None:
+    """Unbuffered, Python takes a write for done of which the system took a part."""
+    check_limit(folder, arguments, **changes)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "qrels.txt", "bm25.run", "--format", "json", "-o", "made.json"],
+        ["convert", "large.run", "made.csv"],
+        ["convert", "large.run", "made.parquet"],
+        ["convert", "large.run", "made.jsonl.gz"],
+        ["evaluate", "qrels.txt", "large.run", "--save", "made.json"],
+        ["demo", "--copy", "made"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_is_cut_short_is_an_error_and_vanishes(folder: Path, arguments: list[str]) -> None:
+    check_limit(folder, arguments)
+
+
+def check_limit(folder: Path, arguments: list[str], **changes: str) -> None:
+    lines = [f"q{n} Q0 d{n * 7919 % 3001} 1 {1 / (n + 1)} t\n" for n in range(2000)]
+    (folder / "large.run").write_text("".join(lines))
+    with (folder / "out").open("wb") as out:
+        done = subprocess.run(
+            command(*arguments),
+            cwd=folder,
+            env=environment(**changes),
+            stdout=out,
+            stderr=subprocess.PIPE,
+            preexec_fn=limit_to_a_kilobyte,
+            check=False,
+        )
+    *_, message = done.stderr.decode().splitlines()
+    assert message.startswith("Error: cannot write")
+    assert message.endswith("the file would be larger than the limit on the size of files (ulimit -f)")
+    assert done.returncode == 3
+    assert not [path for path in folder.rglob("*") if path.is_file() and "made" in str(path.relative_to(folder))]
+
+
+@pytest.mark.parametrize("character", ["x", "木", "🎯", "ü"])
+def test_names_of_the_longest_kind_are_written(folder: Path, character: str) -> None:
+    """File systems take 255 bytes; two long names that begin alike stay two."""
+    room = (255 - len("1.run")) // len(character.encode())
+    names = [f"{character * room}{n}.run" for n in (1, 2)]
+    for name in names:
+        (folder / name).write_text(RUN)
+    (folder / "saved").mkdir()
+    out = ok("evaluate", "qrels.txt", *names, "--save", "saved", "-m", "RR", "--format", "json")
+    saved = json.loads(out)["saved"]
+    assert len(set(saved)) == 2
+    assert all((folder / path).is_file() and len((folder / path).name.encode()) <= 245 for path in saved)
+    ok("gate", saved[0], "-c", "RR > 0")
+    longest = character * ((255 - len(".csv")) // len(character.encode())) + ".csv"
+    assert call("convert", "bm25.run", longest).exit_code == 0
+    assert (folder / longest).is_file()
 
 
 def test_a_seed_needs_a_random_order() -> None:
@@ -301,3 +381,16 @@ def test_the_demo_is_copied_again_only_if_it_is_the_same(folder: Path) -> None:
     assert mine.read_text() == "mine"
     assert call("demo", "--copy", "data", "--force").exit_code == 0
     assert mine.read_text() != "mine"
+
+
+def test_runs_with_long_names_are_saved_in_a_folder_under_shorter_ones(folder: Path) -> None:
+    names = ["字" * 83, "字" * 82 + "典", "x" * 251, "x" * 250 + "y", "aux", "who?", "b"]
+    for name in names:
+        (folder / f"{name}.run").write_text(RUN)
+    ok("evaluate", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR", "--save", "saved/")
+    saved = sorted((folder / "saved").glob("*.json"))
+    assert sorted(json.loads(path.read_text(encoding="utf-8"))["name"] for path in saved) == sorted(names)
+    assert len({path.name.casefold() for path in saved}) == len(names)
+    assert not any(set(path.name) & set('<>:"/\\|?*') or path.name.startswith("aux.") for path in saved)
+    assert "b.json" in {path.name for path in saved}
+    assert max(len(path.name.encode()) for path in (folder / "saved").iterdir()) <= 255

@@ -55,7 +55,7 @@ def by_t(measure: str, level: float = 0.95) -> tuple[float, float, float]:
 def test_the_interval_stands_behind_the_mean() -> None:
     _, low, high = by_t("RR")
     lines = ok(*EVALUATE, *T, "-m", "RR nDCG@3").splitlines()
-    assert lines[2].split() == ["measure", "mean", "95%", "CI", "tie", "std", "tie", "min", "tie", "max"]
+    assert lines[2].split() == ["measure", "mean", "95%", "CI", "(n=24)", "tie", "std", "tie", "min", "tie", "max"]
     assert lines[3].split()[1:4] == [f"{np.mean(values('RR')):.4f}", f"[{low:.4f},", f"{high:.4f}]"]
 
 
@@ -69,7 +69,56 @@ def test_data_holds_two_numbers_and_the_errors() -> None:
     assert cells["query_standard_error"] == cells["standard_error"]
     assert math.isclose(cells["tie_share"], cells["tie_std"] ** 2 / (cells["tie_std"] ** 2 + error**2), rel_tol=1e-12)
     (row,) = csv.DictReader(io.StringIO(ok(*EVALUATE, *T, "-m", "RR", "--format", "csv")))
+    told = {name: cells.pop(name) for name in ("ci_method", "known", "unknown")}
+    assert told == {"ci_method": "t", "known": True, "unknown": ""}
+    assert (row["ci_method"], row["known"], row["unknown"]) == ("t", "true", "")
+    assert cells["n_queries"] == N_QUERIES
     assert {name: float(row[name]) for name in cells} == cells
+
+
+def test_every_format_names_the_method_of_each_measure_and_the_queries(folder: Path) -> None:
+    """Ties or not, Hit@1 and P@1 are proportions; a query that has no rank for MR is one query less."""
+    (folder / "short.run").write_text("".join((folder / "bm25.run").read_text().splitlines(keepends=True)[:-6]))
+    common = ["evaluate", "qrels.txt", "short.run", "--ci", "-m", "Hit@1 P@1 RR MR"]
+    told = "Hit@1, P@1: Clopper-Pearson; others: BCa bootstrap over queries, 10,000 resamples (--rng 0)"
+    for form, of_method in (("table", "intervals "), ("markdown", "- intervals: "), ("latex", "% intervals: ")):
+        assert of_method + told in " ".join(ok(*common, "--format", form).split())
+    rows = {row["measure"]: row for row in csv.DictReader(io.StringIO(ok(*common, "--format", "csv")))}
+    cells = json.loads(ok(*common, "--format", "json"))["scores"]["short"]
+    wanted = dict(zip(rows, [("clopper-pearson", 24)] * 2 + [("bca", 24), ("bca", 23)], strict=True))
+    assert {name: (row["ci_method"], int(row["n_queries"])) for name, row in rows.items()} == wanted
+    assert {name: (one["ci_method"], one["n_queries"]) for name, one in cells.items()} == wanted
+    lines = [line.split() for line in ok(*common).splitlines()]
+    assert lines[2] == ["measure", "mean", "95%", "CI", "n", "tie", "std", "tie", "min", "tie", "max"]
+    assert [line[4] for line in lines[3:7]] == ["24", "24", "24", "23"]
+    total = sum(values("P@1"))  # by hand: ties make it a fraction
+    low, high = stats.beta.ppf(0.025, total, 25 - total), stats.beta.ppf(0.975, total + 1, 24 - total)
+    whole = json.loads(ok(*EVALUATE, "--ci", "-m", "P@1", "--format", "json"))["scores"]["bm25"]["P@1"]
+    assert [whole["low"], whole["high"]] == pytest.approx([low, high], rel=1e-9)
+    assert total % 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"), [(3, "only 3 queries"), (9, "all 9 values are equal"), (1, "")], ids=["few", "equal", "one"]
+)
+def test_what_cannot_be_known_is_marked_and_named(lines: int, why: str, folder: Path) -> None:
+    (folder / "few.txt").write_text("".join(f"q{n} 0 d0 1\n" for n in range(lines)))
+    (folder / "few.run").write_text("".join(f"q{n} Q0 d0 1 1 t\n" for n in range(lines)))
+    common = ["evaluate", "few.txt", "few.run", "--ci", "-m", "Hit@1 RR"]
+    cells = json.loads(ok(*common, "--format", "json"))["scores"]["few"]
+    assert (cells["Hit@1"]["known"], cells["Hit@1"]["unknown"]) == (True, "")
+    assert cells["RR"]["known"] is False
+    assert cells["Hit@1"]["low"] == pytest.approx(0.025 ** (1 / lines))
+    shown = ok(*common)
+    if why:
+        assert cells["RR"]["unknown"] == why
+        assert "[1.0000, 1.0000]?" in shown
+        assert f"? cannot be known: {why} (RR of few)" in " ".join(shown.split())
+        assert f"Note: ?: cannot be known: {why} (RR of few)\n" in call(*common, "--format", "csv").stderr
+        for form in ("markdown", "latex"):
+            assert "[1.0000, 1.0000]?" in ok(*common, "--format", form)
+    widths = [len(line) for line in shown.splitlines()]
+    assert max(widths) <= 100
 
 
 def test_the_largest_share_of_ties_is_named() -> None:
@@ -131,7 +180,7 @@ def test_markdown_as_in_source_3() -> None:
     _, low, high = by_t("RR")
     lines = ok(*EVALUATE, "dense.run", *T, "-m", "RR nDCG@3", "--format", "markdown", "--digits", 3).splitlines()
     assert lines[0] == "### bm25"
-    assert lines[2].startswith("| Metric | Value | 95% CI |")
+    assert lines[2].startswith("| Metric | Value | 95% CI (n=24) |")
     assert lines[4].startswith(f"| RR | {np.mean(values('RR')):.3f} | [{low:.3f}, {high:.3f}] |")
     assert lines[7] == "### dense"
 
@@ -139,7 +188,7 @@ def test_markdown_as_in_source_3() -> None:
 def test_latex_has_the_interval_in_one_column() -> None:
     _, low, high = by_t("RR")
     out = ok(*EVALUATE, *T, "-m", "RR", "--format", "latex")
-    assert "measure & mean & 95\\% CI & tie std" in out
+    assert "measure & mean & 95\\% CI (n=24) & tie std" in out
     assert f"& [{low:.4f}, {high:.4f}] &" in out
 
 
@@ -187,6 +236,15 @@ def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
         (["--ci", "--confidence-level", "nan"], "got nan"),
         (["--ci", "--confidence-level", "95%"], "'95%'"),
         (["--ci", "--cluster", "document"], "give --queries FILE too"),
+        (
+            ["--ci", "--ci-method", "clopper-pearson", "--cluster", "document", "--queries", "queries.csv"],
+            "--ci-method clopper-pearson takes independent queries, got --cluster: auto, bca, percentile and t",
+        ),
+        (
+            ["--ci", "--ci-method", "clopper-pearson", "-m", "Hit@1 RR"],
+            "is of measures that are 0 or 1 in every order (Hit, P@1), got RR; allowed here are 'auto', 'bca'",
+        ),
+        (["--ci", "--ci-method", "clopper-pearson", "--n-resamples", "100"], "which takes no resamples"),
         (["--ci", "--format", "trec"], "--format trec has no place for what --ci adds"),
         (["--rng", "1"], "--rng is the seed of --ties random and of --ci, got --ties expected"),
     ],
@@ -201,7 +259,7 @@ def test_usage_is_checked_before_files_are_read(options: list[str], message: str
 def test_one_run_is_saved_in_a_file(folder: Path) -> None:
     out = ok(*EVALUATE, "-m", "RR AP", "--save", "results/bm25.json", "--ci-method", "t")
     assert "saved    results/bm25.json" in out
-    assert sorted(path.name for path in (folder / "results").iterdir()) == ["bm25.json", "bm25.parquet"]
+    assert sorted(path.name for path in (folder / "results").iterdir()) == ["bm25.json"]
     saved = json.loads((folder / "results" / "bm25.json").read_text())
     assert math.isclose(saved["measures"]["RR"]["low"], by_t("RR")[1], rel_tol=1e-12)
     loaded = load_evaluation(folder / "results" / "bm25.json")
@@ -228,14 +286,26 @@ def test_several_runs_are_saved_in_a_folder(folder: Path) -> None:
         (["qrels.txt", "broken.run", "dense.run", "--save", "x.json"], "2 runs are saved in a folder"),
         (["qrels.txt", "broken.run", "dense.run", "--save", "queries.csv"], "2 runs are saved in a folder"),
         (["qrels.txt", "run.json", "--save", "run.json"], "would replace the input 'run.json'"),
-        (["qrels.txt", "run.parquet", "--save", "run.json"], "would replace the input 'run.parquet'"),
         (["qrels.txt", "a:b.run", "a_b.run", "--save", "out"], "two runs would be saved as out/a_b.json"),
     ],
 )
 def test_what_cannot_be_saved(arguments: list[str], message: str, folder: Path) -> None:
-    for name in ("run.json", "run.parquet"):
-        (folder / name).write_text("{}")
+    (folder / "run.json").write_text("{}")
     result = call("evaluate", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
     assert (folder / "run.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["broken.run", "--save", "x.json"], ["broken.run", "dense.run", "--save", "out"]], ids=" ".join
+)
+def test_a_file_of_someone_else_is_refused_before_anything_is_computed(arguments: list[str], folder: Path) -> None:
+    theirs = [folder / "x.json", folder / "out" / "dense.json"]
+    theirs[1].parent.mkdir()
+    for path in theirs:
+        path.write_text('{"mine": 1}')
+    result = call("evaluate", "qrels.txt", *arguments)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "is there already and is no saved evaluation: it would be replaced" in result.stderr  # not of broken.run
+    assert [path.read_text() for path in theirs] == ['{"mine": 1}'] * 2

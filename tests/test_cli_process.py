@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-# unbuffered, Python does not notice that a reader has gone in the middle of a write
 UNSET = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUNBUFFERED"}
 
 
@@ -62,10 +63,11 @@ def test_exit_codes(folder: Path, arguments: list[str], code: int) -> None:
     assert bool(done.stderr) is (code != 0)
 
 
-def test_a_reader_that_goes_is_no_error(folder: Path) -> None:
+@pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
+def test_a_reader_that_goes_is_no_error(folder: Path, changes: dict[str, str]) -> None:
     arguments = command("evaluate", "qrels.txt", "ties.run", "--per-query", "--format", "csv")
     with subprocess.Popen(
-        arguments, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        arguments, cwd=folder, env=environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -94,6 +96,63 @@ def test_an_interrupt_is_quiet(folder: Path) -> None:
     assert done.stderr.strip() == b""
 
 
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+import deadheat.io.writing as writing
+from deadheat.cli import main
+
+whole = writing.{function}
+def stopped(*given, **options):
+    os.kill(os.getpid(), signal.{name})  # in the middle of a write: the temporary file is there
+    return whole(*given, **options)
+writing.{function} = stopped
+main({arguments!r})
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGKILL", -9)])
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("_write_rows", ["convert", "ties.run", "made.csv"]),
+        ("shutil.copymode", ["evaluate", "qrels.txt", "ties.run", "--format", "json", "-o", "there.json"]),
+    ],
+)
+def test_a_process_that_is_ended_leaves_nothing_behind(
+    folder: Path, function: str, arguments: list[str], name: str, code: int
+) -> None:
+    (folder / "there.json").write_text("old")
+    before = set(folder.iterdir())
+    script = STOPPED.format(function=function, arguments=arguments, name=name)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, env=environment(), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
+    assert (folder / "there.json").read_text() == "old"
+    left = set(folder.iterdir()) - before
+    if name != "SIGKILL":
+        assert not left
+        return
+    (file,) = left  # its name says whose it was, and that it is not complete
+    assert re.fullmatch(r"\.(made\.csv|there\.json)\.deadheat-[0-9a-f]{8}\.tmp", file.name)
+    file.unlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:
+    """As nohup has it."""
+    script = STOPPED.format(function="_write_rows", arguments=["convert", "ties.run", "kept.csv"], name="SIGHUP")
+    script = script.replace("main([", "signal.signal(signal.SIGHUP, signal.SIG_IGN); main([")
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, env=environment(), capture_output=True, check=False
+    )
+    assert done.returncode == 0
+    assert (folder / "kept.csv").stat().st_size > 0
+    (folder / "kept.csv").unlink()
+
+
 def test_an_ascii_output_gets_ascii(folder: Path) -> None:
     done = run(folder, "evaluate", "qrels.txt", "über.run", "-m", "RR", PYTHONIOENCODING="ascii")
     lines = done.stdout.decode("ascii").splitlines()
@@ -104,6 +163,52 @@ def test_an_ascii_output_gets_ascii(folder: Path) -> None:
 
 def test_a_pipe_gets_no_colour(folder: Path) -> None:
     assert b"\x1b" not in run(folder, "evaluate", "qrels.txt", "ties.run").stdout
+
+
+COMPARED = ["compare", "qrels.txt", "ties.run", "über.run", "-m", "RR", "--n-resamples", "99"]
+SPARED = ("std err", "effect", "wins", "losses")  # columns that a narrow screen leaves out
+
+
+@pytest.mark.parametrize("columns", ["40", "80", None])
+def test_a_file_is_as_wide_as_its_tables(folder: Path, columns: str | None) -> None:
+    done = run(folder, *COMPARED, "-o", "out.txt", **({"COLUMNS": columns} if columns else {}))
+    assert (done.returncode, done.stdout) == (0, b"")
+    text = (folder / "out.txt").read_text(encoding="utf-8")
+    assert "not shown at this width" not in text
+    assert all(name in text for name in SPARED)
+    *tables, facts = text.split("\n\n")
+    assert max(map(len, "\n".join(tables).splitlines())) > 80
+    assert max(map(len, facts.splitlines())) <= 80  # sentences are wrapped nevertheless
+
+
+def test_a_pipe_is_as_wide_as_its_tables_unless_it_is_told(folder: Path) -> None:
+    whole = run(folder, *COMPARED).stdout.decode()
+    assert "not shown at this width" not in whole
+    assert all(name in whole for name in SPARED)
+    narrow = run(folder, *COMPARED, COLUMNS="80").stdout.decode()
+    assert "not shown at this width" in narrow
+    assert max(map(len, narrow.splitlines())) <= 80
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminal")
+def test_a_terminal_narrows_the_screen_and_no_file(folder: Path) -> None:
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 50, 0, 0))
+    for arguments in (COMPARED, [*COMPARED, "-o", "of_terminal.txt"]):
+        subprocess.run(command(*arguments), cwd=folder, env=environment(), stdout=theirs, check=True)
+    os.close(theirs)
+    screen = b""
+    with suppress(OSError):  # what Linux says at the end
+        while part := os.read(ours, 65536):
+            screen += part
+    os.close(ours)
+    assert b"not shown at this width" in screen
+    assert "not shown at this width" not in (folder / "of_terminal.txt").read_text(encoding="utf-8")
 
 
 def test_no_color_is_heeded(folder: Path) -> None:

@@ -288,3 +288,23 @@ def test_options_that_are_mistyped(tmp_path: Path) -> None:
 def test_a_collection_of_ones_own_is_checked(columns: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401 - wrong ones
     with pytest.raises(error, match=message):
         Collection("own", *columns)
+
+
+@pytest.mark.parametrize("value", ["[" * 300 + "]" * 300, '{"a":' * 990 + "1" + "}" * 990, "[" * 100_000])
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_a_deeply_nested_collection_is_bad_data(tmp_path: Path, value: str, ending: str) -> None:
+    path = tmp_path / f"docs.{ending}"
+    row = f'{{"id": "a", "text": "t", "synonyms": {value}}}'
+    path.write_text(f"[{row}]" if ending == "json" else row)
+    with pytest.raises(DataError, match=rf"docs\.{ending}.*: JSON that is nested more than 200 deep"):
+        dh.read_collection(path)
+
+
+@pytest.mark.parametrize("field", ["id", "text", "synonyms"])
+def test_a_long_value_is_cut_in_messages(tmp_path: Path, field: str) -> None:
+    path = tmp_path / "docs.json"
+    row = {"id": "a", "text": "t", field: [["x" * 10_000]]}
+    path.write_text(json.dumps([row]))
+    with pytest.raises(DataError, match="must be") as caught:
+        dh.read_collection(path)
+    assert len(str(caught.value).removeprefix(str(path))) < 250

@@ -88,6 +88,6 @@ def test_clusters_that_are_refused(cluster: Any, queries: Any, message: str) -> 
 def test_only_clusters_with_a_value_count() -> None:
     qrels = {query: {"a": 1} for query in IDS.tolist()}
     run = {"q1": {"b": 1.0, "a": 0.5}, "q3": {"a": 1.0}, "q4": {"a": 1.0}}  # MR has no value for q2, which it lacks
-    found = dh.evaluate(qrels, run, ["MR", "RR"]).intervals(cluster=LABELS, method="t")
+    found = dh.evaluate(qrels, run, ["MR", "RR"], missing="empty").intervals(cluster=LABELS, method="t")
     assert (found["MR"].n_queries, found["MR"].n_clusters) == (3, 2)
     assert (found["RR"].n_queries, found["RR"].n_clusters) == (4, 3)

@@ -78,3 +78,29 @@ def test_the_same_document_of_two_queries_is_no_repetition() -> None:
     blocks = dh.Run(run).blocks
     assert blocks is not None
     assert not contiguous.may_repeat(blocks)
+
+
+def test_one_document_in_every_query_costs_no_look_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    # the last row of a block has the hash of the next one's first: that is no repetition within a query
+    run = pl.DataFrame({"query_id": [str(n) for n in range(50)], "doc_id": ["x"] * 50, "score": [1.0] * 50})
+    blocks = dh.Run(run).blocks
+    assert blocks is not None
+    looks = []
+    monkeypatch.setattr(pl.Series, "is_duplicated", lambda _: looks.append("series"))
+    monkeypatch.setattr(pl.DataFrame, "is_duplicated", lambda _: looks.append("frame"))
+    assert not contiguous.may_repeat(blocks)
+    assert not looks
+
+
+def test_equal_hashes_of_different_documents_are_no_repetition() -> None:
+    run = pl.DataFrame(
+        {"query_id": ["a", "a", "b", "b"], "doc_id": ["x", "y", "x", "x"], "score": [1.0, 2.0, 3.0, 4.0]}
+    )
+    blocks = contiguous.blocks_of(run.head(2))
+    assert blocks is not None
+    vars(blocks)["hashes"] = np.zeros(2, np.uint32)
+    assert not contiguous.may_repeat(blocks)
+    both = contiguous.blocks_of(run)
+    assert both is not None
+    vars(both)["hashes"] = np.zeros(4, np.uint32)
+    assert contiguous.may_repeat(both)

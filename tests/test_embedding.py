@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 from deadheat.collection import Collection
-from deadheat.errors import (
-    ParameterError,
-)
-from deadheat.retrievers import Embedding, identity, make_retriever
+from deadheat.errors import ParameterError, ScoreError
+from deadheat.retrievers import Embedding, identity, make_retriever, retrieve
 from deadheat.retrievers._strings import Strings
 
 if TYPE_CHECKING:
@@ -192,3 +190,15 @@ def test_many_texts_are_searched_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("deadheat.retrievers._embedding.PART", 3)
     in_blocks = found(indexed(Embedding("m", cache=False)), texts)
     assert [pytest.approx(hits) for hits in whole] == in_blocks
+
+
+@pytest.mark.usefixtures("letters")
+@pytest.mark.parametrize("k", [1, 2, 50])
+def test_a_product_that_is_nan_is_an_error_with_its_case_and_document(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # what infinity less infinity is; whether a processor gets there depends on how it adds up
+    scores = np.array([[1, 1], [1, np.nan]], np.float32)
+    monkeypatch.setattr("deadheat.retrievers._embedding.products", lambda *_: scores)
+    retriever = Embedding("org/large", cache=False)
+    retriever.index(Collection("two", ("D1", "D2"), ("a fever", "pain a"), ((), ())))
+    with pytest.raises(ScoreError, match="score of document 'D2' for case 'q' by large is NaN"):
+        retrieve(retriever, ["p", "q"], ["a fever", "a heart"], k)

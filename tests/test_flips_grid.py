@@ -226,10 +226,15 @@ def test_a_report_says_how_each_probability_was_found() -> None:
     words = {
         ("exact",): "(exact)",
         ("grid", "grid"): "(to about 0.0001, as sums on a grid)",
-        ("normal", "exact", "normal"): "(1 exact; 2 by the normal distribution with the exact variance)",
+        (
+            "normal",
+            "exact",
+            "normal",
+        ): "(1 exact; 2 by the normal distribution with the exact variance, off by up to 0.4%)",
+        ("sampled",): "(from random orders, with a standard error of up to 0.4%)",
     }
     for methods, expected in words.items():
-        pairs = tuple(replace(pair, flip_method=method, can_flip=True) for method in methods)
+        pairs = tuple(replace(pair, flip_method=method, can_flip=True, flip_standard_error=0.004) for method in methods)
         facts = report_comparison(replace(found, pairs=(*pairs, replace(pair, can_flip=False))), qrels="q").facts
         (text,) = [fact.text for fact in facts if fact.heading == "reversed"]
         assert text.endswith(expected)

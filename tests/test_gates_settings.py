@@ -20,6 +20,11 @@ baseline = "results/main.json"
 no_worse_than = 0.01
 alpha = 0.1
 confidence_level = 0.9
+queries = "queries.csv"
+by = ["language", "difficulty"]
+no_regression = true
+allow_unknown = false
+"each(language): nDCG@10" = 0.5
 "nDCG@10" = ">= 0.8"
 RR = 0.7
 "tie_std(RR)" = "< 0.05"
@@ -39,6 +44,7 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
     assert settings.checks == (
         *PRESETS["rag"],
         "low(nDCG@10) >= 0.75",
+        "each(language): nDCG@10 >= 0.5",
         "nDCG@10 >= 0.8",
         "RR >= 0.7",
         "tie_std(RR) < 0.05",
@@ -46,6 +52,8 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
         "MR <= 3",
     )
     assert settings.baseline == tmp_path / "results" / "main.json"
+    assert (settings.queries, settings.by) == (tmp_path / "queries.csv", ("language", "difficulty"))
+    assert (settings.no_regression, settings.allow_unknown, settings.pool_languages) == (True, False, None)
     assert (settings.no_worse_than, settings.alpha, settings.confidence_level) == (0.01, 0.1, 0.9)
     assert read_settings(written(tmp_path, "[tool.deadheat.gates]\nchecks = 'RR > 1'")).checks == ("RR > 1",)
 
@@ -72,9 +80,14 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
         ("[tool.deadheat.gates]\nconfidence_level = 95", r"confidence_level must be .*, got 95\. Did you mean 0\.95\?"),
         (
             "[tool.deadheat.gates]\nno_worse_than = -0.1",
-            "no_worse_than must be a number from 0 on, such as 0.01, got -0.1",
+            "no_worse_than must be a number above 0, got -0.1",
         ),
         ("[tool.deadheat.gates]\nno_worse_than = inf", "no_worse_than must be .*, got inf"),
+        ("[tool.deadheat.gates]\nno_worse_than = 0", "no_worse_than must be a number above 0, got 0; no_regression"),
+        ("[tool.deadheat.gates]\nno_regression = 'yes'", "no_regression must be True or False, got 'yes'"),
+        ("[tool.deadheat.gates]\nby = [3]", r"by must be a list of columns, such as \['language'\], got \[3\]"),
+        ("[tool.deadheat.gates]\nqueries = ['a.csv']", r"queries must be a text, got \['a.csv'\]"),
+        ("[tool.deadheat.gates]\n'each(a, a): RR' = 1", "each.. takes a column of the table of queries"),
         ("[tool.deadheat.gates]\npreset = 'rga'", "preset must be one of 'rag', got 'rga'. Did you mean 'rag'"),
         ("[tool.deadheat.gates]\nbaseline = 3", "baseline must be a text, got 3"),
     ],

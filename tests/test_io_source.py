@@ -7,9 +7,11 @@ import os
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
-from deadheat.errors import DataError, FileFormatError
+from deadheat.errors import DataError, FileFormatError, ScoreError
+from deadheat.gates import read_settings
 from deadheat.io import locate, scan, source
 
 if TYPE_CHECKING:
@@ -124,3 +126,31 @@ def test_locate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, compress: bo
     assert locate(path, "run", "q1", "d1") == [1, *range(5, 26)]
     assert locate(path, "run", "q1", "d11") == [3]
     assert locate(path, "run", "q1", "none") == []
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".run", "字" * 100 + ".csv", "a\0b.run"], ids=["ASCII", "CJK", "NUL"])
+def test_a_name_that_no_file_can_have_is_bad_data(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match="cannot be opened: "):
+        source.readable(tmp_path / name)
+
+
+@pytest.mark.parametrize("inner", ["gzip", "zstd"])
+@pytest.mark.parametrize("name", ["x.run", "x.csv", "x.tsv", "x.jsonl", "x.json", "x.toml"])
+def test_a_file_that_is_compressed_twice_says_so(name: str, inner: str, tmp_path: Path) -> None:
+    data = many_rows(20)
+    path = written(tmp_path, gzip.compress(pa.compress(data, codec=inner, asbytes=True)), name)
+    reading = read_settings if name == "x.toml" else read
+    with pytest.raises(FileFormatError, match=r"compressed twice .unpack it once|is compressed twice, expected once"):
+        reading(path)
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 10**5, "a = " + "1" * 5000])
+def test_toml_that_python_cannot_read_is_bad_data(text: str, tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match=r"x\.toml: TOML that cannot be read: "):
+        read_settings(written(tmp_path, text, "x.toml"))
+
+
+def test_a_number_of_thousands_of_digits_is_read(tmp_path: Path) -> None:
+    assert read(written(tmp_path, f"q1 Q0 d1 1 {'0' * 5000}1 t\n"))["score"].to_list() == [1.0]
+    with pytest.raises(ScoreError, match=r"x\.run:1: score is beyond the range of float64: '1111"):
+        read(written(tmp_path, f"q1 Q0 d1 1 {'1' * 5000} t\n"))

@@ -34,7 +34,12 @@ def plain_reading(text: str) -> list[tuple[str, str, float]]:
     return [(row[0], row[2], float(row[4])) for row in rows if row]
 
 
-ids = st.text(st.characters(codec="utf-8", exclude_characters="\0\t\n\v\f\r \ufeff", max_codepoint=0x2FFF), min_size=1)
+ids = st.text(
+    st.characters(
+        codec="utf-8", exclude_categories=["Cc"], exclude_characters=" \u2028\u2029\ufeff", max_codepoint=0x2FFF
+    ),
+    min_size=1,
+)
 blanks = st.text(" \t", min_size=1, max_size=3)
 numbers = st.floats(allow_nan=False).map(repr) | st.sampled_from(
     ["1", "-0", "+1.5", "1E5", ".5", "5.", "inf", "1e-400"]
@@ -70,8 +75,6 @@ def test_any_mix_of_separators_equals_a_plain_reading(text: str, tmp_path_factor
     slow = read_lines(data, "run", path, 1)
     assert exact_rows(slow) == exact_rows(frame)
     parsed = [trec._read_block(block, "run", path) for block in source.blocks(path, 40) if block.strip()]
-    if any(byte < 32 and byte not in b"\t\r\n" for byte in data):
-        return  # control characters are counted as blanks, and such a block is left to the slow way
     by_blocks = pl.concat([slow.clear(), *(block for block in parsed if block is not None)])
     assert exact_rows(by_blocks) == exact_rows(frame)
 

@@ -181,7 +181,21 @@ def test_wrong_arguments(tmp_path: Path) -> None:
         write(RUN, tmp_path / "none" / "x.run", "run")
 
 
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"), min_size=1, max_size=6)
+@pytest.mark.parametrize("control", ["\0", "\n", "\r", "\x1b", "\x7f", "\x9b", "\u2028"])
+def test_control_characters_are_written_to_parquet_alone(tmp_path: Path, control: str) -> None:
+    frame = frame_of([("q", f"d{control}", 1.0)], "score")
+    for name in ("x.csv", "x.tsv", "x.jsonl", "x.json", "x.run"):
+        with pytest.raises(DataError, match=r"doc_id (cannot be|.* holds a control character)"):
+            write(frame, tmp_path / name, "run")
+    write(frame, tmp_path / "x.parquet", "run")
+    assert rows_read(tmp_path / "x.parquet", "run") == [("q", f"d{control}", "1.0")]
+
+
+texts = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="\u2028\u2029\ufeff"),
+    min_size=1,
+    max_size=6,
+)
 words = texts.filter(lambda text: len(text.encode().split()) == 1 and text.encode().split()[0] == text.encode())
 looks_like_something = st.sampled_from(
     ["0880", "1.50", "true", "null", "NaN", '"', "''", "#", "query_id", "{", "-", "inf"]
@@ -220,3 +234,9 @@ def test_qrels_come_back(name: str, data: st.DataObject, tmp_path_factory: pytes
     path = tmp_path_factory.getbasetemp() / name.replace(".run", ".qrels")
     write(frame_of(rows, "relevance"), path, "qrels")
     assert rows_read(path, "qrels") == expected_rows(rows, name)
+
+
+@pytest.mark.parametrize("name", ["😀" * 62 + ".run", "字" * 83 + ".trec", "x" * 251 + ".run"])
+def test_a_name_of_up_to_255_bytes_can_be_written(tmp_path: Path, name: str) -> None:
+    write(RUN, tmp_path / name, "run")
+    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -10,6 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.arrays import run_starts
+from deadheat.errors import DeadheatWarning, MeasureError
 from deadheat.kernels import cascade, counts, first, pairwise, segments
 
 
@@ -75,12 +76,39 @@ def test_a_full_tie_of_relevant_documents_has_no_variance() -> None:
         assert variance(notation, placements) == 0, notation
 
 
-def test_document_patterns_equal_the_binary_ones() -> None:
-    ones = np.ones((12, 1))
-    by_document = pairwise.document_patterns(ones, ones, np.full((12, 1), 4.0), np.array([0, 5]))
+def test_patterns_of_equal_documents_are_the_binary_ones() -> None:
+    ones, starts = np.ones(12), np.array([0, 5])
     by_count = pairwise.binary_patterns(np.array([5, 7]), np.array([4, 4]))
-    for name in pairwise.Patterns.__dataclass_fields__:
-        np.testing.assert_allclose(getattr(by_document, name), getattr(by_count, name), err_msg=name)
+    for by_document in (
+        pairwise.product_patterns(ones, ones, np.full(12, 4.0), starts),
+        pairwise.minimum_patterns(ones, np.full(12, 4.0), starts),
+    ):
+        for name in pairwise.Patterns.__dataclass_fields__:
+            np.testing.assert_allclose(getattr(by_document, name), getattr(by_count, name), err_msg=name)
+
+
+def test_minima_above_equal_a_sum_over_all_pairs() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        query = np.sort(rng.integers(0, 3, rng.integers(1, 40)))
+        group = np.concatenate([np.sort(rng.integers(0, 7, np.sum(query == code))) for code in range(3)])
+        values = rng.integers(0, 4, len(query)) / 3 + rng.integers(0, 2, len(query)) * rng.random(len(query))
+        earlier = (query[:, None] == query) & (group[:, None] > group)
+        expected = (np.minimum(values[:, None], values) * earlier).sum(axis=1)
+        np.testing.assert_allclose(pairwise.minima_above(values, query, group), expected, rtol=1e-13, atol=1e-300)
+
+
+def test_graded_average_precision_of_thousands_of_levels_is_the_average_over_them() -> None:
+    # GAP is a sum over the levels of AP's numerator for documents of that level or more: each by its closed form
+    levels, tied = 3000, 4000
+    shuffled = np.random.default_rng(2).permutation(levels) + 1.0
+    rank = np.arange(1, tied + 1)
+    alone, together = (1 / rank).sum(), ((rank - 1) / rank).sum()
+    reached = np.arange(levels, 0, -1)  # documents of level 1 or more, 2 or more, ...
+    numerators = reached / tied * (alone + together * (reached - 1) / (tied - 1))
+    placements = one_tie(shuffled.tolist(), tied)
+    assert value("GAP", placements) == pytest.approx(numerators.sum() / shuffled.sum(), rel=1e-12)
+    assert variance("GAP", placements) > 0
 
 
 def groups(stop: list[float], plain: int, inside: int, plain_stop: float = 0.0) -> cascade.Groups:
@@ -93,16 +121,17 @@ def groups(stop: list[float], plain: int, inside: int, plain_stop: float = 0.0) 
 
 
 @pytest.mark.parametrize("plain_stop", [0.0, 0.1])
-def test_merging_equal_documents_equals_adding_them_one_by_one(
-    plain_stop: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_merging_equal_documents_equals_adding_them_one_by_one(plain_stop: float) -> None:
     rng = np.random.default_rng(7)
-    tie = groups(rng.choice([0.125, 0.5, 0.875], 700).tolist(), 900, 400, plain_stop)
-    weights = 1 / np.arange(1.0, 2000)
-    monkeypatch.setattr(cascade, "DENSE", 1 << 30)
-    one_by_one = cascade.mean(tie, weights=weights)
-    monkeypatch.setattr(cascade, "DENSE", 0)
-    np.testing.assert_allclose(cascade.mean(tie, weights=weights), one_by_one, rtol=1e-12)
+    stop = rng.choice([0.125, 0.5, 0.875], 700)
+    tie, classes = groups(stop.tolist(), 900, 400, plain_stop), {s: int((stop == s).sum()) for s in (0.125, 0.5, 0.875)}
+    one_by_one = cascade._stop_chances(tie, np.array([0]), 400)[0]
+    np.testing.assert_allclose(cascade._merged_chances(tie, 0, 400, classes), one_by_one, rtol=1e-12)
+
+
+def test_many_different_documents_are_not_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cascade, "_merged_chances", None)  # each class would take as many steps as ranks are read
+    assert value("ERR", one_tie((np.arange(1, 2001) / 1000).tolist(), 3000)) > 0
 
 
 def test_cascade_of_equal_documents_equals_a_sum_over_ranks() -> None:
@@ -174,3 +203,19 @@ def test_batches_hold_every_segment_once() -> None:
         assert lengths[index].min() * 2 >= width
         seen += index.tolist()
     assert sorted(seen) == np.flatnonzero(lengths).tolist()
+
+
+def test_a_spread_that_no_memory_holds_is_refused_before_it_is_tried() -> None:
+    # 100,000 documents that nearly never stop the reading: pairs of any two of them count
+    placements = one_tie((1 + np.arange(100_000) / 1e5).tolist(), 100_000)
+    with pytest.raises(MeasureError, match=r"needs \d+ GB \(allowed: 2\): cut the measure at a rank"):
+        variance("ERR(max_rel=30)", placements)
+
+
+def test_a_spread_that_takes_long_says_so_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    placements = one_tie([1.0, 2.0, 3.0], 5)
+    monkeypatch.setattr(cascade, "LONG", 1e-9)
+    with pytest.warns(DeadheatWarning, match=r"the spread of .* takes about \d+ s; cut at a rank"):
+        assert variance("ERR", placements) > 0
+    with pytest.warns(DeadheatWarning, match=r"the mean of .* takes about \d+ s; cut at a rank"):
+        assert value("ERR", placements) > 0

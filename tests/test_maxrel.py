@@ -56,3 +56,21 @@ def test_queries_without_positive_relevance_are_reported_as_such() -> None:
     evaluation = dh.evaluate({"q": {"a": -1, "b": 0}, "p": {"a": 0.1}}, {"q": {"a": 1.0}, "p": {"a": 1.0}}, ["MaxRel"])
     assert evaluation["MaxRel"].values.tolist() == [0.1, 0.0]
     assert evaluation["MaxRel"].spread.has_relevant.tolist() == [True, False]
+
+
+def test_equal_relevance_throughout_a_cut_tie_leaves_no_spread() -> None:
+    """The probabilities of which document is the best one inside add up to 1 but for rounding."""
+    for n in range(2, 30):
+        docs = {f"d{place}": 0.7 for place in range(n)}
+        for cutoff in range(1, n):
+            scores = dh.evaluate({"q": docs}, {"q": dict.fromkeys(docs, 1.0)}, [dh.MaxRel @ cutoff])[f"MaxRel@{cutoff}"]
+            assert (scores.values[0], scores.tie_std[0]) == (0.7, 0)
+
+
+def test_a_hit_that_is_sure_is_1_and_has_no_spread() -> None:
+    """Also where the ranks that are looked at end before the tie does: beyond them is less than 1e-20."""
+    for n, relevant in ((3, 2), (49, 3), (1_000, 200), (5_000, 50)):
+        qrels = {"q": {f"d{place}": 1 for place in range(relevant)}}
+        run = {"q": {f"d{place}": 1.0 for place in range(n)}}
+        scores = dh.evaluate(qrels, run, ["Hit"])["Hit"]
+        assert (scores.values[0], scores.tie_std[0], scores.tie_min[0], scores.tie_max[0]) == (1, 0, 1, 1)

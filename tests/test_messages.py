@@ -60,7 +60,9 @@ def test_an_evaluation_knows_what_it_holds() -> None:
     assert "first" in evaluation
     assert "AP" not in evaluation
     assert "nonsense" not in evaluation
-    assert repr(evaluation) == "<Evaluation run, n_queries=1, ties='expected': RR=0.7500, first=0.5000>"
+    assert (
+        repr(evaluation) == "<Evaluation run, n_queries=1, unjudged@10=50%, ties='expected': RR=0.7500, first=0.5000>"
+    )
 
 
 def test_orders_beyond_printing() -> None:

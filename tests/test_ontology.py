@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, EmptyDataError, ParameterError, SourceTypeError
-from deadheat.ontology import KINDS, Ontology, Synonym
-from reference_ontology import draw_parents, intrinsic_information, similarity
+from deadheat.ontology import KINDS, Ontology, Synonym, _graph
+from reference_ontology import draw_parents, intrinsic_information, similarity, steps_up
 
 ONE_ONLY_FOR_ITSELF = ("lin", "jiang_conrath", "wu_palmer", "path")
 GRAPHS = [
@@ -53,6 +54,61 @@ def test_similarities_are_symmetric_and_within_their_range(parents: dict[str, li
     assert matrix.max() <= 1
     if kind in ONE_ONLY_FOR_ITSELF:
         np.testing.assert_array_equal(matrix == 1, np.eye(len(parents), dtype=bool))
+
+
+def test_a_chain_of_20_000_terms_takes_memory_for_its_terms_not_for_their_pairs() -> None:
+    """There are 200 million pairs of a term and its ancestor."""
+    n, middle = 20_000, 10_000
+    place = np.arange(n)
+    tracemalloc.start()
+    try:
+        ontology = Ontology.from_parents({f"t{i:05}": [f"t{i - 1:05}"] if i else [] for i in range(n)})
+        found = {kind: ontology.similarities_at(middle, kind) for kind in ("path", "wu_palmer", "resnik")}
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 60e6
+    shared = np.minimum(place, middle)
+    np.testing.assert_array_equal(found["path"], 1 / (1 + np.abs(place - middle)))
+    np.testing.assert_array_equal(found["wu_palmer"], 2 * (shared + 1) / (middle + 1 + place + 1))
+    np.testing.assert_allclose(found["resnik"], 1 - np.log(n - shared) / np.log(n), rtol=0, atol=1e-12)
+
+
+def test_a_ladder_of_terms_with_two_parents_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_graph, "MAX_BYTES", 1 << 20)
+    n = 4_000
+    parents = {f"t{i:05}": [f"t{j:05}" for j in (i - 1, i - 2) if j >= 0] for i in range(n)}
+    tracemalloc.start()
+    try:
+        information = Ontology.from_parents(parents).information_content
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 15e6
+    np.testing.assert_allclose(information, 1 - np.log(n - np.arange(n)) / np.log(n), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("most_bytes", [1, 1 << 13, 1 << 26], ids=["a word", "some words", "all"])
+@pytest.mark.parametrize("n_roots", [1, 250, 300])
+def test_descendants_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch, n_roots: int, most_bytes: int) -> None:
+    monkeypatch.setattr(_graph, "MAX_BYTES", most_bytes)
+    parents = draw_parents(random.Random(n_roots), 300, n_roots=n_roots)
+    ontology = Ontology.from_parents(parents)
+    wanted = dict.fromkeys(parents, 0)
+    for term in parents:
+        for ancestor in steps_up(parents, term):
+            wanted[ancestor] += 1
+    assert ontology.graph.n_descendants().tolist() == [wanted[term] for term in ontology.ids]
+    far = steps_up(parents, ontology.ids[7])
+    ancestors, distances = ontology.graph.ancestors(7)
+    assert dict(zip((ontology.ids[one] for one in ancestors), distances.tolist(), strict=True)) == far
+
+
+def test_a_long_cycle_is_named_in_a_few_words() -> None:
+    ring = {f"t{i:05}": [f"t{(i + 1) % 5_000:05}"] for i in range(5_000)}
+    with pytest.raises(DataError, match=r"form a cycle.* is_a \.\.\. \(5,000 terms\) is_a t\d+$") as caught:
+        Ontology.from_parents(ring)
+    assert len(str(caught.value)) < 300
 
 
 def test_a_given_information_content_is_used() -> None:

@@ -44,7 +44,9 @@ def published(run: str, kind: str) -> dict[str, list[float]]:
 @pytest.mark.parametrize("kind", ["hybrid", "simple_resnik_like"])
 @pytest.mark.parametrize("run", ["de.minilm-f32", "de.bm25", "en.minilm-f32", "en.bm25"])
 def test_published_values_of_every_query_are_reproduced(run: str, kind: str) -> None:
-    evaluation = dh.evaluate(judge(run, kind), hpo_run(run), [dh.MaxRel @ cutoff for cutoff in CUTOFFS], ties="input")
+    evaluation = dh.evaluate(
+        judge(run, kind), hpo_run(run), [dh.MaxRel @ cutoff for cutoff in CUTOFFS], ties="input", missing="empty"
+    )
     expected = published(run, kind)
     assert list(evaluation["MaxRel@1"].query_ids) == sorted(expected)
     for column, cutoff in enumerate(CUTOFFS):
@@ -63,8 +65,13 @@ def test_hybrid_gives_1_to_different_terms_and_lin_to_none() -> None:
     ontology = hpo()
     false_ones = {"hybrid": 0, "lin": 0}
     related = 0
+    above = [ontology.graph.ancestors(term)[0] for term in range(len(ontology))]
+    below: list[list[int]] = [[] for _ in above]
+    for term, ancestors in enumerate(above):
+        for ancestor in ancestors:
+            below[ancestor].append(term)
     for term in range(len(ontology)):
-        family = np.union1d(ontology.graph.ancestors.of(term), ontology.graph.descendants.of(term))
+        family = np.union1d(above[term], below[term])
         for kind in false_ones:
             alike = np.flatnonzero(ontology.similarities_at(term, kind) == 1)
             assert term in alike

@@ -214,3 +214,26 @@ def test_a_missing_pronto_is_named_with_its_extra(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "pronto.ontology", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'deadheat\[ontology\]'"):
         dh.read_ontology(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"graphs":\n' + '[{"graphs":' * 2_000 + "[]" + "}]" * 2_000 + "}",
+        '{"graphs": [],\n "x": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"graphs": [],\n "x": "\\"", "y": ' + "[" * 1_500,
+    ],
+    ids=["graphs", "lists", "cut off"],
+)
+def test_deeply_nested_json_is_refused_before_it_is_parsed(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"deep\.json:2: JSON that is nested [\d,]+ deep, expected 1,000 or less"):
+        dh.read_ontology(path)
+
+
+def test_brackets_in_texts_do_not_nest(tmp_path: Path) -> None:
+    path = tmp_path / "toy.json"
+    nodes = [{"id": f"{PURL}X_0000001", "lbl": '\\"[{' * 2_000, "type": "CLASS"}]
+    path.write_text(json.dumps({"graphs": [{"id": f"{PURL}x.owl", "nodes": nodes, "edges": []}]}), encoding="utf-8")
+    assert dh.read_ontology(path).labels == ('\\"[{' * 2_000,)

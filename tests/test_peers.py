@@ -57,7 +57,9 @@ def test_trec_eval_agrees_for_every_query(name: str, rel: int) -> None:
     pairs = [(trec, ours, "") for trec, ours in TREC_EVAL.items()]
     pairs += [(f"{stem}_{k}", ours, f"@{k}") for stem, ours in TREC_EVAL_CUT.items() for k in CUTOFFS]
     notations = {trec: ours + (f"(rel={rel})" if ours not in GRADED else "") + cutoff for trec, ours, cutoff in pairs}
-    evaluation = dh.evaluate(qrels, run, list(notations.values()), ties="doc_id", score_precision="float32")
+    evaluation = dh.evaluate(
+        qrels, run, list(notations.values()), ties="doc_id", score_precision="float32", missing="empty"
+    )
     assert len(theirs) == len(run_dict(run).keys() & qrels_dict(qrels).keys())
     for trec, notation in notations.items():
         ours = by_query(evaluation[notation])

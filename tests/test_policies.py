@@ -31,7 +31,7 @@ NOTATIONS = [variant.notation(cutoff) for variant in MEASURES for cutoff in vari
 @pytest.mark.parametrize("policy", POLICIES)
 def test_policy_is_one_order(policy: str, batch: Batch) -> None:
     """The value under a policy is that of its explicit ranking."""
-    evaluation = dh.evaluate(batch.qrels, batch.run, NOTATIONS, ties=policy)
+    evaluation = dh.evaluate(batch.qrels, batch.run, NOTATIONS, ties=policy, missing="empty")
     for variant in MEASURES:
         for cutoff in variant.cutoffs:
             expected = [
@@ -48,8 +48,10 @@ def test_policy_is_one_order(policy: str, batch: Batch) -> None:
 def test_spread_describes_all_orders_under_every_policy(policy: str) -> None:
     """tie_std, tie_min and tie_max do not depend on the policy."""
     batch = BATCHES["graded"]
-    over_orders = dh.evaluate(batch.qrels, batch.run, NOTATIONS)
-    one_order = dh.evaluate(batch.qrels, batch.run, NOTATIONS, ties=policy, rng=1 if policy == "random" else None)
+    over_orders = dh.evaluate(batch.qrels, batch.run, NOTATIONS, missing="empty")
+    one_order = dh.evaluate(
+        batch.qrels, batch.run, NOTATIONS, ties=policy, rng=1 if policy == "random" else None, missing="empty"
+    )
     for notation in NOTATIONS:
         for spread in ("tie_std", "tie_min", "tie_max"):
             np.testing.assert_array_equal(
@@ -62,7 +64,7 @@ def test_best_and_worst_are_the_extremes_of_monotone_measures() -> None:
     batch = BATCHES["graded"]
     names = ["nDCG@3", "AP", "RR", "ERR@3", "P@3", "RBP", "bpref", "Q", "GAP@3"]
     spread, best, worst = (
-        dh.evaluate(batch.qrels, batch.run, names, ties=ties) for ties in ("expected", "best", "worst")
+        dh.evaluate(batch.qrels, batch.run, names, ties=ties, missing="empty") for ties in ("expected", "best", "worst")
     )
     for name in names:
         np.testing.assert_allclose(best[name].values, spread[name].tie_max, rtol=0, atol=1e-12, err_msg=name)
@@ -89,7 +91,7 @@ def test_random_draws_one_order_for_all_measures() -> None:
     """All measures see the same order, and it is one that the scores allow."""
     batch = BATCHES["graded"]
     notations = [notation for notation in NOTATIONS if notation not in {"MR", "FRP"}]
-    drawn = values_of(dh.evaluate(batch.qrels, batch.run, notations, ties="random", rng=7), notations)
+    drawn = values_of(dh.evaluate(batch.qrels, batch.run, notations, ties="random", rng=7, missing="empty"), notations)
     for row, case in zip(drawn, batch.cases.values(), strict=True):
         references = [
             variant.reference(cutoff, case.judged, batch.scale)
@@ -105,7 +107,9 @@ def test_random_follows_its_seed() -> None:
     """The same seed draws the same order, another seed another one."""
     batch = BATCHES["graded"]
     first, again, other = (
-        values_of(dh.evaluate(batch.qrels, batch.run, ["AP", "nDCG"], ties="random", rng=rng), ["AP", "nDCG"])
+        values_of(
+            dh.evaluate(batch.qrels, batch.run, ["AP", "nDCG"], ties="random", rng=rng, missing="empty"), ["AP", "nDCG"]
+        )
         for rng in (3, np.random.default_rng(3), 4)
     )
     np.testing.assert_array_equal(first, again)
@@ -120,11 +124,13 @@ def test_random_draws_uniformly() -> None:
     rng = np.random.default_rng(11)
     draws = np.array(
         [
-            values_of(dh.evaluate(batch.qrels, batch.run, notations, ties="random", rng=rng), notations)
+            values_of(
+                dh.evaluate(batch.qrels, batch.run, notations, ties="random", rng=rng, missing="empty"), notations
+            )
             for _ in range(n_draws)
         ]
     )
-    exact = dh.evaluate(batch.qrels, batch.run, notations)
+    exact = dh.evaluate(batch.qrels, batch.run, notations, missing="empty")
     mean, std = values_of(exact, notations), np.column_stack([exact[notation].tie_std for notation in notations])
     error = np.abs(draws.mean(axis=0) - mean)
     assert (error <= 5 * std / np.sqrt(n_draws) + 1e-12).all()

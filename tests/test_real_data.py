@@ -33,7 +33,7 @@ POLICIES = {
 def test_recorded_tie_statistics(name: str, policy: str) -> None:
     """MRR and nDCG@10 in four orders of the ties, over all queries of the qrels."""
     recorded = tie_statistics()[name]
-    evaluation = dh.evaluate(hpo_qrels(name), hpo_run(name), ["RR", "nDCG@10"], ties=POLICIES[policy])
+    evaluation = dh.evaluate(hpo_qrels(name), hpo_run(name), ["RR", "nDCG@10"], ties=POLICIES[policy], missing="empty")
     assert len(evaluation["RR"].query_ids) == recorded["queries_in_qrels"]
     assert evaluation["RR"].mean == pytest.approx(recorded["mrr"][policy], abs=1e-12)
     assert evaluation["nDCG@10"].mean == pytest.approx(recorded["ndcg@10"][policy], abs=1e-12)
@@ -43,7 +43,7 @@ def test_recorded_tie_statistics(name: str, policy: str) -> None:
 def test_recorded_extremes_bound_the_exact_mean(name: str) -> None:
     """Worst and best are the bounds of the mean over queries; the queries whose value depends on ties are those."""
     recorded = tie_statistics()[name]
-    evaluation = dh.evaluate(hpo_qrels(name), hpo_run(name), ["RR", "nDCG@10"])
+    evaluation = dh.evaluate(hpo_qrels(name), hpo_run(name), ["RR", "nDCG@10"], missing="empty")
     for measure, key in (("RR", "mrr"), ("nDCG@10", "ndcg@10")):
         scores = evaluation[measure]
         assert scores.mean_tie_min == pytest.approx(recorded[key]["worst"], abs=1e-12)
@@ -57,7 +57,7 @@ def test_recorded_extremes_bound_the_exact_mean(name: str) -> None:
 
 def test_bm25_on_short_text_is_half_ties() -> None:
     """A third of MRR and of nDCG@10 hang on the order of ties."""
-    evaluation = dh.evaluate(hpo_qrels("enx.bm25"), hpo_run("enx.bm25"), ["RR", "nDCG@10"])
+    evaluation = dh.evaluate(hpo_qrels("enx.bm25"), hpo_run("enx.bm25"), ["RR", "nDCG@10"], missing="empty")
     rr, ndcg = evaluation["RR"], evaluation["nDCG@10"]
     assert (round(rr.mean_tie_min, 4), round(rr.mean_tie_max, 4)) == (0.2434, 0.3531)
     assert (round(ndcg.mean_tie_min, 4), round(ndcg.mean_tie_max, 4)) == (0.2765, 0.3828)
@@ -85,9 +85,11 @@ def test_graded_judgments(collection: str, system: str) -> None:
     name = f"{collection}.{system}"
     qrels = hpo_qrels(name).with_name(f"hpo-{collection}.graded.qrels.gz")
     measures = ["nDCG(gain='exp')@10", "ERR@10", "Q", "GAP", "nERR"]
-    exact = dh.evaluate(qrels, hpo_run(name), measures)
+    exact = dh.evaluate(qrels, hpo_run(name), measures, missing="empty")
     rng = np.random.default_rng(2)
-    draws = [dh.evaluate(qrels, hpo_run(name), measures, ties="random", rng=rng).means() for _ in range(40)]
+    draws = [
+        dh.evaluate(qrels, hpo_run(name), measures, ties="random", rng=rng, missing="empty").means() for _ in range(40)
+    ]
     for measure in measures:
         scores, drawn = exact[measure], np.array([draw[measure] for draw in draws])
         assert abs(drawn.mean() - scores.mean) <= 4.5 * scores.mean_tie_std / np.sqrt(len(draws)) + 1e-12
@@ -151,3 +153,10 @@ def test_llm_labels_say_anything_between_a_tenth_and_nine_tenths() -> None:
     assert round(worst_to_best.mean_tie_min, 2) == 0.10
     assert round(worst_to_best.mean_tie_max, 2) == 0.87
     assert round(by_id.mean, 2) == 0.47
+
+
+@pytest.mark.parametrize("name", ["NISTRetrieval-instruct0", "Olz-gpt4o"])
+def test_a_value_that_no_order_changes_has_no_spread_at_all(name: str) -> None:
+    notations = ["MaxRel@1", "MaxRel@2", "MaxRel@5", "Hit", "Hit(rel=3)@100", "TMHits@100", "RBP(p=0.5)", "ERR", "AP"]
+    for scores in dh.evaluate(llm_qrels(), llm_run(name), notations):
+        np.testing.assert_array_equal(scores.tie_std[scores.tie_max == scores.tie_min], 0, str(scores.measure))

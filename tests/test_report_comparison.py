@@ -7,6 +7,7 @@ from itertools import takewhile
 
 import polars as pl
 import pytest
+import scipy.stats
 
 import deadheat as dh
 from deadheat.report.as_text import as_text
@@ -36,7 +37,7 @@ def halves(early: Run, late: Run) -> Run:
 
 
 def compared(runs: dict[str, Run], measures: str | list[str] = "RR", **options: object) -> dh.Comparison:
-    return dh.compare(QRELS, runs, measures, n_resamples=200, **options)  # type: ignore[arg-type]
+    return dh.compare(QRELS, runs, measures, n_resamples=200, **{"missing": "empty", **options})  # type: ignore[arg-type]
 
 
 def text_of(comparison: dh.Comparison, column: str = "") -> str:
@@ -139,10 +140,10 @@ def test_what_a_run_lacks_is_named() -> None:
 def test_what_was_skipped_on_demand_is_not_missing() -> None:
     qrels = {**QRELS, "q02": {"a": 0}}
     runs = {"one": run(1, 2, without="q01"), "two": run(2, 3)}
-    comparison = dh.compare(qrels, runs, "RR", no_relevant="skip", n_resamples=200)
+    comparison = dh.compare(qrels, runs, "RR", no_relevant="skip", n_resamples=200, missing="empty")
     text = facts_of(comparison)
     assert "missing in one 1 query (q01), counted as empty rankings nothing relevant 1 query (q02), left out" in text
-    comparison = dh.compare(qrels, runs, ["RR", "MR"], n_resamples=200)
+    comparison = dh.compare(qrels, runs, ["RR", "MR"], n_resamples=200, missing="empty")
     assert "nothing relevant 1 query (q02), count as the worst value" in facts_of(comparison)
 
 
@@ -165,3 +166,47 @@ def test_pairs_that_trec_eval_ranks_the_other_way_are_named_with_their_stratum()
     found = facts_of(comparison, "half")
     assert "ranks 1 pair the other way (*): two / one (RR; early)" in found
     assert "two / one (RR" not in facts_of(compared({"one": run(1, 3), "two": run(1)}), "half")
+
+
+def skewed(test: str = "randomization") -> dh.Comparison:
+    """Compare two systems of which one is much better for one query of twelve, and a bit worse for all others."""
+    ranks = [2.5] * 11 + [1]
+    return compared({"one": run(1, *[2.5] * 11), "two": run(*ranks), "three": run(2.5)}, baseline="three", test=test)
+
+
+def test_differences_too_skewed_for_so_few_queries_are_named() -> None:
+    comparison = skewed()
+    expected = scipy.stats.skew([*[0.0] * 11, 1 - 1 / 3], bias=False)
+    assert [pair.skewness for pair in comparison.pairs] == pytest.approx([expected, expected])
+    assert all(pair.doubtful for pair in comparison.pairs)
+    assert "2 with a p value in doubt (skewed)" in repr(comparison)
+    said = (
+        "skewed 2 of 2 differences too skewed for so few queries to hold the level 0.05: one / three (RR: +3.5),"
+        " two / three (RR: +3.5); take p near 0.05 as undecided; --test bootstrap-t is nearer to its level"
+    )
+    assert said in facts_of(comparison)
+    assert "bootstrap-t is nearer" not in facts_of(skewed(test="bootstrap-t"))
+    assert "so few queries" in facts_of(skewed(test="bootstrap-t"))
+    assert "skewed" not in facts_of(skewed(test="sign"))
+
+
+def test_differences_that_are_not_skewed_need_no_note() -> None:
+    comparison = compared({"one": run(1, 2), "two": run(2, 1)})
+    assert comparison.pairs[0].skewness == pytest.approx(0)
+    assert not comparison.pairs[0].doubtful
+    assert "skew" not in facts_of(comparison) + repr(comparison)
+    assert comparison.to_polars(details=True)["skewness", "doubtful"].rows() == [(pytest.approx(0), False)]
+
+
+def test_wilcoxon_says_whether_it_is_exact() -> None:
+    runs = {"one": run(1, 2), "two": run(2, 3, 1)}
+    assert "Wilcoxon's signed-rank test, two-sided, exact; corrected" in facts_of(compared(runs, test="wilcoxon"))
+    queries = [f"q{n}" for n in range(201)]
+    qrels = {query: {"a": 1} for query in queries}
+    many = {
+        name: {query: {"a": 1.0, "b": score + 0.001 * n * sign} for n, query in enumerate(queries)}
+        for name, score, sign in (("one", 0.5, 0), ("two", 2.0, 1))
+    }
+    comparison = dh.compare(qrels, many, "RR", test="wilcoxon", n_resamples=200)
+    assert not comparison.pairs[0].exact_p_value
+    assert "two-sided, by the normal distribution for 1 of 1 difference; corrected" in facts_of(comparison)

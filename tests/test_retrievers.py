@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.cases import Case, Cases
 from deadheat.collection import Collection
 from deadheat.errors import (
     DataError,
+    DeadheatWarning,
     DuplicateError,
     MissingDependencyError,
     NullIdError,
@@ -25,7 +28,6 @@ from deadheat.retrievers._strings import Strings, top
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from deadheat.retrievers import Retriever
 
@@ -299,3 +301,50 @@ def test_several_run_files_are_one_retriever(tmp_path: Path) -> None:
 def test_the_public_names() -> None:
     assert dh.BM25 is BM25
     assert isinstance(BM25(), dh.Retriever)
+
+
+@pytest.fixture
+def called_bm25(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a run file that is called like a retriever, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("bm25", "bm25(k1=1)"):
+        (tmp_path / name).write_text("q Q0 d 1 1.0 x\n")
+    return tmp_path / "bm25"
+
+
+@pytest.mark.parametrize("spec", ["bm25", " bm25", "bm25(k1=1)"])
+def test_a_name_that_is_a_retriever_is_that_retriever(spec: str, called_bm25: Path) -> None:
+    assert called_bm25.is_file()
+    with pytest.warns(
+        DeadheatWarning, match=r"is the retriever, not the file of that name in this folder: write \./bm25"
+    ):
+        assert isinstance(make_retriever(spec), BM25)
+
+
+def test_a_path_is_a_file_also_if_it_is_called_like_a_retriever(called_bm25: Path) -> None:
+    for spec in ("./bm25", Path("bm25"), "run('bm25')", str(called_bm25), "./bm25(k1=1)"):
+        assert isinstance(make_retriever(spec), RunFile)
+
+
+def test_a_benchmark_says_which_of_a_retriever_and_a_file_it_took(called_bm25: Path) -> None:
+    documents = Collection("two", ("d", "e"), ("red", "blue"), ((), ()))
+    cases = Cases("mine", {}, (Case("q", "blue", ("e",), (1.0,)),))
+    with pytest.warns(DeadheatWarning, match="bm25 is the retriever, not the file"):
+        result = dh.bench(cases, documents, measures="RR", n_resamples=99)
+    assert result.evaluations["mine", "(none)", "bm25"].means() == {"RR": 1.0}  # type: ignore[index]
+    assert "bm25 is the retriever, not the file" in result.report()
+    assert result.settings.systems == {"bm25": "BM25"}
+    run = dh.bench(cases, documents, f"./{called_bm25.name}", "RR", n_resamples=99)
+    assert run.evaluations["mine", "(none)", "bm25"].means() == {"RR": 0.0}  # type: ignore[index]
+    assert "retrievers: bm25 is the run file bm25" in run.report()
+
+
+def test_a_long_specification_is_no_name_of_a_file() -> None:
+    pattern = "|".join(f"[a-z]{{{n},}}" for n in range(2, 80))
+    assert make_retriever(f"bm25(token_pattern='{pattern}')").name.startswith("bm25(token_pattern=")
+    with pytest.raises(ParameterError, match=r"no retriever 'bn25' takes options\. Did you mean 'bm25'"):
+        make_retriever(f"bn25(token_pattern='{pattern}')")
+    with pytest.raises(ParameterError, match="A retriever is 'bm25'"):
+        make_retriever("what finds " * 50)
+    with pytest.raises(DataError, match="cannot be opened: File name too long"):
+        make_retriever(f"./{'x' * 300}.run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import scipy.stats
 
 from deadheat import stats
 from deadheat.errors import ParameterError
+from signed_ranks import signed_rank
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
@@ -106,7 +108,7 @@ def test_resampled_randomization_is_near_the_exact_one() -> None:
 
 
 @pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
-@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+@pytest.mark.parametrize("test", ["randomization", "bootstrap-t", "bootstrap"])
 def test_resamples_count_equal_sums_as_equal(test: str, alternative: str) -> None:
     # whole numbers are exact, their tenths are not; many resamples are exactly as extreme as the data
     whole = np.random.default_rng(5).integers(-2, 3, (60, 20)).astype(float)
@@ -151,6 +153,52 @@ def test_rank_tests_take_no_clusters(test: str) -> None:
 
 
 @pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
+@pytest.mark.parametrize("n_queries", [1, 2, 5, 9, 12])
+def test_wilcoxon_counts_all_sign_patterns(n_queries: int, alternative: str) -> None:
+    for column in np.hstack([columns(n_queries), columns(n_queries + 100)[:n_queries]]).T:
+        kept = column[column != 0]
+        ranks = scipy_stats.rankdata(np.abs(kept))
+        sums = np.array([ranks @ signs for signs in itertools.product([0.0, 1.0], repeat=len(kept))])
+        observed = ranks[kept > 0].sum()
+        greater, less = (Fraction(int(n), len(sums)) for n in ((sums >= observed).sum(), (sums <= observed).sum()))
+        both = min(2 * min(greater, less), Fraction(1))
+        expected = float({"two-sided": both, "greater": greater, "less": less}[alternative])
+        assert p_of(column, "wilcoxon", alternative=alternative) == pytest.approx(expected, rel=1e-14)
+        assert signed_rank(column, alternative) == expected
+        assert stats.p_values(column[:, None], test="wilcoxon").is_exact[0]
+
+
+@pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
+@pytest.mark.parametrize("n_queries", [14, 50])
+def test_wilcoxon_is_exact_with_draws_and_ties(n_queries: int, alternative: str) -> None:
+    for column in columns(n_queries).T:
+        found = p_of(column, "wilcoxon", alternative=alternative)
+        assert found == pytest.approx(signed_rank(column, alternative), rel=1e-12)
+        if len(np.unique(np.abs(column))) == n_queries:  # no draw and no tie: SciPy is exact too
+            expected = scipy_stats.wilcoxon(column, alternative=alternative, method="exact").pvalue
+            assert found == pytest.approx(expected, rel=1e-12)
+        elif n_queries == 14:
+            sampled = scipy_stats.PermutationMethod(n_resamples=5_000, rng=np.random.default_rng(1))
+            expected = scipy_stats.wilcoxon(column[column != 0], alternative=alternative, method=sampled).pvalue
+            assert found == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 5_000))
+        else:  # one is enough for SciPy's normal distribution
+            expected = scipy_stats.wilcoxon(column, alternative=alternative).pvalue
+            assert found != pytest.approx(expected, rel=1e-6)
+
+
+def test_wilcoxon_is_normal_above_so_many_differences() -> None:
+    rng = np.random.default_rng(8)
+    sizes = np.append(rng.permutation(np.arange(1.0, 201)) * rng.choice([-1, 1, 1.0], 200), 0.0)
+    found = stats.p_values(np.column_stack([sizes, np.append(sizes[:200], 300)]), test="wilcoxon")
+    assert found.is_exact.tolist() == [True, False]  # 200 differences and a draw; 201 differences
+    exact, normal = (scipy_stats.wilcoxon(sizes[:200], method=method).pvalue for method in ("exact", "approx"))
+    assert found.p_values[0] == pytest.approx(exact, rel=1e-11)
+    assert exact == pytest.approx(normal, abs=0.001)
+    expected = scipy_stats.wilcoxon(np.append(sizes[:200], 300), method="approx").pvalue
+    assert found.p_values[1] == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
 @pytest.mark.parametrize("n_queries", [2, 12, 60, 300])
 def test_tests_of_scipy(n_queries: int, alternative: str) -> None:
     given = columns(n_queries)[:, :3]
@@ -158,7 +206,9 @@ def test_tests_of_scipy(n_queries: int, alternative: str) -> None:
         system, baseline = np.maximum(column, 0), np.maximum(-column, 0)
         expected = {
             "t": scipy_stats.ttest_rel(system, baseline, alternative=alternative).pvalue,
-            "wilcoxon": scipy_stats.wilcoxon(column, alternative=alternative).pvalue,
+            "wilcoxon": signed_rank(column, alternative)
+            if n_queries <= 200
+            else scipy_stats.wilcoxon(column, alternative=alternative, method="approx").pvalue,
             "sign": scipy_stats.binomtest(
                 int((column > 0).sum()), int((column != 0).sum()), alternative=alternative
             ).pvalue,
@@ -173,11 +223,11 @@ def test_tests_of_scipy(n_queries: int, alternative: str) -> None:
 @pytest.mark.parametrize("unit", [0.1, 1 / 3, 1e6 / 7])
 def test_wilcoxon_takes_sizes_as_equal_that_only_rounding_tells_apart(unit: float, alternative: str) -> None:
     system, baseline = np.random.default_rng(11).integers(0, 9, (2, 40))
-    expected = scipy_stats.wilcoxon(system - baseline, alternative=alternative).pvalue
+    expected = signed_rank(system - baseline, alternative)
     rounded = system * unit - baseline * unit
     assert len(np.unique(np.abs(rounded))) > len(np.unique(np.abs(system - baseline)))
     assert p_of(rounded, "wilcoxon", alternative=alternative) == pytest.approx(expected, rel=1e-12)
-    assert scipy_stats.wilcoxon(rounded, alternative=alternative).pvalue != pytest.approx(expected, rel=1e-3)
+    assert signed_rank(rounded, alternative) != pytest.approx(expected, rel=1e-3)
 
 
 def test_t_with_clusters_of_equal_size_is_the_t_test_of_their_means() -> None:
@@ -203,6 +253,80 @@ def test_bootstrap_counts_centred_means(alternative: str) -> None:
         "less": centred <= observed + 1e-15,
     }
     assert found.p_values == pytest.approx((extreme[alternative].sum(axis=0) + 1) / 2_001)
+
+
+def drawn(n_units: int, n_resamples: int, seed: int) -> Any:  # noqa: ANN401 - rows of counts
+    """Return how often each unit is in each resample that a seed gives."""
+    given = int(np.random.default_rng(seed).integers(1 << 63))
+    every = np.eye(n_units), np.ones(n_units, int)
+    means = stats.bootstrap_means(*every, n_resamples=n_resamples, rng=np.random.default_rng(given))
+    return np.rint(means * n_units).astype(int)
+
+
+@pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
+def test_bootstrap_t_counts_the_t_of_each_resample(alternative: str) -> None:
+    given = columns(12)[:, :3] + 0.1
+    found = stats.p_values(given, test="bootstrap-t", alternative=alternative, n_resamples=400, rng=5)
+    for column, p_value in zip(given.T, found.p_values, strict=True):
+        observed = scipy_stats.ttest_1samp(column, 0).statistic
+        resampled = [np.repeat(column, counts) for counts in drawn(12, 400, 5)]
+        t = np.array([scipy_stats.ttest_1samp(one, column.mean()).statistic for one in resampled])
+        extreme = {"two-sided": np.abs(t) >= abs(observed), "greater": t >= observed, "less": t <= observed}
+        assert p_value == pytest.approx((extreme[alternative].sum() + 1) / 401, rel=1e-12)
+    assert not found.is_exact.any()
+
+
+def test_bootstrap_t_takes_the_error_of_whole_clusters() -> None:
+    given, cluster = columns(20)[:, 1], np.repeat(np.arange(7), [1, 5, 2, 2, 4, 3, 3])
+    found = p_of(given, "bootstrap-t", cluster=cluster, n_resamples=400, rng=5)
+
+    def t_of(codes: Any, centre: float) -> float:  # noqa: ANN401 - a list of clusters
+        parts = [given[cluster == code] for code in codes]
+        mean = np.concatenate(parts).mean()
+        spread = sum((part.sum() - len(part) * mean) ** 2 for part in parts) * len(parts) / (len(parts) - 1)
+        return float((mean - centre) / (np.sqrt(spread) / sum(map(len, parts))))
+
+    t = [t_of(np.repeat(np.arange(7), counts), given.mean()) for counts in drawn(7, 400, 5)]
+    assert found == (np.sum(np.abs(t) >= abs(t_of(range(7), 0.0))) + 1) / 401
+
+
+def test_bootstrap_t_counts_resamples_without_spread_as_extreme() -> None:
+    # of two queries half of the resamples hold one of them twice: off the mean, with no spread
+    assert p_of([0.1, 0.2], "bootstrap-t", n_resamples=9_999, rng=1) == pytest.approx(0.5, abs=0.02)
+    assert p_of([0.0] * 9 + [0.5], "bootstrap-t", n_resamples=999, rng=1) > 0.9**10
+
+
+def test_skewness_is_scipys() -> None:
+    given = np.column_stack([columns(30), np.zeros(30), np.full(30, 0.1)])
+    found, n_units = stats.skewness(given)
+    assert found[:4] == pytest.approx(scipy_stats.skew(given[:, :4], bias=False), rel=1e-12)
+    assert np.isnan(found[4:]).all()
+    assert n_units.tolist() == [30] * 6
+    with_missing = np.vstack([given[:, :1], [[np.nan]]])
+    assert stats.skewness(with_missing)[0] == pytest.approx(found[:1])
+    assert np.isnan(stats.skewness(given[:2])[0]).all()
+    assert stats.skewness(np.zeros((0, 1)))[1].tolist() == [0]
+    of_clusters, n_clusters = stats.skewness(np.repeat(given[:, :1], 3, axis=0), cluster=np.repeat(np.arange(30), 3))
+    assert (of_clusters[0], n_clusters[0]) == (pytest.approx(found[0]), 30)
+
+
+@pytest.mark.parametrize(
+    ("skewness", "n_units", "test", "doubtful"),
+    [
+        (1.9, 100, "randomization", False),
+        (-2.1, 100, "randomization", True),
+        (2.1, 100, "t", True),
+        (2.1, 100, "tukey", True),
+        (2.1, 100, "bootstrap-t", False),
+        (5.1, 100, "bootstrap-t", True),
+        (0.9, 10, "t", False),
+        (1.1, 10, "t", True),
+        (9.0, 10, "wilcoxon", False),
+        (float("nan"), 10, "t", False),
+    ],
+)
+def test_when_skewness_makes_a_level_doubtful(skewness: float, n_units: int, test: str, *, doubtful: bool) -> None:
+    assert stats.is_doubtful(np.array([skewness]), np.array([n_units]), test).tolist() == [doubtful]
 
 
 def test_one_side_mirrors_the_other() -> None:
@@ -231,7 +355,7 @@ def test_no_difference_has_p_value_one(test: str, alternative: str) -> None:
 def test_fewer_than_two_queries(test: str) -> None:
     nan = float("nan")
     given = np.array([[nan, 0.5], [nan, nan]])
-    needs_two = test in {"t", "bootstrap"}
+    needs_two = test in {"t", "bootstrap", "bootstrap-t"}
     found = stats.p_values(given, test=test, n_resamples=99, rng=1).p_values
     assert found == pytest.approx([nan, nan] if needs_two else [1.0, 1.0], nan_ok=True)
     assert p_of([0.5], "randomization", alternative="greater") == 1 / 2

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.errors import ColumnError, NoCommonQueryError, ParameterError
+from deadheat.errors import ColumnError, DeadheatWarning, NoCommonQueryError, ParameterError
 from deadheat.queries import Queries
 from deadheat.strata import NONE, groups, label, stratify
 from shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
@@ -32,7 +32,7 @@ def case() -> dh.Evaluation:
     names = [f"q{n:02}" for n in range(N_QUERIES)]
     qrels = {query: {f"d{n}": int(rng.integers(0, 3)) for n in range(8)} for query in names}
     run = {query: {f"d{n}": float(rng.integers(0, 3)) for n in range(8)} for query in names[3:]}
-    return dh.evaluate(qrels, run, MEASURES)
+    return dh.evaluate(qrels, run, MEASURES, missing="empty")
 
 
 def table() -> dict[str, dict[str, str | None]]:
@@ -315,3 +315,29 @@ def test_languages_of_real_runs() -> None:
         (row,) = strata.averages("lang").filter(lang=language, measure="RR").rows(named=True)
         assert math.isclose(row["micro"], alone["RR"].mean, rel_tol=1e-12)
     assert strata.small == (("de", "tiny"), ("en", "tiny"))
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["easy", "medium", "hard", NONE],
+        ["low", "medium", "high"],
+        ["very easy", "easy", "moderate", "difficult", "very hard"],
+        ["Easy", "Medium", "Hard"],
+        ["-2", "0.5", "2", "10", "10.5", "100"],
+        ["k1", "k2", "k10", "k10b", "k" + "9" * 5000, "k1" + "0" * 5000],
+        ["easy", "3", "complex", "exact_match", NONE],
+        ["2024-01-09", "2024-01-10", "2024-02-01"],
+    ],
+)
+def test_strata_are_in_the_order_that_their_values_have(expected: list[str]) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.permutation(np.array(expected, dtype=object)).tolist()
+    ids = [f"q{number}" for number in range(len(values))]
+    queries = pl.DataFrame({"query_id": ids, "level": [None if value == NONE else value for value in values]})
+    run = {query: {"d": 1.0} for query in ids}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeadheatWarning)  # queries without a value
+        strata = dh.evaluate({query: {"d": 1} for query in ids}, run, "RR").by("level", queries)
+    assert list(strata) == expected
+    assert strata.summary()["level"].to_list() == expected

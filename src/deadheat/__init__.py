@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from deadheat import forking as _forking  # noqa: F401 - it watches forks from the first import on
+
 if TYPE_CHECKING:
     from deadheat._api import *  # noqa: F403 - all of them, by its __all__
 
@@ -30,6 +32,7 @@ _HOMES = {
     "evaluating": ("evaluate",),
     "evaluation": ("Evaluation",),
     "gates": ("GateResult", "gate"),
+    "io": ("max_decompressed",),
     "ontology": ("Ontology", "read_ontology"),
     "orders": ("TieComplexity", "TieOrders", "tie_complexity", "tie_orders"),
     "placement": ("Placements",),

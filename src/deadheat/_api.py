@@ -12,6 +12,7 @@ from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluating import evaluate
 from deadheat.evaluation import Evaluation
 from deadheat.gates import GateResult, gate
+from deadheat.io import max_decompressed
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.ontology import Ontology, read_ontology
@@ -57,6 +58,7 @@ __all__ = [
     "evaluate",
     "gate",
     "load_evaluation",
+    "max_decompressed",
     "measures",
     "place",
     "read_cases",

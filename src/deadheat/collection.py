@@ -47,6 +47,7 @@ SYNONYMS = ("exact", "all", "none")
 ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
 BETWEEN_SYNONYMS = "|"
+LONGEST = 80  # characters of a value in a message
 _EXPECTED = "expected a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')"
 
 
@@ -297,7 +298,7 @@ def _id(row: _Row, place: int, path: Path) -> str:
     if given is None or given == "" or (isinstance(given, str) and not given.strip()):
         raise NullIdError(f"empty {key!r}{beside}, expected an id", path=path, line=row.line)
     if isinstance(given, bool) or not isinstance(given, str | int):
-        msg = f"{key!r}{beside} must be text or a whole number, got {given!r}"
+        msg = f"{key!r}{beside} must be text or a whole number, got {_brief(given)}"
         raise MalformedRowError(msg, path=path, line=row.line)
     return str(given)
 
@@ -308,7 +309,7 @@ def _text(row: _Row, doc_id: str, path: Path) -> str:
     if given is None or given == "" or (isinstance(given, str) and not given.strip()):
         raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}, expected text", path=path, line=row.line)
     if not isinstance(given, str):
-        msg = f"document {doc_id!r}: {key!r} must be text, got {given!r}"
+        msg = f"document {doc_id!r}: {key!r} must be text, got {_brief(given)}"
         raise MalformedRowError(msg, path=path, line=row.line)
     return given
 
@@ -320,9 +321,15 @@ def _synonyms(row: _Row, doc_id: str, path: Path) -> tuple[str, ...]:
         return ()
     parts = [part.strip() for part in given.split(BETWEEN_SYNONYMS)] if isinstance(given, str) else given
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        msg = f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them, got {given!r}"
+        msg = f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them, got {_brief(given)}"
         raise MalformedRowError(msg, path=path, line=row.line)
     return tuple(part for part in parts if part.strip())
+
+
+def _brief(given: object) -> str:
+    """Return a value for a message; one that is long is cut."""
+    text = repr(given)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def _repeated(doc_id: str, first: _Row, row: _Row, *places: int, path: Path) -> DuplicateError:

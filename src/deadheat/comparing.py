@@ -12,15 +12,16 @@ import numpy as np
 from deadheat import ties as tie_policies
 from deadheat.arguments import generator, level, resamples
 from deadheat.comparison import Comparison, Design
-from deadheat.confidence import cluster_codes
+from deadheat.confidence import METHODS, PROPORTION, cluster_codes
 from deadheat.data import Qrels, Run
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError, check_choice, did_you_mean
-from deadheat.evaluating import evaluate, parse_measures
+from deadheat.evaluating import evaluate, parse_measures, warn_of_missing
 from deadheat.evaluation import check_alike
+from deadheat.io.values import counted
 from deadheat.pairing import TESTS, TUKEY, compare_pairs, pairs_of
 from deadheat.placing import rounded
 from deadheat.saved import opened
-from deadheat.stats import ALTERNATIVES, CLUSTERED, CORRECTIONS, METHODS, adjust, significant
+from deadheat.stats import ALTERNATIVES, CLUSTERED, CORRECTIONS, adjust, significant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +46,12 @@ def compare(
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
-    method: str = "bca",
+    method: str = "auto",
     cluster: Cluster = None,
     queries: Source | None = None,
     rng: np.random.Generator | int | None = 0,
     ties: str = "expected",
-    missing: str = "empty",
+    missing: str | None = None,
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
@@ -66,8 +67,9 @@ def compare(
         By default those of :func:`evaluate`.
     baseline : str, optional
         Name of the run that all others are compared with; by default every pair is compared.
-    test : {"randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey"}, default "randomization"
-        Paired tests of the mean difference; Tukey's HSD (by randomisation) accounts for all pairs by itself.
+    test : {"randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign", "tukey"}, default "randomization"
+        Paired tests; "wilcoxon" and "sign" are not of the mean difference; Tukey's HSD (by randomisation) accounts for
+        all pairs by itself.
     correction : {"holm", "bonferroni", "bh", "none"}, default "holm"
         For the number of rows of one measure.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
@@ -76,8 +78,8 @@ def compare(
         Of the intervals, between 0 and 1; ``1 - confidence_level`` is the level of significance.
     n_resamples : int, default 10,000
         99 or more.
-    method : {"bca", "percentile", "t"}, default "bca"
-        Of the intervals.
+    method : {"auto", "bca", "percentile", "t"}, default "auto"
+        Of the intervals. "auto" is that of :meth:`Scores.interval` for means, and "bca" for differences.
     cluster, queries
         As for :meth:`Scores.interval`: clusters are resampled, and their signs flipped, whole.
     rng : numpy.random.Generator or int, default 0
@@ -126,12 +128,15 @@ def compare(
             chosen,
             ties=ties,
             rng=generator(rng, number),  # of each run, its own draws
-            missing=missing,
+            missing="empty" if missing is None else missing,
             no_relevant=no_relevant,
             score_precision=score_precision,
             check_duplicates=False,
         )
         by_doc_id[name] = _by_doc_id(evaluations[name], judgments, rounded(run, score_precision))
+    lacking = {name: one.missing_queries for name, one in evaluations.items() if one.missing_queries}
+    if lacking and missing is None:
+        warn_of_missing(lacking, len(next(iter(evaluations.values())).query_ids))
     _check_shared(evaluations, design)
     return assemble(evaluations, design, cluster, queries, by_doc_id)
 
@@ -145,7 +150,7 @@ def compare_evaluations(
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
-    method: str = "bca",
+    method: str = "auto",
     cluster: Cluster = None,
     queries: Source | None = None,
     rng: np.random.Generator | int | None = 0,
@@ -222,6 +227,11 @@ def check_design(design: Design, names: list[str], *, has_clusters: bool) -> Non
     check_choice("test", design.test, TESTS)
     check_choice("correction", design.correction, CORRECTIONS)
     check_choice("alternative", design.alternative, ALTERNATIVES)
+    if design.method == PROPORTION:
+        msg = (
+            f"method={PROPORTION!r} is of means, got a comparison, which has differences: 'auto' takes it for the means"
+        )
+        raise ParameterError(f"{msg} of measures that are 0 or 1; 'bca', 'percentile' and 't' are for both")
     check_choice("method", design.method, METHODS)
     level("confidence_level", design.confidence_level)
     resamples(design.n_resamples)
@@ -262,7 +272,7 @@ def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None
     for system, baseline in pairs_of(names, design.baseline):
         one, other = sorted((system, baseline))
         if ids[one].isdisjoint(ids[other]):
-            sizes = f"{len(ids[one])} and {len(ids[other])} queries"
+            sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"
             msg = f"{names[one]} and {names[other]} have no query in common: {sizes}"
             raise NoCommonQueryError(msg)
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.arrays import members
-from deadheat.confidence import intervals
+from deadheat.confidence import KNOWN, intervals, why_unknown
 from deadheat.errors import UnknownMeasureError, did_you_mean
+from deadheat.io.values import counted
 from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Design:
     confidence_level : float
     n_resamples : int
     method : str
-        Of the intervals.
+        Of the intervals; "auto" is "bca" for differences.
     rng : numpy.random.Generator, int or None
     """
 
@@ -49,8 +50,13 @@ class Design:
     alternative: str = "two-sided"
     confidence_level: float = 0.95
     n_resamples: int = 10_000
-    method: str = "bca"
+    method: str = "auto"
     rng: np.random.Generator | int | None = 0
+
+    @property
+    def difference_method(self) -> str:
+        """The method of the intervals of differences, which are no proportions."""
+        return "bca" if self.method == "auto" else self.method
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,8 @@ class Pair:
         Its confidence interval, not corrected for the number of comparisons.
     p_value, p_adjusted : float
         Before and after the correction over all rows of the measure; Tukey's test needs none. NaN without a query; of
-        "t" and "bootstrap" also with a single query or cluster, and where all differences are the same and not 0.
+        "t", "bootstrap" and "bootstrap-t" also with a single query or cluster, and where all differences are the same
+        and not 0.
     significant : bool
         Whether ``p_adjusted < 1 - confidence_level``, by more than rounding.
     effect_size : float
@@ -78,10 +85,12 @@ class Pair:
         Probability that ties broken at random reverse the sign of the exact mean difference; NaN if that is 0.
     can_flip : bool
         Whether any order of the ties reverses it.
-    flip_method : {"exact", "grid", "normal", "none"}
+    flip_method : {"exact", "grid", "sampled", "normal", "none"}
         How the probability was found: exact; from the exact distribution of each query, summed on a grid, to about
-        0.0001; from a normal distribution with the exact variance, where those of the queries are out of reach; or
-        there is none to find.
+        0.0001; from random orders of the ties; from a normal distribution with the exact variance, where that is
+        proved to be close, or no order can be drawn (a saved evaluation); or there is none to find.
+    flip_standard_error : float
+        Of a sampled probability the standard error, of a normal one the most that it can be off; else 0.
     n_queries : int
     standard_error : float
         Of the difference, by the choice of queries, for exact expected scores.
@@ -90,7 +99,7 @@ class Pair:
     std : float
         Standard deviation of the differences over queries.
     exact_p_value : bool
-        Whether the p value has no resampling error.
+        Whether the p value has no error from resampling, nor, with "wilcoxon", from the normal distribution.
     expected_difference : float
         The exact mean difference over all tie orders, whose sign may be reversed; under ``ties="expected"`` it is
         `difference`.
@@ -98,6 +107,17 @@ class Pair:
         The difference that trec_eval's rule (ties by document id) reports; NaN where the runs are not at hand.
     doc_id_reverses : bool
         Whether that rule ranks the two the other way than their exact means.
+    n_clusters : int or None
+        Clusters that the queries fall into, if they were given.
+    method : {"bca", "percentile", "t"}
+        Of the interval.
+    skewness : float
+        Sample skewness (G1) of the differences over queries, or of what clusters differ by; NaN with fewer than three,
+        and where all are equal.
+    doubtful : bool
+        Whether the skewness is so large for the number of queries that the test, which holds its level for symmetric
+        differences or many queries, may reject equal systems more often than it promises: `test="bootstrap-t"` is
+        nearer to its level (:func:`deadheat.stats.is_doubtful`). Never of "wilcoxon" and "sign", which test no mean.
     """
 
     measure: str
@@ -119,6 +139,7 @@ class Pair:
     can_flip: bool
     # what stands behind these
     flip_method: str
+    flip_standard_error: float
     n_queries: int
     standard_error: float
     tie_standard_error: float
@@ -127,6 +148,20 @@ class Pair:
     expected_difference: float
     doc_id_difference: float
     doc_id_reverses: bool
+    n_clusters: int | None
+    method: str
+    skewness: float
+    doubtful: bool
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the interval says where the difference may lie: there are queries enough, and they differ."""
+        return not self.unknown
+
+    @property
+    def unknown(self) -> str:
+        """Why it does not, as for `Interval.unknown`; empty if it does."""
+        return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
 
 
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
@@ -163,10 +198,12 @@ class Comparison:
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)
         measures = ", ".join(map(str, self.measures))
+        n_doubtful = sum(pair.doubtful for pair in self.pairs)
         return (
             f"<Comparison of {', '.join(self.systems)} by {measures}:"
-            f" {n_significant} of {len(self.pairs)} differences significant, {sum(p.can_flip for p in self.pairs)}"
-            " reversible by tie order>"
+            f" {n_significant} of {counted(len(self.pairs), 'difference')} significant,"
+            f" {sum(p.can_flip for p in self.pairs)} reversible by tie order"
+            f"{f', {n_doubtful} with a p value in doubt (skewed)' if n_doubtful else ''}>"
         )
 
     @property
@@ -214,12 +251,18 @@ class Comparison:
         ----------
         details : bool, default False
             Whether to add what stands behind the numbers: n_queries, standard errors, how the flip probability was
-            found, and what trec_eval's rule would say.
+            found, what trec_eval's rule would say, how skewed the differences are, n_clusters, and of the intervals
+            ci_method, known and unknown (why not).
         """
         import polars as pl
 
-        names = [one.name for one in fields(Pair)][: None if details else N_COLUMNS]
-        columns = {name: [getattr(pair, name) for pair in self.pairs] for name in names}
+        from deadheat.forking import check_threads
+
+        check_threads()
+        names = {name: name for name in [one.name for one in fields(Pair)][: None if details else N_COLUMNS]}
+        if details:
+            names = {name: own for name, own in names.items() if own not in KNOWN.values()} | KNOWN
+        columns = {name: [getattr(pair, own) for pair in self.pairs] for name, own in names.items()}
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def by(
@@ -272,7 +315,8 @@ class Comparison:
         polars.DataFrame
             measure, system, baseline, difference, margin, p_no_worse, no_worse, p_equivalent, equivalent: one-sided
             paired t tests, two of them for equivalence (TOST), at ``1 - confidence_level``, not corrected; p is 0 or 1
-            where all differences are the same. Of a rank, more is worse.
+            where all differences are the same. Neither is shown by fewer than 5 queries or clusters. Of a rank, more
+            is worse.
 
         References
         ----------

@@ -17,7 +17,7 @@ import polars as pl
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deadheat.arrays import IntArray
+    from deadheat.arrays import BoolArray, IntArray
 
 HASH_BITS = 32  # kept of every document id's hash: half the memory to sort
 TABLE_BITS = 22  # of the hashes, to look judged documents up: a table of 4 MB stays in the processor's cache
@@ -58,14 +58,26 @@ def blocks_of(frame: pl.DataFrame) -> Blocks | None:
 def may_repeat(blocks: Blocks) -> bool:
     """Tell whether a document may stand twice in a block: False is certain, True wants another look.
 
-    Their hashes are sorted block by block in the processor's cache.
+    Their hashes are sorted block by block in the processor's cache; the ids of all blocks in which two hashes are equal
+    are compared at once, as there may be as many blocks as rows.
     """
-    docs, bounds, hashes = blocks.frame["doc_id"], blocks.bounds, blocks.hashes.copy()
+    doubtful = _with_equal_hashes(blocks)
+    if not doubtful.any():
+        return False
+    rows = np.flatnonzero(np.repeat(doubtful, np.diff(blocks.bounds)))
+    return bool(blocks.frame.select(pl.col("query_id", "doc_id").gather(rows)).is_duplicated().any())
+
+
+def _with_equal_hashes(blocks: Blocks) -> BoolArray:
+    """Tell which blocks have two rows with the same hash, of shape (n_blocks,)."""
+    bounds, hashes = blocks.bounds, blocks.hashes.copy()
     for start, stop in pairwise(bounds.tolist()):
-        hashes[start:stop].sort()
+        if stop - start > 1:
+            hashes[start:stop].sort()
     equal = np.flatnonzero(hashes[1:] == hashes[:-1])
-    doubtful = set((np.searchsorted(bounds, equal, side="right") - 1).tolist())
-    return any(docs[int(bounds[n]) : int(bounds[n + 1])].is_duplicated().any() for n in doubtful)
+    block = np.searchsorted(bounds, equal, side="right") - 1
+    within = equal + 1 < bounds[block + 1]  # the neighbour of a block's last row is in the next block
+    return np.bincount(block[within], minlength=len(bounds) - 1) > 0
 
 
 def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:

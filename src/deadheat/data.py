@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -13,6 +14,7 @@ import polars as pl
 
 from deadheat import contiguous, fingerprints, io
 from deadheat.errors import DuplicateError, SourceTypeError
+from deadheat.io.guarding import guarded
 from deadheat.sources import all_numbers, check_mapping, frame_of_mapping
 
 if TYPE_CHECKING:
@@ -61,6 +63,10 @@ class Table:
         self.blocks: contiguous.Blocks | None = None
         self._rows: pl.DataFrame | None = None
         self._frame: nw.LazyFrame[Any] | None = None
+        with nullcontext() if isinstance(source, Mapping) else guarded(self.where):  # dicts need no Polars
+            self._read(source, progress)
+
+    def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> None:
         if self.path is not None:
             source = io.scan(self.path, self.kind, format=self.format, progress=progress)
         if isinstance(source, Mapping):
@@ -124,7 +130,8 @@ class Table:
             return self._rows
         from deadheat.frames import collect
 
-        return collect(self._frame)
+        with guarded(self.where):
+            return collect(self._frame)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
@@ -150,11 +157,12 @@ class Table:
         """Raise `DuplicateError` if a (query, document) pair stands twice; a dict cannot hold one."""
         if self.mapping is not None:
             return
-        if self.blocks and not contiguous.may_repeat(self.blocks):
-            return
-        from deadheat.frames import repeated_pairs
+        with guarded(self.where):
+            if self.blocks and not contiguous.may_repeat(self.blocks):
+                return
+            from deadheat.frames import repeated_pairs
 
-        found = repeated_pairs(self.lazy)
+            found = repeated_pairs(self.lazy)
         if len(found):
             raise self._duplicate(found)
 

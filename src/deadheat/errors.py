@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 
+COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # of GitHub, in the log of a build
 LONGEST_GIVEN = 200  # characters of a value that a message shows
 
 
@@ -37,7 +39,8 @@ class DataError(DeadheatError, ValueError):
     def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None) -> None:
         self.path = None if path is None else Path(path)
         self.line = line
-        place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        file = printable(str(path))
+        place = "" if path is None else f"{file}: " if line is None else f"{file}:{line}: "
         super().__init__(place + message)
 
 
@@ -133,6 +136,10 @@ class MissingDependencyError(DeadheatError, ImportError):
     """An optional package is needed and not installed."""
 
 
+class ForkError(DeadheatError, RuntimeError):
+    """A forked process cannot read files or frames, because Polars had computed before the fork."""
+
+
 class DeadheatWarning(UserWarning):
     """The data can be evaluated, but the result is probably not what was wanted."""
 
@@ -150,6 +157,42 @@ def as_given(value: object) -> str:
     except ValueError:  # which Python raises rather than write so many
         return "a number of thousands of digits"
     return text if len(text) <= LONGEST_GIVEN else f"{text[:LONGEST_GIVEN]}..."
+
+
+def printable(text: str, kept: str = "") -> str:
+    r"""Return a text in which what a terminal would obey, or nobody could see, is an escape as Python writes it.
+
+    These are control characters, line ends, marks that change the direction of writing, characters without a width,
+    and halves of characters. Blanks of all widths stay.
+
+    Parameters
+    ----------
+    text : str
+    kept : str, default ""
+        Such characters that stay.
+
+    Examples
+    --------
+    >>> print(printable("q\x1b[2J\n\u202e1"))
+    q\x1b[2J\n\u202e1
+    """
+    if text.isprintable():
+        return text
+    import unicodedata  # only a rare text needs it
+
+    raw = [one for one in set(text) if not (one.isprintable() or one in kept or unicodedata.category(one) == "Zs")]
+    return text.translate({ord(one): repr(one)[1:-1] for one in raw})
+
+
+def on_terminal(text: str) -> str:
+    r"""Return a text of one line that neither a terminal nor a build on GitHub obeys.
+
+    Examples
+    --------
+    >>> print(on_terminal("q\x1b[2J"), on_terminal("::error::q"), on_terminal("##[error]q"))
+    q\x1b[2J \x3a:error::q #\x23[error]q
+    """
+    return COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2]):02x}", printable(text))
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:

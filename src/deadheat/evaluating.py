@@ -12,6 +12,7 @@ from deadheat import arguments
 from deadheat import ties as tie_policies
 from deadheat.errors import DeadheatWarning, MissingQueryError, ParameterError, check_choice
 from deadheat.evaluation import Conventions, Evaluation
+from deadheat.io.values import counted
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.placing import open_pair, place, rounded
 from deadheat.precision import check_precision
@@ -19,6 +20,8 @@ from deadheat.scores import Scores
 from deadheat.spread import PlacedSpread
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from deadheat.data import Qrels, Run, Source
     from deadheat.measures._notation import MeasureLike
     from deadheat.placement import Placements
@@ -38,7 +41,7 @@ def evaluate(
     *,
     ties: str = "expected",
     rng: np.random.Generator | int | None = None,
-    missing: str = "empty",
+    missing: str | None = None,
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
@@ -59,7 +62,8 @@ def evaluate(
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``; the same seed gives the same order.
     missing : {"empty", "skip", "error"}, default "empty"
-        Queries of the qrels that the run lacks count as empty rankings, are left out, or are refused.
+        Queries of the qrels that the run lacks count as empty rankings, are left out, or are refused. Where it is not
+        given and the run lacks some, a `DeadheatWarning` names them.
     no_relevant : {"zero", "skip"}, default "zero"
         Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
@@ -89,20 +93,24 @@ def evaluate(
     (0.5, 1.0)
     """
     check_choice("ties", ties, tie_policies.POLICIES)
+    is_given, missing = missing is not None, "empty" if missing is None else missing
     check_choice("missing", missing, MISSING)
     check_choice("no_relevant", no_relevant, NO_RELEVANT)
     conventions = Conventions(ties, missing, no_relevant, check_precision(score_precision))
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    tie_policies.check_row_order(run, ties)  # before rows are fetched: then they would have some order
     if ties in tie_policies.LOOK_AT_RUN:
         run, score_precision = rounded(run, score_precision), None
     placements = place(qrels, run, score_precision=score_precision, check_duplicates=False)
     lacking = tuple(placements.query_ids[placements.missing].tolist())
     if lacking and missing == "error":
-        shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")
-        msg = f"{run.where} lacks {len(lacking)} of {placements.n_queries} queries of the qrels: {shown}"
+        queries = counted(placements.n_queries, "query", "queries")
+        msg = f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {_three(lacking)}"
         raise MissingQueryError(msg)
+    if lacking and not is_given:
+        warn_of_missing({run.where: lacking}, placements.n_queries)
     if not len(placements.query):
         _warn_of_strangers(qrels, run)
     if missing == "skip":
@@ -150,6 +158,31 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
             msg = f"two different measures are named {name!r}; give each custom measure a name of its own"
             raise ParameterError(msg)
     return chosen
+
+
+def _three(ids: Sequence[str]) -> str:
+    return ", ".join(map(repr, ids[:3])) + (", ..." if len(ids) > 3 else "")
+
+
+def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> None:
+    """Warn the caller of a caller that runs lack most queries, which nobody said to count as empty rankings.
+
+    Some without a result are what search engines leave, and `Evaluation` shows them; a mean that is made of more
+    empty rankings than others is most often a mistake in the ids or a part of a run.
+    """
+    named = "; ".join(
+        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels ({_three(ids)})"
+        for run, ids in lacking.items()
+        if 2 * len(ids) > n_queries
+    )
+    if not named:
+        return
+    warnings.warn(
+        f"{named}: they count as empty rankings, 0 by most measures. missing='empty' says that this is meant,"
+        " missing='skip' leaves them out",
+        DeadheatWarning,
+        stacklevel=3,
+    )
 
 
 def _warn_of_strangers(qrels: Qrels, run: Run) -> None:

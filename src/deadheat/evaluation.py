@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from deadheat import fingerprints
 from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.facts import Facts, facts_of
 from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure}={scores.mean:.4f}" for measure, scores in self._scores.items())
-        return f"<Evaluation {self.name}, n_queries={len(self.query_ids)}, ties={self.ties!r}: {means}>"
+        return f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>"
 
     def __contains__(self, measure: object) -> bool:
         try:
@@ -124,16 +125,23 @@ class Evaluation:
 
     @property
     def has_placements(self) -> bool:
-        """Whether the placements are there: a saved evaluation has lost them."""
+        """Whether the placements are there: files of before they were saved lack them."""
         return self._placements is not None
 
     @property
     def placements(self) -> Placements:
         """Where the judged documents stand, before the tie policy."""
         if self._placements is None:
-            msg = f"{self.name} was loaded from a file, which holds scores but no placements: evaluate the run again"
+            msg = f"{self.name} has scores but no placements, as files of an earlier deadheat: evaluate the run again"
             raise ParameterError(msg)
         return self._placements
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What one should know of the run: queries that it lacks, unjudged documents, where it may have been cut."""
+        if self._placements is None:
+            return Facts(len(self.query_ids), len(self.missing_queries))
+        return facts_of(self._placements, len(self.missing_queries))
 
     @cached_property
     def qrels_hash(self) -> str:
@@ -183,12 +191,12 @@ class Evaluation:
         return stratify(self, columns, queries, smallest=smallest, pool_languages=pool_languages)
 
     def save(self, path: str | Path, **options: Unpack[IntervalOptions]) -> None:
-        """Write a JSON file of means, intervals and conventions, and a Parquet file of all queries beside it.
+        """Write one JSON file: means, intervals and conventions to read, then scores and placements of all queries.
 
         Parameters
         ----------
         path : path
-            Of the JSON file; the other one has the same name and ``.parquet``.
+            Of the file, ``.json``; an earlier save there is replaced, anything else is not.
         **options
             Of the intervals, as for :meth:`Scores.interval`.
         """
@@ -239,6 +247,9 @@ class Evaluation:
         """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value."""
         import polars as pl
 
+        from deadheat.forking import check_threads
+
+        check_threads()
         frames = [
             pl.DataFrame(
                 {

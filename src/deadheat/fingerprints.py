@@ -25,6 +25,9 @@ def of_ids(ids: Sequence[str]) -> str:
 
 def of_judgments(judgments: pl.DataFrame) -> str:
     """Return the SHA-256 of rows of query_id, doc_id and relevance, in whatever order they stand."""
+    from deadheat.forking import check_threads
+
+    check_threads()
     rows = judgments.sort("query_id", "doc_id")
     found = hashlib.sha256()
     for column in ("query_id", "doc_id"):

@@ -15,6 +15,8 @@ import polars as pl
 
 from deadheat import io
 from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
+from deadheat.forking import check_threads
+from deadheat.io.values import counted
 from deadheat.sources import BEYOND, VALUE, VALUE_ERROR, check_number, is_beyond, series_of_ids
 
 if TYPE_CHECKING:
@@ -37,12 +39,13 @@ def canonical(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
     """
     held, value = _hold(source, kind, where), VALUE[kind]
     frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
-    names = io.resolve_columns(list(frame.collect_schema().names()), kind, where=where)
-    _check_types(frame, names, kind, where)
+    schema = _schema(frame, where)
+    names = io.resolve_columns(list(schema.names()), kind, where=where)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
     number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(value)  # Polars takes -0.0 for 0.0; others may not
     named = frame.select(*ids, number)
     try:
+        _check_types(frame, schema, names, kind, where)
         rows = collect(named) if isinstance(held, pl.DataFrame) else None
         _check_rows(named if rows is None else nw.from_native(rows.lazy()), kind, where)
     except pl.exceptions.PolarsError as error:  # bytes that are no text, a damaged file
@@ -51,9 +54,16 @@ def canonical(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
     return named if rows is None else rows
 
 
-def _check_types(frame: Frame, names: dict[str, str], kind: Kind, where: str) -> None:
+def _schema(frame: Frame, where: str) -> nw.Schema:
+    try:
+        return frame.collect_schema()
+    except ValueError as error:  # Narwhals refuses decimals of more than 38 digits, which Parquet can hold
+        msg = f"a column is of a type that is not read: {error}"
+        raise ColumnError(msg, path=where) from error
+
+
+def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: Kind, where: str) -> None:
     """Raise if a column is of a type that holds no ids, or no numbers, or numbers that float64 merges."""
-    schema = frame.collect_schema()
     texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
     if frame.implementation.is_polars():
         texts += (nw.Binary,)  # so some writers of Parquet call text; other engines would write its bytes as \xC3
@@ -86,6 +96,7 @@ def as_narwhals(source: object, where: str) -> object:
 
 def collect(frame: Frame) -> pl.DataFrame:
     """Fetch a lazy frame into Polars; Polars' own frames stream."""
+    check_threads()
     if frame.implementation.is_polars():
         return cast("pl.LazyFrame", frame.to_native()).collect(engine="streaming")
     return cast("pl.DataFrame", frame.collect(backend="polars").to_native())
@@ -147,13 +158,15 @@ def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
     number = nw.col(value)
     wrong = ~number.is_finite() if kind == "qrels" else number.is_nan()
     no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
-    checks = frame.select(rows=nw.len(), ids=no_id.sum(), null=number.is_null().sum(), wrong=wrong.sum())
+    marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong}
+    counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark sums no booleans
+    checks = frame.select(rows=nw.len(), **counts)
     rows, ids, null, bad = (count or 0 for count in collect(checks).row(0))
     if not rows:
         msg = "empty: no row in it"
         raise EmptyDataError(msg, path=where)
     if ids:
-        msg = f"{ids:,} of {rows:,} rows lack a query_id or doc_id; every row needs both"
+        msg = f"{ids:,} of {counted(rows, 'row')} lack a query_id or doc_id; every row needs both"
         raise NullIdError(msg, path=where)
     if null or bad:
         query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)

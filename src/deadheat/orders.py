@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from deadheat.arguments import count
 from deadheat.errors import ParameterError, as_given
 from deadheat.evaluating import evaluate
+from deadheat.io.values import counted
 from deadheat.measures import parse_measure
 from deadheat.sources import check_number
 
@@ -109,7 +110,7 @@ class TieOrders:
     values: FloatArray
 
     def __repr__(self) -> str:
-        return f"<TieOrders {self.measure}: {len(self.orders)} orders, mean {self.mean:.4f}>"
+        return f"<TieOrders {self.measure}: {counted(len(self.orders), 'order')}, mean {self.mean:.4f}>"
 
     @property
     def mean(self) -> float:
@@ -251,7 +252,7 @@ def _documents(scores: Scores, doc_ids: Sequence[str] | None) -> dict[str, float
 def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids: list[str]) -> dict[str, float]:
     if not isinstance(relevance, Mapping):
         if len(relevance) != len(ids):
-            msg = f"relevance must have {len(ids)} values, one for each score, got {len(relevance)}"
+            msg = f"relevance must have {counted(len(ids), 'value')}, one for each score, got {len(relevance)}"
             raise ParameterError(msg)
         relevance = dict(zip(ids, relevance, strict=True))
     judged = {doc: value for doc, value in relevance.items() if value is not None}

@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from deadheat.arguments import generator
 from deadheat.arrays import members
 from deadheat.comparison import Pair
 from deadheat.errors import ParameterError
+from deadheat.saved import StoredMeasure
 from deadheat.stats import TESTS as SINGLE_TESTS
-from deadheat.stats import adjust, interval_bounds, p_values, significant, standard_errors, tukey_p_values
-from deadheat.stats.flips import flip, summands
+from deadheat.stats import (
+    adjust,
+    interval_bounds,
+    is_doubtful,
+    p_values,
+    significant,
+    skewness,
+    standard_errors,
+    tukey_p_values,
+)
+from deadheat.stats.drawing import draw_sums, n_draws
+from deadheat.stats.flips import flip, is_moved, normal_error, summands
 from deadheat.stats.sums import comparable
 from deadheat.stats.units import NEGLIGIBLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
     from deadheat.comparison import Design
     from deadheat.evaluation import Evaluation
     from deadheat.measures import Measure
+    from deadheat.stats.drawing import Drawn
     from deadheat.stats.flips import Flip
     from deadheat.stats.sums import Summands
 
     Places = Sequence[tuple[int, int]]
 
+T = TypeVar("T")
+
 TUKEY = "tukey"
 TESTS = (*SINGLE_TESTS, TUKEY)
-NEED_SPREAD = ("t", "bootstrap")
+NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
+PROVED = 0.005  # what the normal distribution may be off
+FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +63,8 @@ class Side:
         The queries that the evaluation has.
     values, mean, variance, low, high, by_doc_id : ndarray of shape (n_queries,)
         Under the tie policy; then over all tie orders: mean, variance, extremes; and under trec_eval's rule.
+    is_exact : bool
+        Whether the moments and extremes are; those of a `Custom` measure may be sampled.
     """
 
     measure: Measure
@@ -55,12 +76,39 @@ class Side:
     low: FloatArray
     high: FloatArray
     by_doc_id: FloatArray
+    is_exact: bool
+
+    @property
+    def can_draw(self) -> bool:
+        """Whether tie orders can be drawn: a file holds no function of a `Custom` measure, an old one no placements."""
+        return self.evaluation.has_placements and not isinstance(self.measure, StoredMeasure)
 
     def summands(self, keep: BoolArray) -> Summands | None:
         """Return the exact distributions over tie orders of some of the queries, where they are feasible."""
-        if not self.evaluation.has_placements:
+        if not self.can_draw:
             return None
         return summands(self.measure, self.evaluation.placements, keep[self.own])
+
+    def moved(self, keep: BoolArray) -> BoolArray:
+        """Tell which of some queries ties move, of shape (n_queries,)."""
+        return keep & is_moved(self.mean, self.variance)
+
+    def n_draws(self, keep: BoolArray) -> int:
+        """Return how many orders of some queries can be drawn; 0 where the placements are not at hand."""
+        if not self.can_draw:
+            return 0
+        return n_draws(self.evaluation.placements, self.moved(keep)[self.own])
+
+    def drawn(self, keep: BoolArray, rng: Rng) -> Drawn | None:
+        """Return sums over some of the queries in random orders, where they are feasible."""
+        if not self.can_draw:
+            return None
+        placements, moved = self.evaluation.placements, self.moved(keep)[self.own]
+        # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
+        content = hashlib.sha256()
+        for column in (placements.above, placements.tied, placements.relevance):
+            content.update(column.astype(np.float64).tobytes())
+        return draw_sums(self.measure, placements, keep[self.own], moved, generator(rng, *content.digest()))
 
 
 def compare_pairs(
@@ -101,7 +149,7 @@ def compare_pairs(
     exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
     low, high = interval_bounds(
         differences,
-        method=design.method,
+        method=design.difference_method,
         confidence_level=design.confidence_level,
         n_resamples=design.n_resamples,
         cluster=cluster,
@@ -110,10 +158,13 @@ def compare_pairs(
     raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster)
     is_significant = significant(adjusted, 1 - design.confidence_level)
     errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster)
+    skew, n_units = skewness(differences, cluster=cluster)
+    doubtful = is_doubtful(skew, n_units, design.test)
     pairs: list[Pair] = []
     for sides in measures:
-        for (a, b), found in zip(places, _flips(sides, places), strict=True):
-            n = len(pairs)
+        reversals = _Reversals(sides, design.rng)
+        for a, b in places:
+            n, found = len(pairs), reversals.between(a, b)
             pairs.append(
                 Pair(
                     measure=str(sides[a].measure),
@@ -125,10 +176,15 @@ def compare_pairs(
                     p_adjusted=float(adjusted[n]),
                     significant=bool(is_significant[n]),
                     exact_p_value=bool(is_exact[n]),
+                    method=design.difference_method,
+                    n_clusters=None if cluster is None else len(np.unique(cluster[~np.isnan(differences[:, n])])),
                     standard_error=float(errors[n]),
                     flip_probability=found.probability,
                     can_flip=found.can_flip,
                     flip_method=found.method,
+                    skewness=float(skew[n]),
+                    doubtful=bool(doubtful[n]),
+                    flip_standard_error=found.standard_error,
                     **_described(sides[a], sides[b]),
                 )
             )
@@ -162,6 +218,7 @@ def _side(evaluation: Evaluation, measure: str, own: BoolArray, by_doc_id: Seque
         spread(scores.tie_min),
         spread(scores.tie_max),
         spread(nothing if by_doc_id is None else by_doc_id[evaluation.measures.index(scores.measure)]),
+        not np.nan_to_num(scores.standard_error).any(),
     )
 
 
@@ -215,33 +272,56 @@ def _tested(
     return raw, adjusted, found.is_exact
 
 
-def _flips(sides: Sequence[Side], places: Places) -> list[Flip]:
-    """Say for each pair what random tie-breaks can do to the sign of its exact mean difference."""
-    known: dict[tuple[int, bytes], Summands | None] = {}
+class _Reversals:
+    """What random tie-breaks can do to the sign of the exact mean difference of pairs, by one measure."""
 
-    def find(place: int, keep: BoolArray) -> Summands | None:
-        key = place, keep.tobytes()
-        if key not in known:
-            known[key] = sides[place].summands(keep)
-        return known[key]
+    def __init__(self, sides: Sequence[Side], rng: Rng) -> None:
+        self.sides, self.rng = sides, rng
+        self.known: dict[tuple[str, int, bytes], Any] = {}  # pairs share systems
 
-    flips = []
-    for a, b in places:
-        one, other = sides[a], sides[b]
+    def between(self, a: int, b: int) -> Flip:
+        """Take what is known of two systems, each by its place: exact if possible, and sampled if need be."""
+        one, other = self.sides[a], self.sides[b]
         keep = ~np.isnan(one.values - other.values)
         n = max(int(keep.sum()), 1)
         lowest, highest = (one.low - other.high)[keep].sum() / n, (one.high - other.low)[keep].sum() / n
-        known_of_pair = (
-            float((one.mean - other.mean)[keep].sum() / n),
-            float((one.variance + other.variance)[keep].sum() / n**2),
-            float(lowest),
-            float(highest),
-        )
-        found = flip(*known_of_pair)
-        if found.method == "normal" and (own := find(a, keep)) and (others := find(b, keep)):
-            found = flip(*known_of_pair, comparable(own, others))
-        flips.append(found)
-    return flips
+        difference = float((one.mean - other.mean)[keep].sum())
+        known = difference / n, float((one.variance + other.variance)[keep].sum() / n**2), float(lowest), float(highest)
+        found = flip(*known)
+        if found.method != "normal":
+            return found
+        if (own := self._summands(a, keep)) and (others := self._summands(b, keep)):
+            found = flip(*known, comparable(own, others))
+        if found.method != "normal":
+            return found
+        most_off, enough = _normal_error(one, other, keep, difference), PROVED
+        if min(side.n_draws(keep) for side in (one, other)) < FEW:
+            enough = DEAR
+        found = flip(*known, most_off=most_off)
+        if found.standard_error > enough and (first := self._drawn(a, keep)) and (second := self._drawn(b, keep)):
+            found = flip(*known, (first, second))
+        return found
+
+    def _summands(self, place: int, keep: BoolArray) -> Summands | None:
+        return self._once("summands", place, keep, lambda: self.sides[place].summands(keep))
+
+    def _drawn(self, place: int, keep: BoolArray) -> Drawn | None:
+        return self._once("drawn", place, keep, lambda: self.sides[place].drawn(keep, self.rng))
+
+    def _once(self, what: str, place: int, keep: BoolArray, make: Callable[[], T]) -> T:
+        key = what, place, keep.tobytes()
+        if key not in self.known:
+            self.known[key] = make()
+        return cast("T", self.known[key])
+
+
+def _normal_error(one: Side, other: Side, keep: BoolArray, difference: float) -> float:
+    """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
+    if not (one.is_exact and other.is_exact):
+        return 1.0
+    deviations = [np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in (one, other)]
+    variances = [side.variance[keep] for side in (one, other)]
+    return normal_error(difference, np.concatenate(variances), np.concatenate(deviations))
 
 
 def _described(one: Side, other: Side) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from deadheat.arrays import run_starts
+from deadheat.io.values import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +69,8 @@ class Placements:
         Queries of the run without judgments: they are left out.
     before : Placements or None
         Of placements after a tie policy: those before it.
+    ends_in_tie : ndarray of bool, shape (n_queries,), or None
+        Whether the lowest score of the query is that of two documents or more; None where that is not known.
     """
 
     query_ids: TextArray
@@ -82,10 +85,12 @@ class Placements:
     max_relevance: float
     unjudged_queries: tuple[str, ...] = ()
     before: Placements | None = field(default=None, repr=False)
+    ends_in_tie: BoolArray | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        return f"<Placements {len(self.query_ids)} queries, {len(self.query)} judged documents retrieved>"
+        queries, documents = counted(self.n_queries, "query", "queries"), counted(len(self.query), "judged document")
+        return f"<Placements {queries}, {documents} retrieved>"
 
     @property
     def n_queries(self) -> int:
@@ -168,6 +173,7 @@ class Placements:
             judged_query=code[self.judged_query[judged]],
             judged_relevance=self.judged_relevance[judged],
             before=self.before and self.before.select(keep),
+            ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[keep],
             _cache={},
         )
 
@@ -175,6 +181,9 @@ class Placements:
         """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
         import polars as pl
 
+        from deadheat.forking import check_threads
+
+        check_threads()
         columns = {
             "query_id": pl.Series(self.query_ids[self.query].tolist(), dtype=pl.String),
             "doc_id": pl.Series(self.doc_ids.tolist(), dtype=pl.String),
@@ -193,6 +202,7 @@ def sort_rows(
     judged_relevance: FloatArray,
     rows: tuple[IntArray, TextArray, FloatArray, IntArray, IntArray],
     unjudged_queries: tuple[str, ...],
+    ends_in_tie: BoolArray | None = None,
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
@@ -210,4 +220,5 @@ def sort_rows(
         judged_relevance[ideal],
         float(judged_relevance.max()),
         unjudged_queries,
+        ends_in_tie=ends_in_tie,
     )

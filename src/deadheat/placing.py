@@ -13,6 +13,7 @@ from deadheat import contiguous
 from deadheat.counting import count
 from deadheat.data import Qrels, Run
 from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
+from deadheat.io.guarding import guarded
 from deadheat.placement import sort_rows
 from deadheat.precision import round_scores
 
@@ -90,9 +91,10 @@ def rounded(run: Run, precision: ScorePrecision) -> Run:
 
 
 def _place_frames(qrels: Qrels, run: Run, plan: str | None) -> Placements:
-    if run.blocks and plan is None:
-        return _place_blocks(qrels, run, run.blocks)
-    return _place_relations(qrels, run, plan)
+    with guarded(run.where):
+        if run.blocks and plan is None:
+            return _place_blocks(qrels, run, run.blocks)
+        return _place_relations(qrels, run, plan)
 
 
 def _place_relations(qrels: Qrels, run: Run, plan: str | None) -> Placements:
@@ -120,8 +122,9 @@ def _place_blocks(qrels: Qrels, run: Run, blocks: contiguous.Blocks) -> Placemen
     found = contiguous.find_judged(qrels.to_polars(), blocks)
     rows, scores = found["row"].to_numpy(), blocks.frame["score"].to_numpy()
     block = np.searchsorted(blocks.bounds, rows, side="right") - 1
-    above, tied = count(scores, blocks.bounds, block, scores[rows])
-    counts = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds)})
+    above, tied, ends_in_tie = count(scores, blocks.bounds, block, scores[rows])
+    sizes = np.diff(blocks.bounds)
+    counts = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": sizes, "ends_in_tie": ends_in_tie})
     return _coded(qrels, run, counts, found.with_columns(above=above, tied=tied))
 
 
@@ -135,6 +138,8 @@ def _coded(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> 
     if not queries["n_retrieved"].count():
         raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
     codes = queries.select("query_id", "code")
+    # other engines are not asked for it: it would be another pass over all rows
+    ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
     rows, judgments = rows.join(codes, on="query_id"), judgments.join(codes, on="query_id")
     return sort_rows(
         np.array(queries["query_id"].to_list(), dtype=object),
@@ -149,6 +154,7 @@ def _coded(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> 
             rows["tied"].cast(pl.Int64).to_numpy(),
         ),
         unjudged_queries=tuple(unjudged),
+        ends_in_tie=ends_in_tie,
     )
 
 
@@ -172,7 +178,7 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
     code = np.repeat(np.arange(len(query_ids)), n_judged)
     doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
     relevance = qrels.all_numbers(query_ids)
-    above, tied = count(
+    above, tied, ends_in_tie = count(
         round_scores(scores, precision),
         np.append(0, np.cumsum(n_retrieved)),
         code[is_found],
@@ -185,6 +191,7 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
         judged_relevance=relevance,
         rows=(code[is_found], doc_ids[is_found], relevance[is_found], above, tied),
         unjudged_queries=tuple(unjudged),
+        ends_in_tie=ends_in_tie,
     )
 
 

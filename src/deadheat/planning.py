@@ -10,10 +10,11 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.arguments import positive
+from deadheat.confidence import FEWEST
 from deadheat.stats.power import check_power
 
 if TYPE_CHECKING:
-    from deadheat.comparison import Comparison, Design
+    from deadheat.comparison import Comparison, Design, Pair
 
 KEYS = ("measure", "system", "baseline")
 SIZES: dict[str, type[pl.DataType]] = {
@@ -35,15 +36,21 @@ def list_equivalence(comparison: Comparison, margin: float) -> pl.DataFrame:
     better = comparison.differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
     options: dict[str, Any] = {"confidence_level": comparison.design.confidence_level, "cluster": comparison.cluster}
     one, both = stats.no_worse(better, margin, **options), stats.equivalent(better, margin, **options)
+    is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
     columns = {
         **{name: [getattr(pair, name) for pair in pairs] for name in (*KEYS, "difference")},
         "margin": both.margin,
         "p_no_worse": one.p_values,
-        "no_worse": one.is_shown,
+        "no_worse": one.is_shown & is_enough,
         "p_equivalent": both.p_values,
-        "equivalent": both.is_shown,
+        "equivalent": both.is_shown & is_enough,
     }
     return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def n_units(pair: Pair) -> int:
+    """Return what a pair's tests count: queries, or clusters."""
+    return pair.n_queries if pair.n_clusters is None else pair.n_clusters
 
 
 def list_sample_sizes(comparison: Comparison, difference: float | None, power: float) -> pl.DataFrame:

@@ -19,7 +19,9 @@ from deadheat.errors import (
     did_you_mean,
 )
 from deadheat.frames import as_narwhals, collect
+from deadheat.io.guarding import guarded
 from deadheat.io.labels import Labels, as_text, labels_of_mapping, read_labels
+from deadheat.io.values import counted
 from deadheat.sources import check_ids
 
 if TYPE_CHECKING:
@@ -90,7 +92,8 @@ class Queries:
         return source if isinstance(source, cls) else cls(source)
 
     def __repr__(self) -> str:
-        return f"<Queries {self.name}: {len(self)} queries, columns {', '.join(self.columns) or 'none'}>"
+        size = counted(len(self), "query", "queries")
+        return f"<Queries {self.name}: {size}, columns {', '.join(self.columns) or 'none'}>"
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -184,7 +187,8 @@ def _labels_of(source: Source, where: str) -> Labels:
     if isinstance(frame, nw.LazyFrame):
         return Labels(collect(frame))
     if isinstance(frame, nw.DataFrame):
-        return Labels(_to_polars(frame, where))
+        with guarded(where):
+            return Labels(_to_polars(frame, where))
     msg = f"cannot read queries from {type(source).__name__}: give a path, a dict of dicts or a dataframe"
     raise SourceTypeError(msg)
 

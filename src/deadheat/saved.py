@@ -1,43 +1,47 @@
-"""Saved evaluations: a JSON file that people and programs read, and a Parquet file of all queries beside it."""
+"""Saved evaluations: one JSON file, whose head people and programs read, with the tables of all queries at its end."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import math
+import re
+import sys
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Unpack
 
 import numpy as np
-import polars as pl
 
+from deadheat import fingerprints
 from deadheat.arguments import whole
-from deadheat.confidence import intervals
-from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
+from deadheat.confidence import KNOWN, intervals
+from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given, check_choice
+from deadheat.evaluating import MISSING, NO_RELEVANT
 from deadheat.evaluation import Conventions, Evaluation
+from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import Measure, parse_measure
-from deadheat.scores import Scores
-from deadheat.spread import StoredSpread
+from deadheat.precision import check_precision
+from deadheat.stored import StoredError, read_rows, read_tables, tables_of
+from deadheat.ties import POLICIES
 
 if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, TextArray
+    from deadheat.arrays import FloatArray
     from deadheat.confidence import Interval, IntervalOptions
     from deadheat.placement import Placements
+    from deadheat.scores import Scores
 
-KIND, FORMAT = "deadheat evaluation", 1
-SUFFIX, BESIDE = ".json", ".parquet"
-NUMBERS = ("value", "tie_mean", "tie_std", "tie_min", "tie_max", "standard_error")
-COLUMNS: dict[str, type[pl.DataType]] = {
-    "query_id": pl.String,
-    "measure": pl.String,
-    **dict.fromkeys(NUMBERS, pl.Float64),
-    "has_relevant": pl.Boolean,
-}
+T = TypeVar("T")
+
+KIND, FORMAT, FIRST_FORMAT = "deadheat evaluation", 2, 1
+SUFFIX, BESIDE = ".json", ".parquet"  # files of the first format have their queries in a Parquet file beside them
+OURS = re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{KIND}"'.encode())
+HEAD = 1 << 10  # bytes that are enough to see whose file it is
+SHA256 = re.compile("[0-9a-f]{64}")
+EQUAL = 1e-9  # relative: a mean may be summed in another order by another NumPy
 HINT = "Evaluation.save or deadheat evaluate --save writes one"
 
 
@@ -79,15 +83,16 @@ class StoredMeasure(Measure):
 
 
 def save(evaluation: Evaluation, path: str | Path, **options: Unpack[IntervalOptions]) -> None:
-    """Write an evaluation to a JSON file and, beside it, the scores of all queries to a Parquet file.
+    """Write an evaluation to a JSON file: means and intervals to read, and the tables of all queries.
 
-    Folders that are missing are made; files of an earlier save are replaced.
+    Folders that are missing are made. The file of an earlier save is replaced at once: whatever happens meanwhile,
+    the one or the other is there, whole.
 
     Parameters
     ----------
     evaluation : Evaluation
     path : path
-        Of the JSON file, ``.json``; the other one has the same name and ``.parquet``.
+        Of the JSON file, ``.json``.
     **options
         Of the intervals, as for `intervals`.
 
@@ -96,18 +101,15 @@ def save(evaluation: Evaluation, path: str | Path, **options: Unpack[IntervalOpt
     ParameterError
         The name does not end in ``.json``, or an option of the intervals is wrong.
     DataError
-        A Parquet file of this name is there and is none of a saved evaluation.
+        A file of this name is there and is no saved evaluation.
     """
     path = Path(path)
     if path.suffix.lower() != SUFFIX:
         msg = f"path must end in {SUFFIX}, got {str(path)!r}. Did you mean {str(path.with_suffix(SUFFIX))!r}?"
         raise ParameterError(msg)
-    beside = path.with_suffix(BESIDE)
-    _refuse_foreign(beside)
-    held = io.BytesIO()
-    _by_query(evaluation).write_parquet(held)
+    refuse_foreign(path)
     found = intervals(list(evaluation), **options)
-    document = {
+    document: dict[str, object] = {
         "kind": KIND,
         "format": FORMAT,
         "deadheat": version("deadheat"),
@@ -120,26 +122,46 @@ def save(evaluation: Evaluation, path: str | Path, **options: Unpack[IntervalOpt
         "queries_hash": evaluation.queries_hash,
         "missing_queries": list(evaluation.missing_queries),
         "unjudged_queries": list(evaluation.unjudged_queries),
-        "per_query": {"file": beside.name, "sha256": hashlib.sha256(held.getvalue()).hexdigest()},
     }
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    data = tables_of(evaluation)
+    try:
+        document |= {"sha256": _seal({**document, "data": data}), "data": data}
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        written = text.encode()
+    except UnicodeEncodeError:
+        msg = f"the name {evaluation.name!r}, or that of the clusters, has half a character, which no file can hold"
+        raise DataError(msg, path=path) from None
     _make_folder(path.parent)
-    # inside out: a JSON file never stands there without the rows that it speaks of
-    with replacing(path) as file, replacing(beside) as table:
-        file.write(text.encode())
-        table.write(held.getvalue())
+    with replacing(path) as file:
+        file.write(written)
+
+
+def refuse_foreign(path: str | Path) -> None:
+    """Raise `DataError` if a save would replace what deadheat did not save; an empty file has nothing to lose."""
+    path = Path(path)
+    if path.is_dir():
+        msg = "is a folder: name a file in it"
+        raise DataError(msg, path=path)
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if head and not OURS.match(head):
+        msg = "is there already and is no saved evaluation: it would be replaced; choose another name"
+        raise DataError(msg, path=path)
 
 
 def load_evaluation(path: str | Path) -> Evaluation:
     """Read an evaluation that :meth:`Evaluation.save` wrote.
 
-    Every score, mean, tie number and interval is that of the original; the placements are not saved. A measure that
-    only its program can compute (`Custom`) keeps its name and its scores.
+    Every score, mean, tie number and interval is that of the original, and so are the placements; files of before
+    deadheat saved them have none, and ``has_placements`` says so. A measure that only its program can compute
+    (`Custom`) keeps its name and its scores.
 
     Parameters
     ----------
     path : path
-        Of the JSON file; the Parquet file stands beside it.
+        Of the JSON file. One of an earlier version has a Parquet file beside it.
 
     Returns
     -------
@@ -148,7 +170,7 @@ def load_evaluation(path: str | Path) -> Evaluation:
     Raises
     ------
     DataError
-        A file is missing or damaged, was written by a newer deadheat, or the two do not belong together.
+        The file is missing, damaged or changed, or was written by a newer deadheat.
     """
     path = Path(path)
     if path.suffix.lower() == BESIDE:
@@ -156,12 +178,10 @@ def load_evaluation(path: str | Path) -> Evaluation:
         raise FileFormatError(msg, path=path)
     document = _read_document(path)
     try:
-        return _evaluation(document, _read_rows(path, document["per_query"]))
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        msg = f"is no complete saved evaluation ({type(error).__name__}: {error}); {HINT}"
-        raise FileFormatError(msg, path=path) from error
+        return _evaluation(_Members(document), path)
+    except StoredError as error:
+        msg = f"is no complete saved evaluation: {error}; {HINT}"
+        raise FileFormatError(msg, path=path) from None
 
 
 def opened(evaluation: object) -> Evaluation:
@@ -172,28 +192,6 @@ def opened(evaluation: object) -> Evaluation:
         msg = f"expected an Evaluation or the path of a saved one, got {type(evaluation).__name__}"
         raise ParameterError(msg)
     return load_evaluation(evaluation)
-
-
-def _by_query(evaluation: Evaluation) -> pl.DataFrame:
-    """Return a row for each measure and query, the queries in their order within each measure; null for no value."""
-    frames = [
-        pl.DataFrame(
-            {
-                "query_id": scores.query_ids.tolist(),
-                "measure": [str(scores.measure)] * len(scores.query_ids),
-                "value": scores.values,
-                "tie_mean": scores.tie_mean,
-                "tie_std": scores.tie_std,
-                "tie_min": scores.tie_min,
-                "tie_max": scores.tie_max,
-                "standard_error": scores.standard_error,
-                "has_relevant": scores.spread.has_relevant,
-            },
-            schema=COLUMNS,
-        )
-        for scores in evaluation
-    ]
-    return pl.concat(frames).with_columns(pl.col(NUMBERS).fill_nan(None))
 
 
 def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
@@ -212,6 +210,7 @@ def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
     return {
         **{name: _plain(number) for name, number in numbers.items()},
         "n_queries": scores.n_queries,
+        **{name: getattr(interval, attribute) for name, attribute in KNOWN.items()},
         "higher_is_better": measure.higher_is_better,
         "total": measure.total,
         "custom": not _can_be_read(measure),
@@ -244,19 +243,6 @@ def _settings(options: IntervalOptions) -> dict[str, object]:
     }
 
 
-def _refuse_foreign(beside: Path) -> None:
-    """Raise an error if the Parquet file that would be replaced is something else, such as a run."""
-    if not beside.is_file():
-        return
-    try:
-        is_ours = dict(pl.read_parquet_schema(beside)) == COLUMNS
-    except (pl.exceptions.PolarsError, OSError):
-        is_ours = False
-    if not is_ours:
-        msg = "is there already and holds no saved evaluation: it would be replaced; choose another name"
-        raise DataError(msg, path=beside)
-
-
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -265,74 +251,185 @@ def _make_folder(folder: Path) -> None:
         raise DataError(msg, path=folder) from None
 
 
+def _seal(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of a document, without the one that it states itself."""
+    rest = {key: value for key, value in document.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
 def _read_document(path: Path) -> dict[str, Any]:
     """Read the JSON file, as far as it is one of a saved evaluation in a format that is known."""
     text = decoded(read_all(readable(path)), path)
+    if not text.lstrip().startswith(("{", "[")):
+        msg = f"holds no JSON, expected a saved evaluation; {HINT}"
+        raise FileFormatError(msg, path=path)
     try:
-        document = json.loads(text)
-    except ValueError as error:
-        what = f"is damaged or not complete ({error})" if text.lstrip().startswith("{") else "holds no JSON"
-        msg = f"{what}, expected a saved evaluation; {HINT}"
-        raise FileFormatError(msg, path=path) from None
+        document = parsed(text, path)
+    except DataError as error:
+        place = f"{path}: " if error.line is None else f"{path}:{error.line}: "
+        msg = f"is damaged or not complete ({str(error).removeprefix(place)}), expected a saved evaluation; {HINT}"
+        raise FileFormatError(msg, path=path, line=error.line) from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
         is_nested = isinstance(document, dict) and all(isinstance(inner, dict) for inner in document.values())
         what = "what looks like qrels or a run" if document and is_nested else "other JSON"
         msg = f"holds {what}, expected a saved evaluation; {HINT}"
         raise FileFormatError(msg, path=path)
     given = document.get("format")
-    if given != FORMAT:
-        by = document.get("deadheat", "another version")
-        msg = f"was saved in format {given!r} by deadheat {by}; this is {version('deadheat')}, which reads {FORMAT}"
+    if type(given) is not int or given not in {FIRST_FORMAT, FORMAT}:
+        by, own = as_given(document.get("deadheat", "another version")), version("deadheat")
+        msg = f"was saved in format {as_given(given)} by deadheat {by}; this is {own!r}, which reads 1 and 2"
         raise FileFormatError(f"{msg}: install a newer one, or save the evaluation again", path=path)
+    if given == FORMAT and document.get("sha256") != _seal(document):
+        msg = "was changed since it was saved, or is damaged (its SHA-256 is another): save the evaluation again"
+        raise FileFormatError(msg, path=path)
     return document
 
 
-def _read_rows(path: Path, stated: dict[str, Any]) -> pl.DataFrame:
-    """Read the Parquet file that has the hash which the JSON states: files may have been renamed together."""
+class _Members:
+    """What an object of a document holds, checked as it is taken."""
+
+    def __init__(self, given: dict[str, Any], place: str = "") -> None:
+        self.given = given
+        self.place = place
+
+    def take(self, key: str, kind: type[T]) -> T:
+        """Return a member that is of one type; true and false are no numbers."""
+        if key not in self.given:
+            self.refuse(key, f"is missing, expected {KINDS[kind]}")
+        value = self.given[key]
+        if type(value) is not kind:
+            self.refuse(key, f"must be {KINDS[kind]}, got {as_given(value)}")
+        return value
+
+    def part(self, key: str) -> _Members:
+        """Return an object in it."""
+        return _Members(self.take(key, dict), f"{self.place}{key}.")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of different texts."""
+        listed = self.take(key, list)
+        if not all(isinstance(one, str) and one for one in listed) or len(set(listed)) < len(listed):
+            self.refuse(key, "must be a list of different texts")
+        return tuple(listed)
+
+    def sha256(self, key: str) -> str:
+        """Return a hash; empty where there was nothing to take it of."""
+        value = self.take(key, str)
+        if value and not SHA256.fullmatch(value):
+            self.refuse(key, f"must be a SHA-256 in hexadecimal digits, got {as_given(value)}")
+        return value
+
+    def number(self, key: str) -> float:
+        """Return a number as `_plain` writes it; null is none."""
+        value = self.given.get(key, "")
+        if value is None:
+            return math.nan
+        if isinstance(value, str) and value in {"inf", "-inf"}:
+            return float(value)
+        # an integer may be beyond what a float can be; what JSON calls 1e999 or NaN is not how they are written
+        is_number = type(value) in {int, float} and -sys.float_info.max <= value <= sys.float_info.max
+        if not is_number:
+            self.refuse(key, f"must be a number or null, got {as_given(value)}")
+        return float(value)
+
+    def refuse(self, key: str, problem: str) -> NoReturn:
+        """Raise what is wrong with a member."""
+        msg = f"{self.place}{key} {problem}"
+        raise StoredError(msg)
+
+
+KINDS: dict[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def _evaluation(document: _Members, path: Path) -> Evaluation:
+    of_measures = document.part("measures")
+    measures = [_measure(notation, of_measures.part(notation)) for notation in of_measures.given]
+    if not measures:
+        document.refuse("measures", "names none")
+    if len(set(measures)) < len(measures):
+        document.refuse("measures", "names one twice")
+    n_queries, unjudged = document.take("n_queries", int), document.texts("unjudged_queries")
+    placements: Placements | None = None
+    if document.given["format"] == FIRST_FORMAT:
+        query_ids, scores = read_rows(_beside(path, document.part("per_query")), measures, n_queries)
+    else:
+        query_ids, scores, placements = read_tables(document.take("data", dict), measures, n_queries, unjudged)
+    for one in scores:
+        _check_summary(one, of_measures.part(str(one.measure)))
+    document.part("intervals")
+    if document.take("queries_hash", str) != fingerprints.of_ids(query_ids.tolist()):
+        document.refuse("queries_hash", "is not that of its queries")
+    return Evaluation(
+        scores,
+        name=document.take("name", str),
+        query_ids=query_ids,
+        conventions=_conventions(document.part("conventions")),
+        missing_queries=document.texts("missing_queries"),
+        unjudged_queries=unjudged,
+        placements=placements,
+        qrels=document.sha256("qrels_hash"),
+    )
+
+
+def _beside(path: Path, stated: _Members) -> bytes:
+    """Return the Parquet file that has the hash which the JSON states: files may have been renamed together."""
+    name, sha256 = stated.take("file", str), stated.sha256("sha256")
+    if not name or not name.isprintable() or Path(name).name != name:
+        stated.refuse("file", f"must be the name of a file beside it, got {as_given(name)}")
     beside = path.with_suffix(BESIDE)
-    candidates = [one for one in dict.fromkeys((beside, path.with_name(stated["file"]))) if one.is_file()]
+    candidates = [one for one in dict.fromkeys((beside, path.with_name(name))) if one.is_file()]
     if not candidates:
         msg = f"no such file; it holds the queries of {path.name}: copy it there too, or save the evaluation again"
         raise DataError(msg, path=beside)
     for candidate in candidates:
-        data = candidate.read_bytes()
-        if hashlib.sha256(data).hexdigest() == stated["sha256"]:
-            return pl.read_parquet(io.BytesIO(data))
+        data = readable(candidate).read_bytes()
+        if hashlib.sha256(data).hexdigest() == sha256:
+            return data
     msg = f"does not belong to {path.name}, or was changed: save the evaluation again"
     raise FileFormatError(msg, path=candidates[0])
 
 
-def _evaluation(document: dict[str, Any], rows: pl.DataFrame) -> Evaluation:
-    n_queries, measures = document["n_queries"], document["measures"]
-    if not measures:
-        msg = "it names no measure"
-        raise ValueError(msg)
-    blocks = [rows.slice(n * n_queries, n_queries) for n in range(len(measures))]
-    for notation, block in zip(measures, blocks, strict=True):
-        if not ((block["measure"] == notation).all() and block["query_id"].equals(blocks[0]["query_id"])):
-            msg = f"the rows of {notation} are not where they belong"
-            raise ValueError(msg)
-    named = [_measure(notation, of_measure) for notation, of_measure in measures.items()]
-    query_ids = np.array(blocks[0]["query_id"].to_list(), dtype=object)
-    conventions = document["conventions"]
-    return Evaluation(
-        [_scores(measure, query_ids, block) for measure, block in zip(named, blocks, strict=True)],
-        name=document["name"],
-        query_ids=query_ids,
-        conventions=Conventions(**{one.name: conventions[one.name] for one in fields(Conventions)}),
-        missing_queries=tuple(document["missing_queries"]),
-        unjudged_queries=tuple(document["unjudged_queries"]),
-        qrels=document["qrels_hash"],
-    )
+def _measure(notation: str, of_measure: _Members) -> Measure:
+    higher_is_better, total = of_measure.take("higher_is_better", bool), of_measure.take("total", bool)
+    if of_measure.take("custom", bool):
+        return StoredMeasure(notation=notation, higher_is_better=higher_is_better, total=total)
+    try:
+        measure = parse_measure(notation)
+    except MeasureError as error:
+        msg = f"measures holds {as_given(notation)}, which is none: {error}"
+        raise StoredError(msg) from None
+    if (str(measure), measure.higher_is_better, measure.total) != (notation, higher_is_better, total):
+        of_measure.refuse("higher_is_better", f"and total, or the notation, are not those of {measure}")
+    return measure
 
 
-def _measure(notation: str, of_measure: dict[str, Any]) -> Measure:
-    if not of_measure["custom"]:
-        return parse_measure(notation)
-    return StoredMeasure(notation=notation, higher_is_better=of_measure["higher_is_better"], total=of_measure["total"])
+def _check_summary(scores: Scores, stated: _Members) -> None:
+    """Raise if what the head says of a measure, which people read, is not what its scores say."""
+    if stated.take("n_queries", int) != scores.n_queries:
+        stated.refuse("n_queries", f"is not that of its scores, {scores.n_queries}")
+    numbers = {"mean": scores.mean, "tie_std": scores.mean_tie_std}
+    numbers |= {"tie_min": scores.mean_tie_min, "tie_max": scores.mean_tie_max}
+    for name, own in numbers.items():
+        given = stated.number(name)
+        if not (math.isclose(given, own, rel_tol=EQUAL, abs_tol=EQUAL) or (math.isnan(given) and math.isnan(own))):
+            stated.refuse(name, f"is {given!r}, and that of its scores {own!r}")
+    for name in ("low", "high", "standard_error", "query_standard_error", "tie_standard_error"):
+        stated.number(name)
 
 
-def _scores(measure: Measure, query_ids: TextArray, block: pl.DataFrame) -> Scores:
-    value, mean, std, low, high, error = (block[name].fill_null(math.nan).to_numpy() for name in NUMBERS)
-    spread = StoredSpread(mean, std, (low, high), error, block["has_relevant"].to_numpy())
-    return Scores(measure, query_ids, value, spread)
+def _conventions(stated: _Members) -> Conventions:
+    found = {one.name: stated.given.get(one.name, "") for one in fields(Conventions)}
+    try:
+        for name, allowed in (("ties", POLICIES), ("missing", MISSING), ("no_relevant", NO_RELEVANT)):
+            check_choice(name, found[name], allowed)
+        precision = check_precision(found["score_precision"])
+    except ParameterError as error:
+        msg = f"conventions: {error}"
+        raise StoredError(msg) from None
+    return Conventions(**{**found, "score_precision": precision})

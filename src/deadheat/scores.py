@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.io.values import counted
 from deadheat.spread import SelectedSpread
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Scores:
     spread: Spread = field(repr=False)
 
     def __repr__(self) -> str:
-        return f"<Scores {self.measure}: {self.mean:.4f} over {self.n_queries} queries>"
+        level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
+        return f"<Scores {self.measure}: {level} over {counted(self.n_queries, 'query', 'queries')}>"
 
     @property
     def kept(self) -> BoolArray:
@@ -107,13 +109,37 @@ class Scores:
         return _mean(self.tie_max)
 
     @property
+    def total_tie_std(self) -> float:
+        """Standard deviation of the total when each query's ties are broken at random."""
+        return float(np.sqrt(np.nansum(self.tie_std**2)))
+
+    @property
+    def total_tie_min(self) -> float:
+        """Sum over queries of `tie_min`: the smallest total that tie orders alone can produce."""
+        return float(np.nansum(self.tie_min))
+
+    @property
+    def total_tie_max(self) -> float:
+        """Sum over queries of `tie_max`: the largest total that tie orders alone can produce."""
+        return float(np.nansum(self.tie_max))
+
+    @property
+    def reachable(self) -> float | None:
+        """Mean over the queries that count of the best value that their judgments allow.
+
+        NaN where the judgments allow any; None in a saved evaluation of before it was kept.
+        """
+        found = self.spread.reachable
+        return None if found is None else float(found[self.kept].mean()) if self.n_queries else float("nan")
+
+    @property
     def standard_error(self) -> FloatArray:
         """Monte Carlo error of `tie_mean`, of shape (n_queries,): 0, as that is exact, but for a sampled `Custom`."""
         return self.spread.standard_error
 
     def interval(
         self,
-        method: str = "bca",
+        method: str = "auto",
         *,
         confidence_level: float = 0.95,
         n_resamples: int = 10_000,
@@ -125,8 +151,10 @@ class Scores:
 
         Parameters
         ----------
-        method : {"bca", "percentile", "t"}, default "bca"
-            Bootstrap, bias-corrected and accelerated or by percentiles; or Student's t.
+        method : {"auto", "bca", "percentile", "t", "clopper-pearson"}, default "auto"
+            "auto" is "clopper-pearson" for measures that are 0 or 1 in every order (Hit, P@1) without clusters, and
+            "bca" for all others. Bootstrap, bias-corrected and accelerated or by percentiles; Student's t; or the exact
+            interval of a proportion, which is conservative where ties make values fractions.
         confidence_level : float, default 0.95
             Between 0 and 1.
         n_resamples : int, default 10,000
@@ -145,11 +173,13 @@ class Scores:
         Raises
         ------
         ParameterError
-            A parameter is out of its range, or a query has no cluster.
+            A parameter is out of its range, a query has no cluster, or the method is not for the measure.
 
         References
         ----------
         B. Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987). doi:10.1080/01621459.1987.10478410
+        C. J. Clopper, E. S. Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26 (1934).
+        doi:10.1093/biomet/26.4.404
 
         Examples
         --------
@@ -161,6 +191,15 @@ class Scores:
         (0.719, 0.544, 0.893)
         >>> round(interval.query_standard_error, 3), round(interval.tie_standard_error, 3)
         (0.074, 0.054)
+
+        Two hits of two queries prove little, and equal values of another measure nothing:
+
+        >>> few = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1}, "q2": {"b": 1}}, ["Hit@1", "RR"])
+        >>> hits = few["Hit@1"].interval()
+        >>> hits.method, round(hits.low, 3), hits.high, hits.is_known
+        ('clopper-pearson', 0.158, 1.0, True)
+        >>> few["RR"].interval().unknown
+        'only 2 queries'
         """
         from deadheat.confidence import intervals
 

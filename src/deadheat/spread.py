@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from deadheat.placement import Placements
 
 
+DOUBTFUL = 1e-6  # a standard deviation that may be nothing but rounding, which a square root makes large
+
+
 @dataclass(frozen=True, eq=False)
 class PlacedSpread:
     """A spread that is worked out when it is first looked at.
@@ -35,8 +38,14 @@ class PlacedSpread:
 
     @cached_property
     def std(self) -> FloatArray:
-        """Standard deviation over the orders."""
-        return np.sqrt(self.measure.variance(self.placements))
+        """Standard deviation over the orders, exactly 0 where all give the same value."""
+        found = np.sqrt(self.measure.variance(self.placements))
+        is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
+        if not is_doubtful.any():
+            return found
+        low, high = self.extremes
+        # no standard deviation is above half the range (Popoviciu); what rounding leaves where no order matters is
+        return np.where(is_doubtful, np.minimum(found, (high - low) / 2), found)
 
     @cached_property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
@@ -53,6 +62,11 @@ class PlacedSpread:
         """Which queries have a document that counts as relevant."""
         return self.measure.has_relevant(self.placements)
 
+    @cached_property
+    def reachable(self) -> FloatArray:
+        """The best values that the judgments allow; NaN where they do not say."""
+        return self.measure.reachable(self.placements)
+
 
 @dataclass(frozen=True, eq=False)
 class StoredSpread:
@@ -63,6 +77,8 @@ class StoredSpread:
     mean, std, standard_error : ndarray of float, shape (n_queries,)
     extremes : tuple of two ndarrays of float, shape (n_queries,)
     has_relevant : ndarray of bool, shape (n_queries,)
+    reachable : ndarray of float, shape (n_queries,), or None
+        None in files of before it was kept.
     """
 
     mean: FloatArray
@@ -70,6 +86,7 @@ class StoredSpread:
     extremes: tuple[FloatArray, FloatArray]
     standard_error: FloatArray
     has_relevant: BoolArray
+    reachable: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +127,11 @@ class SelectedSpread:
     def has_relevant(self) -> BoolArray:
         """Which queries have a document that counts as relevant."""
         return self.whole.has_relevant[self.keep]
+
+    @property
+    def reachable(self) -> FloatArray | None:
+        """The best values that the judgments allow; None if they are not known."""
+        return None if self.whole.reachable is None else self.whole.reachable[self.keep]
 
 
 Spread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 
-from deadheat.confidence import cluster_codes
+from deadheat.confidence import KNOWN, cluster_codes
 from deadheat.errors import ColumnError, DeadheatWarning, ParameterError
 from deadheat.evaluation import SMALLEST
+from deadheat.io.values import counted
 from deadheat.queries import Queries
 
 if TYPE_CHECKING:
@@ -28,7 +30,10 @@ Stratum: TypeAlias = "str | tuple[str, ...]"
 """The value of one column, or a tuple of the values of several."""
 
 NONE = "(none)"  # the value of queries that have none
-SUMMARY = ("measure", "n_queries", "mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max", "is_small")
+LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
+"""Words that have an order of their own, of which the alphabet knows nothing."""
+NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
+SUMMARY = ("measure", "n_queries", *NUMBERS, "is_small", *KNOWN)
 AVERAGES = dict.fromkeys(("micro", "macro"), "Float64") | {"n_strata": "Int64"}
 AVERAGES |= dict.fromkeys(("variance", "std"), "Float64") | dict.fromkeys(("lowest", "highest"), "String")
 RESERVED = {*SUMMARY, *AVERAGES}  # a stratum column of that name would stand twice in one of the frames
@@ -37,8 +42,9 @@ RESERVED = {*SUMMARY, *AVERAGES}  # a stratum column of that name would stand tw
 class Strata(Mapping[Stratum, "Evaluation"]):
     """An evaluation of each stratum of queries. Made by :meth:`Evaluation.by`.
 
-    A mapping of stratum to `Evaluation`, sorted; queries without a value in a column are in the stratum "(none)", the
-    last one.
+    A mapping of stratum to `Evaluation`, in order: levels (easy, medium, hard; low, medium, high) as they rise, then
+    numbers by size, then other values by the alphabet, numbers in them by size. Queries without a value in a column are
+    in the stratum "(none)", the last one.
 
     Attributes
     ----------
@@ -87,7 +93,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
 
     def summary(
         self,
-        method: str = "bca",
+        method: str = "auto",
         *,
         confidence_level: float = 0.95,
         n_resamples: int = 10_000,
@@ -107,8 +113,9 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         -------
         polars.DataFrame
             The stratum columns, measure, n_queries (that have a value), mean, low, high, standard_error, tie_std,
-            tie_min, tie_max (of the mean over tie orders) and is_small. With one query or none, low, high and
-            standard_error are null.
+            tie_min, tie_max (of the mean over tie orders), is_small, and of the interval ci_method, known and unknown
+            (why not; else empty). With one query or none, low, high and standard_error are null, but for the ends of
+            "clopper-pearson".
         """
         import polars as pl
 
@@ -123,13 +130,15 @@ class Strata(Mapping[Stratum, "Evaluation"]):
                 *(scores.mean, interval.low, interval.high, interval.standard_error),
                 *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
                 scores.n_queries < self.smallest,
+                *(getattr(interval, attribute) for attribute in KNOWN.values()),
             )
             for stratum, part in self.items()
             for scores, interval in zip(part, found[stratum].values(), strict=True)
         ]
-        numbers = dict.fromkeys(SUMMARY[2:-1], pl.Float64)
+        numbers = dict.fromkeys(NUMBERS, pl.Float64)
         texts = dict.fromkeys([*self.columns, "measure"], pl.String)
         schema: dict[str, Any] = {**texts, "n_queries": pl.Int64, **numbers, "is_small": pl.Boolean}
+        schema |= {"ci_method": pl.String, "known": pl.Boolean, "unknown": pl.String}
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def intervals(self, **options: Unpack[IntervalOptions]) -> dict[Stratum, dict[str, Interval]]:
@@ -259,7 +268,7 @@ def groups(
     Returns
     -------
     dict of str (of several columns: tuple) to ndarray of bool, shape (n_queries,)
-        Sorted, and the strata "(none)" of queries without a value behind the others.
+        In the order of :class:`Strata`, the strata "(none)" of queries without a value behind the others.
     """
     ids, names, table = list(query_ids), names_of(columns), Queries.of(queries)
     labels = [table.column(name, ids) for name in names]
@@ -272,6 +281,21 @@ def groups(
     codes = {values: code for code, values in enumerate(found)}
     of_query = np.array([codes[values] for values in rows], np.int64)
     return {values if len(names) > 1 else values[0]: of_query == code for values, code in codes.items()}
+
+
+def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *, pool_languages: bool) -> list[str]:
+    """Return the stratum columns: those that were asked for, behind the language if there are several.
+
+    Raises
+    ------
+    NoCommonQueryError
+        The table has none of the queries, whether it is needed for strata or not.
+    """
+    queries.check_common(query_ids)
+    column = queries.language_column
+    if column is None or column in by or pool_languages or len(queries.languages(query_ids)) < 2:
+        return list(by)
+    return [column, *by]
 
 
 def names_of(columns: str | Sequence[str]) -> list[str]:
@@ -313,9 +337,29 @@ def is_assigned(stratum: Stratum) -> bool:
     return NONE not in keys_of(stratum)
 
 
-def order(stratum: Stratum) -> list[tuple[bool, str]]:
-    """Return what strata are sorted by: "(none)" behind all others."""
-    return [(key == NONE, key) for key in keys_of(stratum)]
+def order(stratum: Stratum) -> list[tuple[Any, ...]]:
+    """Return what strata are sorted by.
+
+    Examples
+    --------
+    >>> sorted(["hard", "(none)", "Medium", "k10", "easy", "k9", "10", "9.5"], key=order)
+    ['easy', 'Medium', 'hard', '9.5', '10', 'k9', 'k10', '(none)']
+    """
+    return [_order(key) for key in keys_of(stratum)]
+
+
+def _order(value: str) -> tuple[Any, ...]:
+    """Return what the values of a column are sorted by: levels, numbers, other values, "(none)"."""
+    word = " ".join(value.casefold().replace("_", " ").replace("-", " ").split())
+    rank = next((place for place, words in enumerate(LEVELS) if word in words), None)
+    if rank is not None:
+        return 0, rank, value
+    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", value):
+        return 1, float(value), value
+    parts = re.split("([0-9]+)", value)
+    # a longer number is the larger one; how many digits Python makes an integer of is limited
+    parts[1::2] = [f"{len(digits):09}{digits}" for digits in (one.lstrip("0") for one in parts[1::2])]
+    return 3 if value == NONE else 2, parts, value
 
 
 def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries, stacklevel: int) -> None:
@@ -338,8 +382,8 @@ def _warn_of_unassigned(
     if lacking:
         shown = ", ".join(lacking[:3]) + (", ..." if len(lacking) > 3 else "")
         warnings.warn(
-            f"{len(lacking)} of {len(ids)} queries ({shown}) have no {' or no '.join(names)} in {table.where}:"
-            f" they form the stratum {NONE!r}",
+            f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({shown}) have no {' or no '.join(names)}"
+            f" in {table.where}: they form the stratum {NONE!r}",
             DeadheatWarning,
             stacklevel=stacklevel,
         )

@@ -78,6 +78,13 @@ def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
     return placements.moved(above, np.ones_like(above))
 
 
+def check_row_order(run: Run, ties: str) -> None:
+    """Raise `RowOrderError` if a policy asks for the order of the rows, and their engine has none."""
+    if ties == "input" and not run.is_polars:
+        msg = f"ties='input' needs rows in an order, and {run.where} has none: use a file, a dict or an eager frame"
+        raise RowOrderError(msg)
+
+
 def by_rule(placements: Placements, qrels: Qrels, run: Run, rule: str) -> Placements:
     """Break ties by document id (descending, by UTF-8 bytes, as trec_eval does) or by the order of the input.
 
@@ -103,9 +110,6 @@ def _documents_first(placements: Placements, qrels: Qrels, run: Run, rule: str, 
 
     judged, retrieved = relational.same_engine(qrels, run)
     if rule == "input":
-        if not run.is_polars:
-            msg = f"ties='input' needs rows in an order, and {run.where} has none: use a file, a dict or an eager frame"
-            raise RowOrderError(msg)
         retrieved = nw.from_native(retrieved.to_native().with_row_index("row"))
     tie, by_id = ["query_id", "score"], rule == "doc_id"
     tied = relational.rows_tied_with_judged(judged, retrieved)

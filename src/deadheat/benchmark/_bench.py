@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from deadheat.arguments import count, generator, whole
 from deadheat.benchmark._evaluating import evaluate_part
 from deadheat.benchmark._measures import check_depth, cutoff_of, measures_of
-from deadheat.benchmark._parts import check_cluster, check_expected, count_verbatim, parts_of
+from deadheat.benchmark._parts import check_by, check_cluster, check_expected, count_verbatim, parts_of
 from deadheat.benchmark._result import BenchResult, Key, Settings
 from deadheat.benchmark._searching import Search
 from deadheat.benchmark._store import Store
@@ -23,7 +24,7 @@ from deadheat.comparison import Design
 from deadheat.errors import DeadheatWarning, ParameterError, SourceTypeError, check_choice
 from deadheat.measures import MaxRel
 from deadheat.ontology import KINDS, Ontology, read_ontology
-from deadheat.retrievers import RunFile, identity, make_retrievers
+from deadheat.retrievers import RunFile, described, identity, make_retrievers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +50,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     rng: np.random.Generator | int | None = 0,
     *,
     at: Sequence[int] | None = None,
+    by: str | Sequence[str] = (),
     ontology: Ontology | str | Path | None = None,
     kind: str = "lin",
     synonyms: str = "exact",
@@ -60,7 +62,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
-    method: str = "bca",
+    method: str = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> BenchResult:
     """Run retrievers on labelled cases, and compare them; each set and each language by itself.
@@ -81,10 +83,14 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         A folder for runs, evaluations and a report. Runs that are finished there, of the same retriever, texts,
         documents and `k`, are not made again, but for those of functions and objects without a ``key``. Evaluations
         and report are those of the last call: evaluations of the call before it that it has not made are removed.
+        One call at a time works in a folder, and no file is replaced that was not written by one.
     rng : numpy.random.Generator or int, default 0
         Of intervals and tests.
     at : sequence of int, optional
         Cutoffs of the default measures: 1, 3, 5 and 10.
+    by : str or sequence of str, optional
+        Columns of strata that the reports show: "difficulty", "category" or "domain"; of several, every combination.
+        By default the report in `output` shows each column that has labels, and the screen none.
     ontology : Ontology or path, optional
         MaxRel is then on its judgments: the highest similarity of a retrieved document to an expected one.
     kind : str, default "lin"
@@ -111,7 +117,8 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     ParameterError
         An option is not known.
     DataError
-        Cases or collection cannot be used, or are not of the same ids.
+        Cases or collection cannot be used, or are not of the same ids; or `output` holds other files of these names, or
+        is in use by another call.
     """
     k = count("k", k)
     check_choice("kind", kind, KINDS)
@@ -120,10 +127,15 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     tell = progress or (lambda _: None)
     chosen = measures_of(measures, at, has_ontology=ontology is not None)
     check_depth(chosen, k)
-    systems = make_retrievers(retrievers)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DeadheatWarning)
+        systems = make_retrievers(retrievers)
+    # the name of a retriever with that of a file; what libraries warn of while they are loaded is nothing to tell
+    confused = [str(one.message) for one in caught if issubclass(one.category, DeadheatWarning)]
     design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, _seed(rng))
     _check_design(design, list(systems), has_clusters=cluster is not None)
     parts = parts_of(cases, limit)
+    strata = check_by(by, parts) if by else ()
     _check_parts(parts, systems, cluster)
     documents, terms = _read(collection, ontology, synonyms, tell)
     settings = Settings(
@@ -136,28 +148,33 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         limit=limit,
         ontology=None if terms is None else repr(terms).strip("<>"),
         kind=kind,
+        by=strata,
+        systems={name: described(one) for name, one in systems.items()},
     )
     graded = [one for one in chosen if isinstance(one, MaxRel)]
-    notes = list(check_expected(parts, documents, terms if graded else None))
+    notes = [*confused, *check_expected(parts, documents, terms if graded else None)]
+    if terms is not None and not graded:
+        notes.append(f"the ontology changes nothing: only MaxRel is on it; add {_max_rel(chosen, k)} to the measures")
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
-    search = partial(Search, documents=documents, k=k, store=store, tell=tell)
-    runs = _run_all(systems, parts, search, settings, terms)
-    result = BenchResult(
-        evaluations=runs.evaluations,
-        comparisons=_compare(runs.evaluations, parts, design, cluster),
-        parts={(part.name, part.language): part for part in parts},
-        retrievers=tuple(systems),
-        settings=settings,
-        chance=chance,
-        verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
-        reused=tuple(runs.reused),
-        notes=tuple(dict.fromkeys([*notes, *runs.notes])),
-    )
-    for note in result.notes:
-        warnings.warn(note, DeadheatWarning, stacklevel=2)
-    if store is not None:
-        _save(result, store, documents, systems)
+    with nullcontext() if store is None else store.held(parts, systems, k):
+        search = partial(Search, documents=documents, k=k, store=store, tell=tell)
+        runs = _run_all(systems, parts, search, settings, terms)
+        result = BenchResult(
+            evaluations=runs.evaluations,
+            comparisons=_compare(runs.evaluations, parts, design, cluster),
+            parts={(part.name, part.language): part for part in parts},
+            retrievers=tuple(systems),
+            settings=settings,
+            chance=chance,
+            verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
+            reused=tuple(runs.reused),
+            notes=tuple(dict.fromkeys([*notes, *runs.notes])),
+        )
+        for note in result.notes:
+            warnings.warn(note, DeadheatWarning, stacklevel=2)
+        if store is not None:
+            _save(result, store, documents, systems)
     return result
 
 
@@ -196,6 +213,11 @@ def _save(result: BenchResult, store: Store, documents: Collection, retrievers: 
         part = result.parts[key[:2]]
         store.save(part, evaluation, result.interval_options(part))
     store.finish(result.report(), summarise(result, documents, retrievers))
+
+
+def _max_rel(measures: Sequence[Measure], k: int) -> MaxRel:
+    """Return a MaxRel that goes with other measures: at the deepest of their cutoffs, or at 10."""
+    return MaxRel(cutoff=max(map(cutoff_of, measures)) or min(k, 10))
 
 
 def _seed(rng: np.random.Generator | int | None) -> int:

@@ -76,7 +76,7 @@ def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], na
     with warnings.catch_warnings():
         # that the ids are of the same collection was checked before: here it means that nothing good was found
         warnings.filterwarnings("ignore", "no retrieved document is judged", DeadheatWarning)
-        return evaluate(qrels, Run(found, name=name), measures, check_duplicates=False)
+        return evaluate(qrels, Run(found, name=name), measures, missing="empty", check_duplicates=False)
 
 
 def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:

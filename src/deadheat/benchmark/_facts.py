@@ -5,28 +5,35 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from deadheat.benchmark._parts import STRATA
 from deadheat.benchmark._result import Key
 from deadheat.cases import SMALL
+from deadheat.evaluation import SMALLEST
 from deadheat.io.values import counted
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
 from deadheat.report.model import Fact
-from deadheat.report.numbers import format_cell, three
+from deadheat.report.numbers import MARK, format_cell, three
 from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_strata import few_queries
+from deadheat.report.totals import tell_counts
+from deadheat.strata import label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from deadheat.benchmark._parts import Part
-    from deadheat.benchmark._result import BenchResult
+    from deadheat.benchmark._result import BenchResult, Grouping
 
 
-def tell(result: BenchResult, *, left_out: int = 0) -> Iterator[Fact]:
+def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
     """Give the facts.
 
     Parameters
     ----------
     result : BenchResult
+    groupings : sequence of Grouping, default ()
+        The strata that the report shows.
     left_out : int, default 0
         Measures that the report does not show.
     """
@@ -39,10 +46,13 @@ def tell(result: BenchResult, *, left_out: int = 0) -> Iterator[Fact]:
     yield Fact(
         "k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"
     )
+    told = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
+    yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(told))
     yield Fact("languages", list(result.languages), "languages", _languages(result))
     yield Fact("ties", "expected", "ties", broken_by("expected", None))
     yield from _of_measures(result, left_out)
-    yield from _of_intervals(result)
+    yield from _of_strata(result, groupings)
+    yield from _of_intervals(result, groupings)
     yield from _of_tests(result)
     yield from _of_cases(result)
     yield Fact("notes", list(result.notes))
@@ -57,6 +67,7 @@ def _languages(result: BenchResult) -> str:
 
 
 def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
+    yield from tell_counts(result.measures)
     if left_out:
         yield Fact("", None, "measures", f"{left_out} more in the report, in csv and in json")
     if any(isinstance(one, AP) and one.norm == "min" for one in result.measures):
@@ -84,14 +95,52 @@ def _of_grades(result: BenchResult) -> Iterator[Fact]:
         yield Fact("grades_below_1", low, "grades", f"{text} take 1 or more as relevant")
 
 
-def _of_intervals(result: BenchResult) -> Iterator[Fact]:
+def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+    """Name the columns of strata, and the strata of few cases."""
+    yield Fact("by", list(result.settings.by))
+    held = [name for name in STRATA if any(name in part.strata for part in result.parts.values())]
+    if held and not groupings:
+        yield Fact("", None, "strata", f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it")
+    by = result.settings.by
+    if lacking := [str(part) for part in result.parts.values() if not set(by) <= set(part.strata)]:
+        yield Fact("", None, "strata", f"{', '.join(lacking)}: no case has a {' and a '.join(by)}", is_note=True)
+    small = {
+        f"{one.part} {label(stratum)}": len(evaluation.query_ids)
+        for one in groupings
+        for strata in one.strata.values()
+        for stratum, evaluation in strata.items()
+        if stratum in strata.small
+    }
+    yield Fact("small_strata", small)
+    if small:
+        yield Fact("", None, MARK, few_queries(small, SMALLEST, unit="cases"), is_note=True)
+
+
+def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
     """Say how the intervals were made, and what clusters make of them."""
     design, cluster = result.settings.design, result.settings.cluster
     column = cluster if cluster is None or isinstance(cluster, str) else "given"
     yield Fact("cluster", column)
-    found = [one for own in result.intervals.values() for one in own.values()]
+    on = {key: f" on {part}" if len(result.parts) > 1 else "" for key, part in result.parts.items()}
+    found = [
+        (measure, f"{measure} of {key.retriever}{on[key[:2]]}", one)
+        for key, own in result.intervals.items()
+        for measure, one in own.items()
+    ]
+    found += [
+        (measure, f"{measure} of {key.retriever} on {one.part} {label(stratum)}", interval)
+        for one in groupings
+        for key, strata in one.intervals.items()
+        for stratum, own in strata.items()
+        for measure, interval in own.items()
+    ]
+    differences = [
+        (f"{pair.measure} of {pair.system} - {pair.baseline}{on[key]}", pair)
+        for key, comparison in result.comparisons.items()
+        for pair in comparison.pairs
+    ]
     clusters = "" if column is None else f"clusters ({column})"
-    yield from tell_intervals(design, found, clusters=clusters, unit=("case", "cases"))
+    yield from tell_intervals(design, found, differences, clusters=clusters, unit=("case", "cases"))
     widths: dict[str, float | None] = {}
     for key, part in result.parts.items():
         if column is None:
@@ -139,8 +188,10 @@ def _of_repeats(part: Part) -> Iterator[Fact]:
 
 def _of_tests(result: BenchResult) -> Iterator[Fact]:
     if result.comparisons:
-        pairs = [pair for one in result.comparisons.values() for pair in one.pairs]
-        yield from tell_tests(result.settings.design, pairs, has_clusters=result.settings.cluster is not None)
+        places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
+        placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
+        has_clusters = result.settings.cluster is not None
+        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=("case", "cases"))
 
 
 def _of_cases(result: BenchResult) -> Iterator[Fact]:
@@ -151,13 +202,13 @@ def _of_cases(result: BenchResult) -> Iterator[Fact]:
             alike.setdefault(result.evaluations[Key(*key, name)].missing_queries, []).append(name)
         alike.pop((), None)
         for ids, names in alike.items():
-            of = f"{len(ids):,} of {len(part.cases):,} cases of {part} ({three(ids)})"
+            of = f"{len(ids):,} of {counted(len(part.cases), 'case')} of {part} ({three(ids)})"
             yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0", is_note=True)
     yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
     yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})
     for key, count in result.verbatim.items():
         if count:
-            of = f"{count:,} of {len(result.parts[key].cases):,} cases of {result.parts[key]}"
+            of = f"{count:,} of {counted(len(result.parts[key].cases), 'case')} of {result.parts[key]}"
             yield Fact(
                 "", None, "easy cases", f"{of} are a text of an expected document, but for upper case and blanks"
             )

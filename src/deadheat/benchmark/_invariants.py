@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.benchmark._measures import cutoff_of, uncut
+from deadheat.io.values import counted
 from deadheat.measures import RR, Hit, MaxRel, P, R
 
 if TYPE_CHECKING:
@@ -68,5 +69,6 @@ def _has_one(evaluation: Evaluation, recall: R) -> BoolArray | None:
 def _hold(evaluation: Evaluation, rule: str, holds: BoolArray) -> None:
     if not holds.all():
         query = evaluation.query_ids[int(np.argmin(holds))]
-        msg = f"{rule} does not hold for {query!r} of {evaluation.name}, and {int((~holds).sum())} queries in all"
+        failing = counted(int((~holds).sum()), "query", "queries")
+        msg = f"{rule} does not hold for {query!r} of {evaluation.name}, and {failing} in all"
         raise BrokenInvariantError(msg)

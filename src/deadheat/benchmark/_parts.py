@@ -16,10 +16,10 @@ from deadheat.data import label_of
 from deadheat.errors import ColumnError, DataError, ParameterError, did_you_mean
 from deadheat.io.values import counted
 from deadheat.report.numbers import three
-from deadheat.strata import NONE
+from deadheat.strata import NONE, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from deadheat.collection import Collection
     from deadheat.ontology import Ontology
@@ -119,6 +119,20 @@ def check_cluster(column: object) -> None:
     allowed = ", ".join(map(repr, COLUMNS))
     msg = f"cluster must be one of {allowed} or a dict of case id to cluster, got {column!r}."
     raise ParameterError(msg + did_you_mean(str(column), COLUMNS))
+
+
+def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, ...]:
+    """Return the columns of strata; raise `ParameterError` if no case has a label in one."""
+    names, held = names_of(columns), sorted({name for part in parts for name in part.strata})
+    for name in names:
+        if name == "language":
+            msg = "by='language' is no column of strata here: each language is reported by itself"
+            raise ParameterError(msg)
+        if name not in held:
+            has = f"those that have labels are {', '.join(map(repr, held))}" if held else "no case has labels"
+            msg = f"no case has a {name!r}: {has}.{did_you_mean(str(name), held)}"
+            raise ParameterError(msg)
+    return tuple(names)
 
 
 def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:

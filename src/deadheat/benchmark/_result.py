@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from deadheat.errors import DeadheatWarning, ParameterError, did_you_mean
+from deadheat.benchmark._parts import check_by
+from deadheat.confidence import KNOWN
+from deadheat.errors import DeadheatWarning
 from deadheat.io.values import counted
 from deadheat.report.numbers import NOISE
-from deadheat.strata import NONE, stratify
+from deadheat.strata import NONE, NUMBERS, stratify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -24,9 +26,7 @@ if TYPE_CHECKING:
     from deadheat.confidence import Interval, IntervalOptions
     from deadheat.evaluation import Evaluation
     from deadheat.measures import Measure
-    from deadheat.strata import Strata
-
-NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
+    from deadheat.strata import Strata, Stratum
 
 
 class Key(NamedTuple):
@@ -53,6 +53,10 @@ class Settings:
     ontology : str or None
     kind : str
         Of similarity.
+    by : tuple of str
+        Columns of the strata that the reports show, one by one or, if there are several, by their combinations.
+    systems : dict of str to str
+        What each retriever is, in words.
     """
 
     collection: str
@@ -64,6 +68,40 @@ class Settings:
     limit: int | None = None
     ontology: str | None = None
     kind: str = "lin"
+    by: tuple[str, ...] = ()
+    systems: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The cases of a part by the values of columns.
+
+    Attributes
+    ----------
+    part : Part
+    columns : tuple of str
+    strata : dict of Key to Strata
+        Of each retriever.
+    intervals : dict of Key to dict of stratum to dict of str to Interval
+        By measure.
+    """
+
+    part: Part
+    columns: tuple[str, ...]
+    strata: Mapping[Key, Strata]
+    intervals: Mapping[Key, Mapping[Stratum, Mapping[str, Interval]]]
+
+    def __str__(self) -> str:
+        return f"{self.part} by {' and '.join(self.columns)}"
+
+    def select(self, measures: Sequence[Measure]) -> Self:
+        """Return it with the intervals of some measures."""
+        names = [str(one) for one in measures]
+        found = {
+            key: {stratum: {name: own[name] for name in names} for stratum, own in strata.items()}
+            for key, strata in self.intervals.items()
+        }
+        return replace(self, intervals=found)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,6 +137,7 @@ class BenchResult:
     verbatim: Mapping[tuple[str, str], int] = field(default_factory=dict)
     reused: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
+    _groupings: dict[tuple[str, ...], tuple[Grouping, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         measure = str(self.measures[0])
@@ -151,17 +190,25 @@ class BenchResult:
         -------
         polars.DataFrame
             cases, language, retriever, measure, n_cases, mean, low, high, standard_error, tie_std, tie_min, tie_max,
-            and chance (what random terms have; null but for MaxRel with an ontology).
+            chance (what random terms have; null but for MaxRel with an ontology), and of the interval ci_method, known
+            and unknown (why not; else empty).
         """
         import polars as pl
 
+        from deadheat.forking import check_threads
+
+        check_threads()
         rows = [
-            (*key, str(scores.measure), scores.n_queries, *self._numbers(key, str(scores.measure)))
+            (
+                *(*key, str(scores.measure), scores.n_queries, *self._numbers(key, str(scores.measure))),
+                *(getattr(self.intervals[key][str(scores.measure)], attribute) for attribute in KNOWN.values()),
+            )
             for key, one in self.evaluations.items()
             for scores in one
         ]
         texts = dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String)
         schema: dict[str, Any] = {**texts, "n_cases": pl.Int64, **dict.fromkeys([*NUMBERS, "chance"], pl.Float64)}
+        schema |= {"ci_method": pl.String, "known": pl.Boolean, "unknown": pl.String}
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def averages(self) -> pl.DataFrame:
@@ -197,33 +244,43 @@ class BenchResult:
                 rows.append((name, str(measure), *row, *ends, pooled))
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
-    def by(self, column: str) -> dict[Key, Strata]:
+    def by(self, columns: str | Sequence[str]) -> dict[Key, Strata]:
         """Return the strata of each evaluation by difficulty, category or domain.
 
         Parameters
         ----------
-        column : str
-            Sets without a label there are left out.
+        columns : str or sequence of str
+            Of several, every combination that occurs is a stratum. Sets without a label in one are left out.
 
         Returns
         -------
         dict of Key to Strata
         """
-        held = sorted({name for part in self.parts.values() for name in part.strata})
-        if column not in held:
-            has = f"those that have labels are {', '.join(map(repr, held))}" if held else "no case has labels"
-            msg = f"no case has a {column!r}: {has}.{did_you_mean(str(column), held)}"
-            raise ParameterError(msg)
+        names = check_by(columns, self.parts.values())
+        return {key: strata for one in self.parts.values() for key, strata in self._by(names, one).items()}
+
+    def groupings(self, columns: Sequence[str]) -> tuple[Grouping, ...]:
+        """Return the strata of each part that has labels in some columns, with the intervals of all measures."""
+        names = tuple(columns)
+        if names not in self._groupings:
+            found = []
+            for part in self.parts.values():
+                if strata := self._by(names, part):
+                    options = self.interval_options(part)
+                    intervals = {key: one.intervals(**options) for key, one in strata.items()}
+                    found.append(Grouping(part, names, strata, intervals))
+            self._groupings[names] = tuple(found)
+        return self._groupings[names]
+
+    def _by(self, columns: Sequence[str], part: Part) -> dict[Key, Strata]:
+        """Return the strata of a part by retriever; none if it has no labels in a column."""
+        if not set(columns) <= set(part.strata):
+            return {}
+        queries = part.cases.queries()
+        keys = (Key(part.name, part.language, name) for name in self.retrievers)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeadheatWarning)  # cases without a label are a stratum that is named so
-            return self._by(column)
-
-    def _by(self, column: str) -> dict[Key, Strata]:
-        return {
-            key: stratify(one, column, self.parts[key[:2]].cases.queries(), pool_languages=True)
-            for key, one in self.evaluations.items()
-            if column in self.parts[key[:2]].strata
-        }
+            return {key: stratify(self.evaluations[key], columns, queries, pool_languages=True) for key in keys}
 
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""

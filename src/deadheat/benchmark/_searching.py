@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deadheat.errors import DeadheatWarning
+from deadheat.io.values import counted
 from deadheat.retrievers import identity, key_of, retrieve
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 # Part of the key of a finished run: raised when a retriever of ours, or `retrieve`, finds something else than before
 # for the same texts, documents and options, so that no run of the old kind is used again. The number of the release
 # would make all runs again that it does not touch, and those of a model take hours. 2: BM25 finds what shares a word,
-# not what scores above 0.
-SEARCH = 2
+# not what scores above 0. 3: equal embeddings tie in any batch; bm25+ with k1=0; no NaN is dropped.
+SEARCH = 3
 
 
 @dataclass
@@ -74,7 +75,7 @@ class Search:
         self._warn_of_strangers(found)
         if self.store is not None:
             self.store.write(part, self.name, key, found, seconds)
-        self.tell(f"{self.name} on {part}: {len(ids):,} searches in {seconds:.1f} s")
+        self.tell(f"{self.name} on {part}: {counted(len(ids), 'search', 'searches')} in {seconds:.1f} s")
         return found, False
 
     def _prepare(self) -> None:

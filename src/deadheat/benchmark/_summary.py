@@ -49,6 +49,7 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
         "k": settings.k,
         "limit": settings.limit,
         "measures": list(map(str, settings.measures)),
+        "by": list(settings.by),
         "ontology": settings.ontology,
         "similarity": settings.kind if settings.ontology else None,
         "design": dict(vars(settings.design)),

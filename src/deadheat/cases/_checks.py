@@ -67,7 +67,7 @@ def check_labels(document: Document, cases: Cases) -> Iterator[Finding]:
     for name in LABELS:
         lacking = [case for case in cases if getattr(case, name) is None]
         if lacking:
-            lack = f"{len(lacking):,} of {len(cases):,} cases lack"
+            lack = f"{len(lacking):,} of {counted(len(cases), 'case')} lack"
             where = f" ({listed_lines([case.line for case in lacking])})"
             if len(lacking) == len(cases):
                 lack, where = "all cases lack" if len(cases) > 1 else "the case lacks", ""
@@ -157,7 +157,7 @@ def check_independence(document: Document, cases: Cases) -> Iterator[Finding]:
         seen.update(case.expected_ids)
     if sharing:
         n, lines = len(sharing), listed_lines([case.line for case in sharing])
-        message = f"{n:,} of {len(cases):,} cases expect an id that a case before them expects too ({lines})"
+        message = f"{n:,} of {counted(len(cases), 'case')} expect an id that a case before them expects too ({lines})"
         advice = "They are not independent: take intervals by cluster, one for each expected id."
         yield _about("shared_ids", document, message, advice, [])
 

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+import signal
 import sys
+import threading
 import traceback
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from copy import copy
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from deadheat.cli.words import in_phrases, in_words, options_of
-from deadheat.errors import DataError, DeadheatError, DeadheatWarning, MeasureError, SourceTypeError, did_you_mean
+from deadheat.errors import (
+    DataError,
+    DeadheatError,
+    DeadheatWarning,
+    MeasureError,
+    SourceTypeError,
+    did_you_mean,
+    on_terminal,
+    printable,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import FrameType
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 DEBUG = "deadheat.debug"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the quota, the limit on the size of files
 
 
 class Failure(click.ClickException):
@@ -41,7 +56,8 @@ class Failure(click.ClickException):
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message, after the traceback if there is one."""
         if self.cause is not None:
-            click.echo("".join(traceback.format_exception(self.cause)), file=file, err=file is None, nl=False)
+            told = _shown("".join(traceback.format_exception(self.cause)))
+            click.echo(told, file=file, err=file is None, nl=False)
         super().show(file)
 
 
@@ -60,13 +76,17 @@ class App(click.Group):
         if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
             known = list(self.commands)
             ctx.fail(f"no command {name!r}.{did_you_mean(name, known)} All: {', '.join(known)}")
-        return super().resolve_command(ctx, args)
+        found, command, own = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:  # a shell that completes words is not corrected
+            refuse_repeats(command, click.Context(command, info_name=found, parent=ctx), own)
+        return found, command, own
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run the command; its exceptions become messages."""
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "no retrieved document", DeadheatWarning)  # the commands say it
+                warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
@@ -74,6 +94,8 @@ class App(click.Group):
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 forget_stdout()
                 raise click.exceptions.Exit(BROKEN_PIPE) from None
+            if isinstance(error, OSError) and error.errno in FULL:
+                forget_stdout()
             command = self.commands.get(ctx.invoked_subcommand or "", self)
             raise failure(error, options_of(command), debug=bool(ctx.meta.get(DEBUG))) from None
 
@@ -85,16 +107,25 @@ class App(click.Group):
         standalone_mode: bool = True,
         **extra: Any,  # noqa: ANN401 - what click passes on
     ) -> Any:  # noqa: ANN401 - what click returns
-        """Run the command line and exit: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug, 130 interrupted."""
+        """Run the command line and exit: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug, 128 + n a signal."""
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
+        with _signals_as_exceptions() as received:
+            code = self._exit_code(args, prog_name, extra)
+        sys.exit(received[0] if received else code)
+
+    def _exit_code(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
+        """Run the command line, print what went wrong, and return the exit code."""
         code: int | None
+        _buffer_stdout()
         try:
             code = super().main(args, prog_name, standalone_mode=False, **extra)
             if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
                 sys.stdout.flush()
         except click.ClickException as error:
-            error.show()
+            vars(error)["message"] = _shown(error.message)  # click declares it as final
+            with _stderr_may_fail():
+                error.show()
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
             code = INTERRUPTED
@@ -103,9 +134,114 @@ class App(click.Group):
             code = BROKEN_PIPE
         except OSError as error:  # such as a full disk behind the output of --help
             forget_stdout()
-            click.echo(f"Error: cannot write: {error.strerror or error}", err=True)
+            say(f"Error: cannot write: {reason(error)}")
             code = BAD_DATA
-        sys.exit(code or 0)
+        except (SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a panic of Polars is no Exception; Python would exit with 1
+            shown = failure(error, {}, debug="--debug" in (sys.argv[1:] if args is None else args))
+            with _stderr_may_fail():
+                shown.show()
+            code = shown.exit_code
+        return code or 0
+
+
+@contextmanager
+def _signals_as_exceptions() -> Iterator[list[int]]:
+    """End the program on SIGTERM and SIGHUP by an exception, so that temporary files are removed.
+
+    Gives a list that gets the exit code: Polars, in the middle of writing, makes another error of the exception.
+    A signal that is ignored stays ignored (nohup), and a second one does not disturb the first.
+    """
+    received: list[int] = []
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in names] if threading.current_thread() is threading.main_thread() else []
+    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+
+    def end(number: int, _: FrameType | None) -> None:
+        for one in changed:
+            signal.signal(one, signal.SIG_IGN)
+        received.append(128 + number)
+        raise SystemExit(received[0])
+
+    for number in changed:
+        signal.signal(number, end)
+    try:
+        yield received
+    except SystemExit:
+        if not received:
+            raise
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _buffer_stdout() -> None:
+    """Give standard output a buffer if it has none (PYTHONUNBUFFERED, python -u).
+
+    Without one, Python takes a write for done that the system has cut short, as on a disk that becomes full.
+    """
+    stream = sys.stdout
+    raw = getattr(stream, "buffer", None)  # none in a test, and of None if it was closed
+    if isinstance(raw, io.RawIOBase):
+        buffer = io.BufferedWriter(raw)
+        sys.stdout = io.TextIOWrapper(buffer, stream.encoding, stream.errors, line_buffering=stream.isatty())
+
+
+def say(text: str) -> None:
+    """Write a line to standard error, with escapes for what a terminal would obey."""
+    with _stderr_may_fail():
+        click.echo(on_terminal(text), err=True)
+
+
+def _shown(text: str) -> str:
+    """Return a message of several lines with escapes for what a terminal would obey."""
+    return "\n".join(map(on_terminal, text.split("\n")))
+
+
+@contextmanager
+def _stderr_may_fail() -> Iterator[None]:
+    """Go on where standard error cannot be written: what is said there changes no exit code."""
+    try:
+        yield
+    except OSError:
+        with suppress(OSError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def reason(error: OSError) -> str:
+    """Return why the system refuses to write."""
+    if error.errno == errno.EFBIG:
+        return "the file would be larger than the limit on the size of files (ulimit -f)"
+    return error.strerror or str(error)
+
+
+def refuse_repeats(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
+    """Raise an error if an option with a single value is given several: click takes the last in silence.
+
+    The words are read once more by the command's own parser, as if every option could be repeated. A flag may be given
+    twice, but not with its opposite.
+    """
+    options = {str(own.name): own for own in command.params if isinstance(own, click.Option) and not own.multiple}
+    collecting = copy(command)
+    collecting.params = [_repeatable(own) if own.name in options else own for own in command.params]
+    given, _, _ = collecting.make_parser(ctx).parse_args(list(args))
+    for name, option in options.items():
+        values = given.get(name)
+        if not isinstance(values, list) or len(values) < 2 or (option.is_flag and len(set(values)) < 2):
+            continue
+        if option.is_flag:
+            raise click.UsageError(f"{option.opts[0]} and {option.secondary_opts[0]} exclude each other", ctx)
+        times = "twice" if len(values) == 2 else f"{len(values)} times"
+        shown = " and ".join(repr(value) if isinstance(value, str) else "without a value" for value in values)
+        raise click.UsageError(f"{max(option.opts, key=len)} takes one value, got it {times}: {shown}", ctx)
+
+
+def _repeatable(option: click.Parameter) -> click.Parameter:
+    """Return a copy of an option that collects what it is given."""
+    found = copy(option)
+    vars(found)["multiple"] = True
+    return found
 
 
 def forget_stdout() -> None:
@@ -114,7 +250,7 @@ def forget_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def failure(error: Exception, options: Mapping[str, str], *, debug: bool) -> Failure:
+def failure(error: BaseException, options: Mapping[str, str], *, debug: bool) -> Failure:
     """Return an exception as a message with its exit code, in the words of a command with these options."""
     cause = error if debug else None
     if isinstance(error, MeasureError):  # parameters of a measure are written in Python's way here too
@@ -126,8 +262,14 @@ def failure(error: Exception, options: Mapping[str, str], *, debug: bool) -> Fai
     if isinstance(error, MemoryError):
         return Failure("not enough memory for this data", BAD_DATA, cause)
     if isinstance(error, OSError) and error.strerror:
-        where = "" if error.filename is None else f"{error.filename}: "
-        return Failure(f"{where}{error.strerror}", BAD_DATA, cause)
+        where = (
+            "cannot write: "
+            if error.errno in FULL
+            else ""
+            if error.filename is None
+            else f"{printable(str(error.filename))}: "
+        )
+        return Failure(f"{where}{reason(error)}", BAD_DATA, cause)
     message = (
         f"{type(error).__name__}: {error}\nThis is a mistake in deadheat; please report it with the output of --debug."
     )

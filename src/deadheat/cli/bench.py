@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import debug_option
+from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.intervals import also_of_test, comparing_options, intervals_of
 from deadheat.cli.options import (
     alternative_option,
     complete_from,
     correction_option,
+    decompressed_option,
     examples,
     measure_option,
     parsed_measures,
@@ -37,7 +38,7 @@ EXAMPLES = examples(
     "deadheat bench cases.csv --collection documents.csv --output results",
     "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
     "    --retriever 'bm25(k1=1.2)' --retriever other.run.gz --output results",
-    "deadheat bench cases.json --collection hp.obo.gz --ontology hp.obo.gz --limit 20",
+    "deadheat bench cases.json --collection hp.obo.gz --ontology hp.obo.gz --limit 20 --by difficulty",
     "deadheat bench cases.json --collection hp.obo.gz --retriever bm25 \\",
     "    --retriever all-MiniLM-L6-v2 --baseline bm25 --cluster expected_ids",
 )
@@ -76,6 +77,12 @@ EXAMPLES = examples(
 @click.option(
     "--at", callback=parsed_numbers, metavar="K,K,...", help="Cutoffs of the default measures; default 1,3,5,10."
 )
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Also report by difficulty, category or domain of the cases; by their combinations if it is repeated.",
+)
 @click.option("--k", type=click.IntRange(1), default=50, show_default=True, help="Documents for each text.")
 @click.option("--ontology", type=PATH, metavar="FILE", help="MaxRel is then the highest similarity in it.")
 @click.option(
@@ -104,8 +111,10 @@ EXAMPLES = examples(
     type=click.Choice(FORMATS),
     default="table",
     show_default=True,
-    help="Of what is printed. csv has the means only; differences and averages are in the other formats.",
+    help="Of what is printed. csv has the means only, with --by those of the strata; differences and averages are in"
+    " the other formats.",
 )
+@decompressed_option
 @debug_option
 def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Run retrievers on labelled cases, and compare them; each set and each language by itself.
@@ -140,6 +149,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
             options["output"],
             options["seed"],
             at=options["at"],
+            by=options["by"],
             ontology=options["ontology"],
             kind=options["similarity"] or "lin",
             synonyms=options["synonyms"],
@@ -152,10 +162,10 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
             confidence_level=intervals["confidence_level"],
             n_resamples=intervals["n_resamples"],
             method=intervals["method"],
-            progress=lambda line: click.echo(line, err=True),
+            progress=say,
         )
     if options["output"] is not None:
-        click.echo(f"saved in {options['output']}", err=True)
+        say(f"saved in {options['output']}")
     _warn([str(one.message) for one in caught], result)
     form = options["form"]
     report = data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form == "markdown")
@@ -166,7 +176,12 @@ def _read(path: str, options: dict[str, Any]) -> Cases:
     from deadheat.cases import read_cases
 
     names = {"id_pattern": "id_pattern", "language": "language", "format": "input_format"}
-    return read_cases(path, **{name: options[option] for name, option in names.items()})
+    cases = read_cases(path, **{name: options[option] for name, option in names.items()})
+    given = options["language"]
+    if others := [str(name) for name in cases.by_language() if given is not None and name != given]:
+        text = f"--language {given} is for cases without a language: those in {', '.join(others)} of {path} keep theirs"
+        say(f"Warning: {text}")
+    return cases
 
 
 @contextmanager
@@ -176,7 +191,7 @@ def _goes_on(output: str | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if output is not None:
-            click.echo("Interrupted; the same command goes on", err=True)
+            say("Interrupted; the same command goes on")
         raise
 
 
@@ -190,4 +205,4 @@ def _warn(messages: Sequence[str], result: BenchResult) -> None:
     """Print warnings that the report does not hold."""
     for message in dict.fromkeys(messages):
         if message not in result.notes:
-            click.echo(f"Warning: {message}", err=True)
+            say(f"Warning: {message}")

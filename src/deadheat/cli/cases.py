@@ -6,7 +6,7 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path, label
-from deadheat.cli.options import complete_from, examples, unique_names
+from deadheat.cli.options import complete_from, decompressed_option, examples, unique_names
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.validate import input_format_option, language_option, pattern_option
 
@@ -31,6 +31,7 @@ EXAMPLES = examples(
 @language_option
 @input_format_option
 @output_options(*FORMATS)
+@decompressed_option
 @debug_option
 def cases(
     files: tuple[str, ...],

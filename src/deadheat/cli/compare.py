@@ -10,12 +10,13 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path, label, shown_path
-from deadheat.cli.grouping import columns_of, queries_path, read_queries, stratum_options
+from deadheat.cli.grouping import queries_path, read_queries, stratum_options
 from deadheat.cli.intervals import also_of_test, cluster_option, comparing_options, intervals_of
 from deadheat.cli.options import (
     alternative_option,
     check_conventions,
     correction_option,
+    decompressed_option,
     duplicates_option,
     examples,
     measure_option,
@@ -71,6 +72,7 @@ EXAMPLES = examples(
 @no_relevant_option
 @precision_option
 @duplicates_option
+@decompressed_option
 @debug_option
 def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs by pairs over the same queries.
@@ -78,7 +80,8 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     For each measure: the means with their intervals, the differences with p values before and after the correction
     (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
     what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number;
-    csv has a row a pair, to which --margin and --detect add columns.
+    csv has a row a pair, to which --margin and --detect add columns. Of counts all this is of totals, --margin and
+    --detect too; csv and json have them in total, where others have a mean.
     """
     # what is mistyped is said before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
@@ -151,7 +154,7 @@ def _report(comparison: Comparison, qrels: str, queries: Queries | None, options
     from deadheat.errors import DeadheatWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_comparison import report_comparison
-    from deadheat.report.of_planning import beside, list_equivalence, list_sample_sizes
+    from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
 
     strata, columns = None, _columns(comparison, queries, options)
     if queries is not None and columns:
@@ -168,6 +171,7 @@ def _report(comparison: Comparison, qrels: str, queries: Queries | None, options
     if options["detect"]:
         added.append(list_sample_sizes(parts, columns, options["detect"]))
     asked = [Fact(name, options[name]) for name in ("margin", "detect")]
+    asked += doubt_equivalence(parts) if options["margin"] else ()
     tables = (*report.tables, *added)
     if form == "csv":  # which has room for one
         tables = (beside(report.tables[0], *added),)
@@ -194,6 +198,8 @@ def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list
 
 
 def _columns(comparison: Comparison, queries: Queries | None, options: dict[str, Any]) -> Sequence[str]:
+    from deadheat.strata import columns_of
+
     if queries is None:
         return ()
     return columns_of(queries, comparison.query_ids.tolist(), options["by"], pool_languages=options["pool_languages"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import sys
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadheat.cli.app import BAD_DATA, Failure, debug_option
+from deadheat.cli.app import BAD_DATA, Failure, debug_option, say
 from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path
-from deadheat.cli.options import complete_from, examples
+from deadheat.cli.options import complete_from, decompressed_option, examples
 from deadheat.cli.output import writing
 from deadheat.cli.progress import progress
 from deadheat.cli.words import in_phrases, options_of
@@ -51,6 +50,7 @@ _FORMATS = complete_from("deadheat.io:FORMATS")
 )
 @click.option("--tag", help="Last field of a TREC run; default deadheat.")
 @click.option("--force", is_flag=True, help="Replace OUT if it is there.")
+@decompressed_option
 @debug_option
 def convert(  # noqa: PLR0917 - click passes by name
     source: str,
@@ -84,7 +84,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     with writing(target):
         _write(frame, target, table.kind, written, tag or TAG)
     what = "qrels" if table.kind == "qrels" else "a run"
-    click.echo(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}", err=True)
+    say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}")
 
 
 def _format_of(target: str, given: str | None) -> Format:
@@ -181,20 +181,22 @@ def _may_be_either(path: Path, form: Format) -> bool:
 
 def _columns(path: Path, form: Format) -> Iterable[object]:
     """Return the names of a table's columns, none if it cannot be read: whoever reads it says why."""
+    from deadheat.errors import DataError
     from deadheat.io.source import blocks
+    from deadheat.io.tabular import names_of_columns
 
     if form == "parquet":
         import polars as pl
 
         try:
             return pl.read_parquet_schema(path)
-        except (pl.exceptions.PolarsError, OSError):
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             return ()
-    first = next((line for line in next(blocks(path), b"").decode(errors="replace").splitlines() if line.strip()), "")
-    if form != "jsonl":
-        return next(csv.reader([first], delimiter="\t" if form == "tsv" else ","), ())
     try:
-        row = json.loads(first)
-    except ValueError:
+        if form != "jsonl":
+            return names_of_columns(path, "\t" if form == "tsv" else ",")
+        block = next(blocks(path, has_lines=True), b"").decode(errors="replace")
+        row = json.loads(next((line for line in block.splitlines() if line.strip()), ""))
+    except (DataError, ValueError, RecursionError):
         return ()
     return row if isinstance(row, dict) else ()

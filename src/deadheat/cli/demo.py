@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadheat.cli.app import debug_option
+from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH
 from deadheat.cli.options import examples
 from deadheat.cli.output import output_options, prepare, print_report, writing
@@ -91,6 +91,8 @@ def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:
 
 def _copy(data: Path, folder: Path, *, force: bool) -> None:
     """Copy the files that are not there yet; refuse to replace one that differs, before any is written."""
+    from deadheat.io.writing import replacing
+
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"{str(folder)!r} is a file, expected a folder")
     sources = [path for path in sorted(data.iterdir()) if path.is_file() and path.suffix != ".py"]
@@ -101,11 +103,12 @@ def _copy(data: Path, folder: Path, *, force: bool) -> None:
     with writing(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         for path in new:
-            shutil.copyfile(path, folder / path.name)
+            with path.open("rb") as source, replacing(folder / path.name) as file:
+                shutil.copyfileobj(source, file)
     if new:
         runs = _runs(data).values()
         others = [path.name for path in sources if path.name != QRELS and path not in runs]
-        click.echo(f"{folder}: {', '.join([QRELS, f'{len(runs)} runs', *others])}", err=True)
+        say(f"{folder}: {', '.join([QRELS, f'{len(runs)} runs', *others])}")
 
 
 def _is_copied(path: Path, target: Path) -> bool:

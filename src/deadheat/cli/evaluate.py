@@ -11,9 +11,10 @@ import click
 from deadheat.cli.app import debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path, label, save_paths, shown_path
 from deadheat.cli.grouping import group, queries_path, read_queries, stratum_options
-from deadheat.cli.intervals import interval_options, intervals_of, with_queries
+from deadheat.cli.intervals import check_proportions, interval_options, intervals_of, with_queries
 from deadheat.cli.options import (
     check_conventions,
+    decompressed_option,
     duplicates_option,
     examples,
     measure_option,
@@ -68,13 +69,15 @@ EXAMPLES = examples(
     "--save",
     type=PATH,
     metavar="FILE.json",
-    help="Save the evaluation for deadheat gate and dh.load_evaluation; of several runs, name a folder.",
+    help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; of several runs, name a folder."
+    " Replaces an earlier save, and nothing else.",
 )
 @output_options(*FORMATS)
 @missing_option
 @no_relevant_option
 @precision_option
 @duplicates_option
+@decompressed_option
 @debug_option
 def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
@@ -99,6 +102,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     form = prepare(options["form"], options["output"], inputs=inputs)
     options = _checked(options, form)
     measures = parsed_measures(notations)
+    check_proportions(options["intervals"], measures)
     names = unique_names(given, lambda path: label(path, "run"))
     targets = save_paths(options["save"], names, inputs, options["output"])
     check_inputs(inputs)

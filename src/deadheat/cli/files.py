@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deadheat.errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,17 +38,12 @@ def label(path: str, default: str) -> str:
     """
     from deadheat.data import label_of
 
-    return _made_up(path, default) or _printable(label_of(Path(path)))
+    return _made_up(path, default) or printable(label_of(Path(path)))
 
 
 def shown_path(path: str, default: str) -> str:
     """Return the path of a file as people gave it, or a word for what a shell makes up."""
-    return _made_up(path, default) or _printable(path)
-
-
-def _printable(name: str) -> str:
-    """Return a name with escapes for what would break a line of a report."""
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in name)
+    return _made_up(path, default) or printable(path)
 
 
 def _made_up(path: str, default: str) -> str:
@@ -101,6 +98,8 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
     >>> save_paths("results", ["bm25", "b/dense"], [])
     ['results/bm25.json', 'results/b_dense.json']
     """
+    from deadheat.io.naming import LONGEST, file_name
+
     if target is None:
         return []
     is_folder = Path(target).is_dir() or target.endswith(os.sep)
@@ -109,14 +108,17 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
         raise click.UsageError(f"--save {target}: {len(names)} runs are saved in a folder, which has no ending")
     if len(names) == 1 and not is_folder and not is_file:
         raise click.UsageError(f"--save {target}: name a file that ends in .json, or a folder that is there")
-    paths = [target] if is_file else [str(Path(target) / f"{re.sub(r'[/:]', '_', name)}.json") for name in names]
+    most = LONGEST - 15  # with room for an ending
+    paths = [target] if is_file else [str(Path(target) / f"{file_name(name, most)}.json") for name in names]
+    from deadheat.saved import refuse_foreign
+
     for path in paths:
-        own = {os.path.realpath(path), os.path.realpath(Path(path).with_suffix(".parquet"))}
-        if output is not None and os.path.realpath(output) in own:
+        if output is not None and os.path.realpath(output) == os.path.realpath(path):
             raise click.UsageError(f"--save and --output both write {output!r}: choose another name for one of them")
         if paths.count(path) > 1:
             raise click.UsageError(f"--save {target}: two runs would be saved as {path}; give their files other names")
         for given in inputs:
-            if any(_is_same_file(own, Path(given)) for own in (Path(path), Path(path).with_suffix(".parquet"))):
+            if _is_same_file(Path(path), Path(given)):
                 raise click.UsageError(f"--save {target} would replace the input {given!r}: choose another name")
+        refuse_foreign(path)
     return paths

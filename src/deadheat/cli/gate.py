@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import GATE_FAILED, debug_option
+from deadheat.cli.app import GATE_FAILED, debug_option, say
 from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path, label
 from deadheat.cli.intervals import interval_options, intervals_of
 from deadheat.cli.options import (
     check_conventions,
     complete_from,
+    decompressed_option,
     duplicates_option,
     examples,
     missing_option,
@@ -34,10 +36,12 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "junit", "github")
 OF_SUFFIX = {".xml": "junit", ".md": "github"}
 PYPROJECT = "pyproject.toml"
+OF_FILES = ("no_regression", "no_worse_than", "alpha", "by", "pool_languages", "allow_unknown")
 EXAMPLES = examples(
     "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
     "deadheat gate qrels.txt dense.run --preset rag",
-    "deadheat gate results/dense.json --baseline results/main.json --no-worse-than 0.01",
+    "deadheat gate results/dense.json --baseline results/main.json --no-regression --no-worse-than 0.01",
+    "deadheat gate results/dense.json -c 'each(language): nDCG@10 >= .5' --queries queries.csv",
     "deadheat gate qrels.txt dense.run              # the gates of pyproject.toml",
     "deadheat gate results/dense.json --preset rag --format junit -o gates.xml",
     "deadheat gate results/dense.json --preset rag --format github >> $GITHUB_STEP_SUMMARY",
@@ -48,7 +52,37 @@ NO_GATE = (
 )
 
 
-@click.command(short_help="Check thresholds and regressions; exit code 1 if a gate failed.", **EXAMPLES)
+class GateCommand(click.Command):
+    """The command, whose help names the gates of each preset."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the text, and the presets behind it."""
+        super().format_help_text(ctx, formatter)
+        with formatter.section("Presets"), formatter.indentation():
+            formatter.write(click.wrap_text(_presets(), formatter.width - 4, "  ", "  ", preserve_paragraphs=True))
+            formatter.write("\n")
+
+
+def _presets() -> str:
+    """Return every preset: its gates and where they come from."""
+    from deadheat.gates import PRESETS, SOURCES
+
+    return "\n\n".join(f"{name}: {', '.join(gates)}. From the {SOURCES[name]}." for name, gates in PRESETS.items())
+
+
+def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - the signature is click's
+    if not value:
+        return
+    from deadheat.gates import PRESETS, SOURCES
+
+    for name, gates in PRESETS.items():
+        click.echo("\n".join([f"{name}: {SOURCES[name]}", *(f"  {gate}" for gate in gates)]))
+    ctx.exit()
+
+
+@click.command(
+    cls=GateCommand, short_help="Check thresholds and regressions; exit code 1 if a gate failed.", **EXAMPLES
+)
 @click.argument("files", type=PATH, nargs=-1, required=True, metavar="SAVED | QRELS RUN")
 @click.option(
     "-c",
@@ -56,11 +90,20 @@ NO_GATE = (
     "checks",
     multiple=True,
     metavar="GATE",
-    help="Such as 'nDCG@10 >= 0.8', on the mean; also low(...) and high(...), the ends of its confidence interval, and"
-    " tie_min(...), tie_max(...), tie_std(...). Operators: >=, >, <=, <. May be repeated.",
+    help="Such as 'nDCG@10 >= 0.8', on the mean (of counts: the total); also low(...) and high(...), the ends of its"
+    " confidence interval, and tie_min(...), tie_max(...), tie_std(...). Operators: >=, >, <=, <. 'each(language):"
+    " nDCG@10 >= .5' is checked in each stratum. May be repeated.",
 )
 @click.option(
     "--preset", metavar="NAME", shell_complete=complete_from("deadheat.gates:PRESETS"), help="Gates with a name: rag."
+)
+@click.option(
+    "--list-presets",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_presets,
+    help="Print the gates of every preset and where they come from.",
 )
 @click.option(
     "--config",
@@ -71,19 +114,43 @@ NO_GATE = (
 )
 @click.option("--baseline", type=PATH, metavar="FILE", help="A saved evaluation that this one must not be worse than.")
 @click.option(
+    "--no-regression",
+    is_flag=True,
+    help="Fail a significant loss against --baseline (the default). Passing proves little with few queries.",
+)
+@click.option(
     "--no-worse-than",
-    type=click.FloatRange(0),
+    type=float,
     metavar="MARGIN",
-    help="A change for the worse that is tolerated; default 0.",
+    help="Fail unless a loss of MARGIN or more against --baseline is ruled out (non-inferiority).",
 )
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
     metavar="LEVEL",
-    help="Level of the tests against the baseline, each by itself; default 0.05.",
+    help="One-sided level of both tests against the baseline, each measure by itself; default 0.05.",
 )
 @interval_options
-@click.option("--queries", type=PATH, metavar="FILE", help="The table that has the column of --cluster.")
+@click.option(
+    "--queries",
+    type=PATH,
+    metavar="FILE",
+    help="The table that has the columns of --by, each(...) and --cluster. Queries in several languages are checked by"
+    " language.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Check every gate in each stratum as well, by a column of --queries; by combinations if it is repeated."
+    " Corrected over strata.",
+)
+@click.option("--pool-languages", is_flag=True, help="Check queries in different languages together.")
+@click.option(
+    "--allow-unknown",
+    is_flag=True,
+    help="Let a gate pass on fewer than 5 queries, or on an interval without width: it proves nothing.",
+)
 @format_option(*FORMATS)
 @output_option
 @ties_option
@@ -91,6 +158,7 @@ NO_GATE = (
 @no_relevant_option
 @precision_option
 @duplicates_option
+@decompressed_option
 @debug_option
 @click.pass_context
 def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -99,38 +167,37 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
     SAVED is what deadheat evaluate --save or Evaluation.save wrote; with QRELS RUN, the measures of the gates and of
     the baseline are evaluated, under any --ties but random.
 
-    A baseline fails only a mean that is significantly worse by more than the margin (a one-sided paired t test); it
-    must be of the same qrels and queries, under the same conventions.
+    A baseline must be of the same qrels and queries, under the same conventions. --no-regression fails a loss that is
+    significant (a one-sided paired t test); --no-worse-than fails unless a loss of the margin is ruled out.
 
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
     from deadheat.gates import gate as check_gates
     from deadheat.saved import load_evaluation
 
-    form, given, others = _prepared(ctx, files, options)
+    form, given = _prepared(ctx, files, options)
     settings = _settings(options)
     thresholds = _thresholds(options, settings)
-    baseline_path = options["baseline"] or (settings.baseline if settings else None)
-    of_intervals = _check_usage(options, thresholds, baseline_path)
-    check_inputs([*given, *others, *([str(baseline_path)] if baseline_path else [])])
+    baseline_path = _first(options["baseline"], settings and settings.baseline)
+    queries_path = _first(options["queries"] and input_path(options["queries"]), settings and settings.queries)
+    of_intervals = _check_usage(options, settings, thresholds, baseline_path, queries_path)
+    check_inputs([*given, *(str(path) for path in (options["config"], baseline_path, queries_path) if path)])
     baseline = load_evaluation(baseline_path) if baseline_path else None
     evaluation = load_evaluation(given[0]) if len(given) == 1 else _evaluate(given, thresholds, baseline, options)
-    # a file may name the margin of a baseline that only some calls have
     result = check_gates(
         evaluation,
         thresholds,
         baseline=baseline,
-        no_worse_than=_chosen("no_worse_than", options, settings) if baseline is not None else 0.0,
-        alpha=_chosen("alpha", options, settings),
-        **_with_level(of_intervals, options, settings),
+        **_asked(options, settings, has_baseline=baseline is not None),
+        **_with_level(of_intervals, options, settings, queries_path),
     )
     _print(result, evaluation, form, options["output"], settings)
     if not result.passed:
         raise click.exceptions.Exit(GATE_FAILED)
 
 
-def _prepared(ctx: click.Context, files: Sequence[str], options: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return the format, the files to check and those beside them; refuse what is mistyped before anything is read."""
+def _prepared(ctx: click.Context, files: Sequence[str], options: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return the format and the files to check; refuse what is mistyped before anything is read."""
     if len(files) > 2:
         raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
     given = [input_path(path) for path in files]
@@ -139,15 +206,13 @@ def _prepared(ctx: click.Context, files: Sequence[str], options: dict[str, Any])
         form = OF_SUFFIX.get(Path(output).suffix.lower())
     others = [str(options[name]) for name in ("baseline", "config", "queries") if options[name] is not None]
     form = prepare(form, output, FORMATS, [*given, *others])
-    if options["queries"] is not None and options["cluster"] is None:
-        raise click.UsageError("--queries is the table of --cluster COLUMN: give --cluster too")
     check_conventions(options, without=["random"])  # a gate that passes by luck is none
     if len(given) == 1:
         for name in passed_on(options):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 word = "check-duplicates" if name == "check_duplicates" else name.replace("_", "-")
                 raise click.UsageError(f"--{word} is for QRELS RUN: {files[0]} was evaluated already")
-    return form, given, others
+    return form, given
 
 
 def _settings(options: dict[str, Any]) -> GateSettings | None:
@@ -169,23 +234,51 @@ def _thresholds(options: dict[str, Any], settings: GateSettings | None) -> tuple
 
 
 def _check_usage(
-    options: dict[str, Any], thresholds: Sequence[Threshold], baseline: str | Path | None
+    options: dict[str, Any],
+    settings: GateSettings | None,
+    thresholds: Sequence[Threshold],
+    baseline: str | Path | None,
+    queries: str | Path | None,
 ) -> IntervalOptions:
     """Refuse options that nothing is there for; return those of intervals."""
     if not thresholds and baseline is None:
         raise click.UsageError(NO_GATE)
-    for name in ("no_worse_than", "alpha"):
-        if baseline is None and options[name] is not None:
+    for name in ("no_regression", "no_worse_than", "alpha"):
+        if baseline is None and options[name] not in {None, False}:
             raise click.UsageError(f"--{name.replace('_', '-')} is about a baseline: give --baseline FILE too")
-    if baseline is not None:
-        check_output(options["output"], [str(baseline)])
+    if options["no_worse_than"] is not None and not 0 < options["no_worse_than"] < math.inf:
+        given = f"{options['no_worse_than']:g}"
+        hint = "; --no-regression asks for a significant loss" if given == "0" else ""
+        raise click.UsageError(f"--no-worse-than must be a number above 0, got {given}{hint}")
+    by = options["by"] or (settings.by if settings else ())
+    has_strata = bool(by) or any(one.by for one in thresholds)
+    if has_strata and queries is None:
+        what = "--by" if by else "each(...)"
+        raise click.UsageError(f"{what} is about a table of queries: give --queries FILE too")
+    if queries is not None and not has_strata and options["cluster"] is None:
+        raise click.UsageError("--queries is the table of --by, each(...) and --cluster: give one of them too")
+    if options["pool_languages"] and queries is None:
+        raise click.UsageError("--pool-languages is about a table of queries: give --queries FILE too")
+    check_output(options["output"], [str(path) for path in (baseline, queries) if path is not None])
     needs_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
     return intervals_of(
-        options,
+        {**options, "queries": queries},
         None,
         for_what="" if needs_intervals else "a gate such as -c 'low(RR) > 0.7'",
         also=() if baseline is None else ("cluster",),  # the tests against it take clusters too
     )
+
+
+def _asked(options: dict[str, Any], settings: GateSettings | None, *, has_baseline: bool) -> dict[str, Any]:
+    """Return the arguments of the gates that a file may give too: what was given goes before what the file says."""
+    found = {name: _first(options[name] or None, getattr(settings, name, None)) for name in OF_FILES}
+    if not has_baseline:  # a file may name the margin of a baseline that only some calls have
+        found = {name: value for name, value in found.items() if name not in {"no_regression", "no_worse_than"}}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _first(given: Any, of_file: Any) -> Any:  # noqa: ANN401 - of whatever type the option is
+    return of_file if given is None else given
 
 
 def _evaluate(
@@ -207,20 +300,19 @@ def _evaluate(
 
 
 def _with_level(
-    of_intervals: IntervalOptions, options: dict[str, Any], settings: GateSettings | None
+    of_intervals: IntervalOptions, options: dict[str, Any], settings: GateSettings | None, queries: str | Path | None
 ) -> IntervalOptions:
-    """Return the options of intervals with the level of the file, if none was given."""
+    """Return the options of intervals with the level of the file, if none was given, and the table of queries."""
     if options["level"] is None and settings is not None and settings.confidence_level is not None:
         of_intervals = {**of_intervals, "confidence_level": settings.confidence_level}
-    return {**of_intervals, "queries": options["queries"]}
+    return {**of_intervals, "queries": queries}
 
 
-def _chosen(key: str, options: dict[str, Any], settings: GateSettings | None) -> float:
-    """Return what was given, or else what the file says, or else the default."""
-    from deadheat.gates import GateOptions
-
-    given = (options[key], getattr(settings, key, None), getattr(GateOptions, key))
-    return next(float(value) for value in given if value is not None)
+def _not_asked(result: GateResult, settings: GateSettings | None) -> tuple[str, ...]:
+    """Return what a file asks of a baseline that was not given."""
+    if settings is None or result.baseline is not None:
+        return ()
+    return tuple(name for name in ("no_regression", "no_worse_than") if getattr(settings, name))
 
 
 def _print(
@@ -231,7 +323,9 @@ def _print(
     from deadheat.report.of_gate import report_gate
 
     sources = "" if settings is None else str(settings.path)
-    report = report_gate(result, evaluation, sources=sources, marks=form == "github")
+    report = report_gate(
+        result, evaluation, sources=sources, marks=form == "github", not_asked=_not_asked(result, settings)
+    )
     if form == "junit":
         emit(as_junit(result, report), output)
     elif form == "github":
@@ -239,4 +333,4 @@ def _print(
     else:
         print_report(report, form=form, output=output)
     if output not in {None, STDOUT}:
-        click.echo(result.summary, err=True)
+        say(result.summary)

@@ -60,26 +60,11 @@ def read_queries(path: str | None, by: Sequence[str], cluster: str | None = None
     return queries
 
 
-def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *, pool_languages: bool) -> list[str]:
-    """Return the stratum columns: those that were asked for, behind the language if there are several.
-
-    Raises
-    ------
-    NoCommonQueryError
-        The table has none of the queries, whether it is needed for strata or not.
-    """
-    queries.check_common(query_ids)
-    column = queries.language_column
-    if column is None or column in by or pool_languages or len(queries.languages(query_ids)) < 2:
-        return list(by)
-    return [column, *by]
-
-
 def group(evaluations: Sequence[Evaluation], queries: Queries, options: dict[str, Any]) -> Grouping:
     """Return the strata of evaluations, and what the report says of them."""
     from deadheat.errors import DeadheatWarning
     from deadheat.report.of_strata import Grouping
-    from deadheat.strata import stratify
+    from deadheat.strata import columns_of, stratify
 
     query_ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
     by, pool_languages = options["by"], options["pool_languages"]

@@ -48,9 +48,10 @@ def _resampling(of_level: str, of_resamples: str) -> Callable[[Callable[..., Any
     )
     method = click.option(
         "--ci-method",
-        metavar="bca|percentile|t",
-        shell_complete=complete_from("deadheat.stats:METHODS"),
-        help="Bootstrap, bias-corrected and accelerated (default) or by percentiles; or Student's t.",
+        metavar="METHOD",
+        shell_complete=complete_from("deadheat.confidence:METHODS"),
+        help="auto (default): clopper-pearson for measures that are 0 or 1 (Hit, P@1; not with --cluster), bca for"
+        " others. bca, percentile: bootstrap; t: Student's t; clopper-pearson: exact for proportions.",
     )
     n_resamples = click.option(
         "--n-resamples", type=int, metavar="N", help=f"{of_resamples}, 99 or more; default 10000."
@@ -81,9 +82,8 @@ def intervals_of(
         Names in `OPTIONS` that something else needs too: these may be given where no interval needs them.
     """
     from deadheat import arguments
-    from deadheat.confidence import intervals
+    from deadheat.confidence import METHODS, PROPORTION, intervals
     from deadheat.errors import check_choice
-    from deadheat.stats import METHODS
 
     given = {name: options[name] for name in OPTIONS if options[name] is not None}
     of_intervals = [name for name in given if name not in also]
@@ -96,12 +96,26 @@ def intervals_of(
         arguments.level("confidence_level", given["level"])
     if "n_resamples" in given:
         arguments.resamples(given["n_resamples"])
-    if method == "t" and "n_resamples" in of_intervals:
-        raise click.UsageError("--n-resamples is of a bootstrap, got --ci-method t, which takes no resamples")
+    if method in {"t", PROPORTION} and "n_resamples" in of_intervals:
+        raise click.UsageError(f"--n-resamples is of a bootstrap, got --ci-method {method}, which takes no resamples")
+    if method == PROPORTION and "cluster" in given:
+        raise click.UsageError(
+            f"--ci-method {PROPORTION} takes independent queries, got --cluster: auto, bca, percentile and t allow it"
+        )
     if "cluster" in given and not options["queries"]:
         raise click.UsageError("--cluster is a column of a table of queries: give --queries FILE too")
     chosen = {ARGUMENTS[name]: value for name, value in given.items()}
     return cast("IntervalOptions", {**(intervals.__kwdefaults__ or {}), **chosen, "rng": seed or 0})
+
+
+def check_proportions(options: IntervalOptions, measures: list[str] | None) -> None:
+    """Refuse intervals of proportions of measures that are none, before files are read."""
+    from deadheat.confidence import PROPORTION, method_of
+    from deadheat.evaluating import parse_measures
+
+    if options.get("method") == PROPORTION:
+        for measure in parse_measures(measures):
+            method_of(PROPORTION, measure, has_clusters=False)
 
 
 def with_queries(options: IntervalOptions, queries: Queries | None) -> IntervalOptions:

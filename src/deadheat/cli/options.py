@@ -77,7 +77,7 @@ test_option = click.option(
     default="randomization",
     show_default=True,
     shell_complete=complete_from("deadheat.pairing:TESTS"),
-    help="randomization, bootstrap, t, wilcoxon, sign or tukey.",
+    help="randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
 )
 correction_option = click.option(
     "--correction",
@@ -99,6 +99,24 @@ precision_option = click.option(
     "--score-precision",
     metavar="PRECISION",
     help="Round all scores first: float32, float16, bfloat16 or a number of decimals.",
+)
+
+
+def _allow_decompressed(ctx: click.Context, _: click.Parameter, value: int | None) -> None:
+    if value is not None:
+        from deadheat.io import max_decompressed
+
+        ctx.with_resource(max_decompressed(value))
+
+
+decompressed_option = click.option(
+    "--max-decompressed",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    expose_value=False,
+    callback=_allow_decompressed,
+    help="Most bytes that a compressed file or a pipe may hold in memory when unpacked [default: 4 GB, or 200 times the"
+    " compressed size]. Compressed TREC is read piece by piece and needs no limit.",
 )
 
 

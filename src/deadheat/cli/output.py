@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import sys
 from contextlib import contextmanager
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import BAD_DATA, Failure, forget_stdout
+from deadheat.cli.app import BAD_DATA, Failure, forget_stdout, reason, say
 from deadheat.cli.files import STDOUT, check_output
+from deadheat.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -110,7 +112,9 @@ def print_report(report: Report, *, form: str, output: str | None, digits: int |
     else:
         from deadheat.report.as_csv import as_csv
 
-        emit(as_csv(report.tables[0], digits=digits), output)
+        text = as_csv(report.tables[0], digits=digits)
+        is_shown = output in {None, STDOUT} and is_terminal()  # elsewhere it is data, which stays as it is
+        emit(printable(text, "\n\t") if is_shown else text, output)
         _tell(report)
 
 
@@ -120,10 +124,10 @@ def _tell(report: Report) -> None:
 
     for fact in report.facts:
         if fact.is_warning:
-            click.echo(f"Warning: {fact.text}", err=True)
+            say(f"Warning: {fact.text}")
         elif fact.is_note:
             heading = "" if fact.heading == MARK else f"{fact.heading}: "  # no number is marked there
-            click.echo(f"Note: {heading}{fact.text}", err=True)
+            say(f"Note: {heading}{fact.text}")
 
 
 def warn_of_strangers(evaluations: Iterable[Evaluation]) -> None:
@@ -132,7 +136,7 @@ def warn_of_strangers(evaluations: Iterable[Evaluation]) -> None:
 
     for one in evaluations:
         if not len(one.placements.query):
-            click.echo(f"Warning: {nothing_judged(one.name)}", err=True)
+            say(f"Warning: {nothing_judged(one.name)}")
 
 
 def as_screen(report: Report, *, digits: int | None = None, output: str | None = None) -> str:
@@ -141,9 +145,10 @@ def as_screen(report: Report, *, digits: int | None = None, output: str | None =
 
     from deadheat.report.as_text import as_text
 
-    width = shutil.get_terminal_size().columns
+    is_file = output not in {None, STDOUT}
+    width = None if is_file else _screen_width()
     text = as_text(report, width=width, digits=digits)
-    if output not in {None, STDOUT}:
+    if is_file:
         return text.plain
     console = Console(width=width, highlight=False, markup=False, emoji=False)
     with writing(output), console.capture() as capture:  # unbuffered, it writes an empty text
@@ -151,17 +156,26 @@ def as_screen(report: Report, *, digits: int | None = None, output: str | None =
     return capture.get()
 
 
+def _screen_width() -> int | None:
+    """Return the columns of the terminal, or those that COLUMNS asks for; a pipe has no width."""
+    if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    return None
+
+
 def emit(text: str, output: str | None = None) -> None:
     """Write text and a line end to standard output, or to a file that appears only when it is complete."""
     with writing(output):
         if output is None or output == STDOUT:
+            if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+                raise Failure("cannot write: standard output is closed", BAD_DATA)
             sys.stdout.write(_printable(text) + "\n")
             sys.stdout.flush()
             return
         from deadheat.io.writing import replacing
 
         with replacing(output) as file:
-            file.write((text + "\n").encode())
+            file.write((text + "\n").encode(errors="backslashreplace"))
 
 
 @contextmanager
@@ -176,7 +190,12 @@ def writing(output: str | None) -> Iterator[None]:
         if is_stdout:
             forget_stdout()
         what = "" if is_stdout else f" {output!r}"
-        raise Failure(f"cannot write{what}: {error.strerror or error}", BAD_DATA) from error
+        raise Failure(f"cannot write{what}: {reason(error)}", BAD_DATA) from error
+
+
+def is_terminal() -> bool:
+    """Return whether people see standard output."""
+    return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
 
 
 def _printable(text: str) -> str:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deadheat.errors import on_terminal
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -20,13 +22,13 @@ def progress(paths: Sequence[str]) -> Iterator[Callable[[str], None]]:
     Gives a function to be called with each path when its turn comes.
     """
     sizes = {path: _size(path) for path in paths}
-    if max(sizes.values(), default=0) <= LARGE or not sys.stderr.isatty():
+    if max(sizes.values(), default=0) <= LARGE or sys.stderr is None or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         # The bar moves from file to file; a single file has no parts, and the bar pulses.
         task = bar.add_task("", total=None if len(sizes) == 1 else sum(sizes.values()))
@@ -34,7 +36,9 @@ def progress(paths: Sequence[str]) -> Iterator[Callable[[str], None]]:
 
         def begin(path: str) -> None:
             nonlocal done
-            bar.update(task, description=f"{Path(path).name} ({sizes[path] / 1e6:,.0f} MB)", completed=done)
+            bar.update(
+                task, description=f"{on_terminal(Path(path).name)} ({sizes[path] / 1e6:,.0f} MB)", completed=done
+            )
             done += sizes[path]
 
         yield begin

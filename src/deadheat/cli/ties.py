@@ -7,6 +7,7 @@ import click
 from deadheat.cli.app import debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path, label
 from deadheat.cli.options import (
+    decompressed_option,
     duplicates_option,
     examples,
     measure_option,
@@ -35,6 +36,7 @@ EXAMPLES = examples(
 @missing_option
 @no_relevant_option
 @duplicates_option
+@decompressed_option
 @debug_option
 def ties(  # noqa: PLR0917 - click passes by name
     run: str,

@@ -9,7 +9,7 @@ import click
 
 from deadheat.cli.app import BAD_DATA, debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path
-from deadheat.cli.options import examples
+from deadheat.cli.options import decompressed_option, examples
 from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
 from deadheat.cli.words import in_phrases, options_of
 
@@ -54,6 +54,7 @@ input_format_option = click.option(
 @click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
 @format_option(*FORMATS)
 @output_option
+@decompressed_option
 @debug_option
 def validate(
     files: tuple[str, ...],

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PHRASES = (
     ("input_format", r"( of these cases: .*), or pass format='(\w+)'", r"\1, or give --input-format \2"),
     ("from", r"pass format='(\w+)'", r"give --from \1"),
+    ("max_decompressed", r"\bgive max_decompressed$", "give --max-decompressed"),
     ("", r", or pass format=(?:'\w+')?|pass format='\w+', or ", ""),
     ("k", r"but k=(\d+) are retrieved: set k=(\d+)", r"but \1 are retrieved: give --k \2"),
     (

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from deadheat.arguments import generator
-from deadheat.confidence import cluster_codes, intervals
+from deadheat.confidence import cluster_codes
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError, did_you_mean
 from deadheat.gates._notation import QUANTITIES, Threshold, parse_all, parse_gate
-from deadheat.gates._presets import PRESETS, preset_gates
-from deadheat.gates._regression import regressions
-from deadheat.gates._result import Check, GateOptions, GateResult, check_options
+from deadheat.gates._parts import Parts
+from deadheat.gates._presets import PRESETS, SOURCES, preset_gates
+from deadheat.gates._regression import paired, regressions
+from deadheat.gates._result import Check, GateOptions, GateResult, check_flag, check_options
 from deadheat.gates._settings import GateSettings, has_settings, read_settings
+from deadheat.gates._thresholds import check_family, refuse_ends_of_totals
 from deadheat.measures import parse_measure
 from deadheat.saved import StoredMeasure, opened
+from deadheat.strata import names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
 
-    from deadheat.confidence import Cluster, Interval, IntervalOptions
+    from deadheat.arrays import IntArray
+    from deadheat.confidence import Cluster, IntervalOptions
     from deadheat.data import Source
     from deadheat.evaluation import Evaluation
     from deadheat.gates._notation import Gates
+    from deadheat.gates._regression import Pairs
     from deadheat.measures import Measure
-    from deadheat.scores import Scores
 
 __all__ = [
     "PRESETS",
     "QUANTITIES",
+    "SOURCES",
     "Check",
     "GateOptions",
     "GateResult",
@@ -53,10 +57,14 @@ def gate(
     checks: Gates = (),
     *,
     baseline: Evaluation | str | Path | None = None,
-    no_worse_than: float = 0.0,
+    no_regression: bool | None = None,
+    no_worse_than: float | None = None,
+    by: str | Sequence[str] = (),
+    pool_languages: bool = False,
+    allow_unknown: bool = False,
     alpha: float = 0.05,
     confidence_level: float = 0.95,
-    method: str = "bca",
+    method: str = "auto",
     n_resamples: int = 10_000,
     cluster: Cluster = None,
     queries: Source | None = None,
@@ -69,25 +77,43 @@ def gate(
     evaluation : Evaluation or path
         A path is that of a saved one.
     checks : str, Threshold or iterable of them
-        ``"nDCG@10 >= 0.8"`` is about the mean; ``low(...)`` and ``high(...)`` are the ends of its confidence interval,
-        ``tie_min(...)``, ``tie_max(...)`` and ``tie_std(...)`` what the order of ties can make of it. The operators are
-        ``>=``, ``>``, ``<=``, ``<``; numbers closer than 1e-12 are equal. A value that is NaN never passes.
+        ``"nDCG@10 >= 0.8"`` is about the mean, of a count such as NumRet about the total; ``low(...)`` and
+        ``high(...)`` are the ends of its confidence interval, ``tie_min(...)``, ``tie_max(...)`` and ``tie_std(...)``
+        what the order of ties can make of it. ``"each(language): nDCG@10 >= 0.5"`` is checked within each stratum of
+        queries. The operators are ``>=``, ``>``, ``<=``, ``<``; numbers closer than 1e-12 are equal. A value that is
+        NaN never passes, nor does the end of an interval that is not known (see :attr:`Interval.is_known`).
     baseline : Evaluation or path, optional
-        Of the same qrels and queries, under the same conventions. For every measure that both have, a one-sided paired
-        t test fails where the mean is significantly worse than the baseline's by more than `no_worse_than`.
-    no_worse_than : float, default 0
-        A change for the worse that is tolerated, in the units of each measure.
+        Of the same qrels and queries, under the same conventions. Every measure that both have is compared.
+    no_regression : bool, optional
+        Fail a measure whose mean is significantly lower than the baseline's (a one-sided paired t test). Passing
+        proves little where queries are few: ``Check.detectable`` is the loss that would be found. True by default if
+        there is a baseline and no `no_worse_than`.
+    no_worse_than : float, optional
+        Fail a measure unless a loss of this size or more is ruled out (non-inferiority): the lower bound of the
+        difference, one-sided, is above ``-no_worse_than``. In the units of each measure; above 0.
+    by : str or sequence of str, optional
+        Columns of `queries`: every gate is checked within each stratum as well. Over the strata of a check p values
+        are corrected (Holm), and intervals hold all at once (Bonferroni).
+    pool_languages : bool, default False
+        Whether queries in different languages may be checked together; without it every gate is checked in each
+        language if `queries` tells several.
+    allow_unknown : bool, default False
+        Whether a gate may pass on fewer than 5 queries (or clusters), or on an interval without width; a comparison of
+        values that are all equal passes in any case.
     alpha : float, default 0.05
-        Level of these tests, each by itself: of 20 measures that did not change, one is expected to fail.
+        Level of the tests, of each measure by itself: of 20 measures that did not change, one is expected to show a
+        regression.
     confidence_level, method, n_resamples, rng
         Of the intervals, as for :meth:`Scores.interval`.
-    cluster, queries
+    cluster : str, dict or sequence, optional
         As for :meth:`Scores.interval`; of intervals and tests.
+    queries : path, frame or Queries, optional
+        The table with the columns of `by`, ``each(...)`` and `cluster`.
 
     Returns
     -------
     GateResult
-        True if every check passed.
+        True if every check passed. Its summary names first what passed and proves little.
 
     Raises
     ------
@@ -98,6 +124,11 @@ def gate(
     BaselineMismatchError
         The baseline is of other qrels, queries or conventions.
 
+    References
+    ----------
+    Holm 1979, https://www.jstor.org/stable/4615733. Non-inferiority: Schuirmann 1987,
+    https://doi.org/10.1007/BF01068419.
+
     Examples
     --------
     >>> from deadheat import evaluate
@@ -106,31 +137,44 @@ def gate(
     <GateResult run: 1 of 2 gates failed: tie_min(RR) > 0.5 (0.5 is not above 0.5)>
     """
     thresholds = parse_all(checks)
-    if not thresholds and baseline is None:
-        msg = "nothing to check: give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
-        raise GateError(msg)
-    if baseline is None and no_worse_than:
-        msg = f"no_worse_than={no_worse_than!r} is about a baseline, and there is none: give baseline= too"
-        raise ParameterError(msg)
+    asked = _asked(thresholds, baseline, no_regression, no_worse_than)
     shown = cluster if cluster is None or isinstance(cluster, str) else "given"
-    options = check_options(GateOptions(no_worse_than, alpha, confidence_level, method, n_resamples, shown))
+    columns = tuple(names_of(by)) if by else ()
+    options = check_options(
+        GateOptions(
+            no_regression=asked,
+            no_worse_than=no_worse_than,
+            alpha=alpha,
+            confidence_level=confidence_level,
+            method=method,
+            n_resamples=n_resamples,
+            cluster=shown,
+            by=columns,
+            pool_languages=pool_languages,
+            allow_unknown=allow_unknown,
+        )
+    )
     rng = generator(rng)
     own = opened(evaluation)
     before = None if baseline is None else opened(baseline)
-    codes = cluster_codes(cluster, queries, own.query_ids)
+    has_strata = bool(columns) or any(one.by for one in thresholds)
+    table = queries if isinstance(cluster, str) or not has_strata else None  # the one of strata may be without clusters
+    codes = cluster_codes(cluster, table, own.query_ids)
+    parts = Parts(own.query_ids, queries, pool_languages=pool_languages)
+    _check_held(own, thresholds)
     of_intervals: IntervalOptions = {
         "method": method,
         "confidence_level": confidence_level,
         "n_resamples": n_resamples,
-        "cluster": codes,
         "rng": rng,
     }
-    found = _check_all(thresholds, _scores(own, thresholds), of_intervals)
+    found = _thresholds(own, thresholds, parts, options, (of_intervals, codes))
     if before is None:
-        return GateResult(own.name, tuple(found), len(own.query_ids), options=options)
-    compared, not_compared = regressions(own, before, options, codes)
+        return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=parts.languages)
+    pairs, not_compared = paired(own, before, codes)
+    found += _comparisons(pairs, parts, options)
     name = before.name + " (baseline)" * (before.name == own.name)
-    return GateResult(own.name, (*found, *compared), len(own.query_ids), name, not_compared, options)
+    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, parts.languages)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
@@ -146,8 +190,64 @@ def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None)
     return list(dict.fromkeys((*wanted, *known)))
 
 
-def _scores(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> list[Scores]:
-    """Return the scores of each threshold's measure; name all that are lacking at once."""
+def _asked(
+    thresholds: Sequence[Threshold], baseline: object, no_regression: object, no_worse_than: float | None
+) -> bool:
+    """Tell whether a regression is asked about; raise if there is nothing to check, or no baseline to compare with."""
+    if baseline is None:
+        for name, given in (("no_regression", no_regression), ("no_worse_than", no_worse_than)):
+            if given is not None and given is not False:
+                msg = f"{name}={given!r} is about a baseline, and there is none: give baseline= too"
+                raise ParameterError(msg)
+    chosen = no_worse_than is None if no_regression is None else check_flag("no_regression", no_regression)
+    asked = baseline is not None and chosen
+    if not thresholds and not asked and no_worse_than is None:
+        msg = "nothing to check: give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
+        raise GateError(msg)
+    if baseline is not None and not asked and no_worse_than is None:
+        msg = "nothing is asked of the baseline: give no_worse_than=0.01, or leave no_regression=False out"
+        raise ParameterError(msg)
+    return asked
+
+
+def _thresholds(
+    own: Evaluation,
+    thresholds: Sequence[Threshold],
+    parts: Parts,
+    options: GateOptions,
+    of_intervals: tuple[IntervalOptions, IntArray | None],
+) -> list[Check]:
+    """Check the thresholds: over all queries and by the strata that are asked for, each family at once."""
+    refuse_ends_of_totals(thresholds, own)
+    families: dict[tuple[str, ...], list[Threshold]] = {}
+    for one in thresholds:
+        for columns in dict.fromkeys([one.by] if one.by else [(), options.by]):
+            families.setdefault(columns, []).append(one)
+    found = [
+        check
+        for columns, of_family in families.items()
+        for check in check_family(own, of_family, parts.of(columns), *of_intervals, allow_unknown=options.allow_unknown)
+    ]
+    return _in_order(found, [one.text for one in thresholds])
+
+
+def _comparisons(pairs: Pairs, parts: Parts, options: GateOptions) -> list[Check]:
+    """Compare with the baseline, over all queries and by the strata that are asked for."""
+    found = [
+        check for columns in dict.fromkeys([(), options.by]) for check in regressions(pairs, parts.of(columns), options)
+    ]
+    return _in_order(found, [check.gate for check in found])
+
+
+def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
+    """Return checks with those of a gate together, each once: the strata of two families may be the same."""
+    place = {gate: n for n, gate in reversed(list(enumerate(gates)))}
+    once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}
+    return sorted(once.values(), key=lambda check: place[check.gate])
+
+
+def _check_held(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> None:
+    """Raise an error that names all measures of thresholds that an evaluation lacks."""
     lacking = list(dict.fromkeys(one.measure for one in thresholds if one.measure not in evaluation))
     held = list(map(str, evaluation.measures))
     for notation in lacking:
@@ -160,49 +260,3 @@ def _scores(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> list[Sco
             " Evaluate it again with all measures of the gates"
         )
         raise UnknownMeasureError(msg)
-    return [evaluation[one.measure] for one in thresholds]
-
-
-def _check_all(thresholds: Sequence[Threshold], scores: Sequence[Scores], options: IntervalOptions) -> Iterator[Check]:
-    """Check each threshold; the intervals that are needed share their resamples."""
-    pairs = list(zip(thresholds, scores, strict=True))
-    wanted = list({id(one): one for threshold, one in pairs if threshold.quantity in {"low", "high"}}.values())
-    found = intervals(wanted, **options) if wanted else []
-    bounds = {str(one.measure): interval for one, interval in zip(wanted, found, strict=True)}
-    for threshold, one in pairs:
-        value = _value(threshold.quantity, one, bounds.get(str(one.measure)))
-        passed = threshold.holds(value)
-        yield Check(
-            str(threshold),
-            str(one.measure),
-            threshold.quantity,
-            value,
-            threshold.operator,
-            threshold.bound,
-            passed,
-            "" if passed else _reason(threshold, value, one),
-            one.n_queries,
-        )
-
-
-def _value(quantity: str, scores: Scores, interval: Interval | None) -> float:
-    if interval is not None and quantity in {"low", "high"}:
-        return interval.low if quantity == "low" else interval.high
-    return {
-        "mean": lambda: scores.mean,
-        "tie_min": lambda: scores.mean_tie_min,
-        "tie_max": lambda: scores.mean_tie_max,
-        "tie_std": lambda: scores.mean_tie_std,
-    }[quantity]()
-
-
-def _reason(threshold: Threshold, value: float, scores: Scores) -> str:
-    if math.isnan(value):
-        if not scores.n_queries:
-            return "no query has a value"
-        return "no interval: it takes two queries with a value, or two clusters"
-    words = {">=": "below", ">": "not above", "<=": "above", "<": "not below"}
-    digits = 4
-    while digits < 15 and f"{value:.{digits}g}" == f"{threshold.bound:.{digits}g}":
-        digits += 1  # until the two can be told apart
-    return f"{value:.{digits}g} is {words[threshold.operator]} {threshold.bound:.15g}"

@@ -28,6 +28,7 @@ EQUAL = 1e-12  # relative: two numbers closer than this are equal in theory
 
 OPERATORS = (">=", "<=", ">", "<")
 GATE = re.compile(r"(?P<left>.+)(?P<operator>>=|<=|>|<)(?P<bound>.*)", re.DOTALL)
+EACH = re.compile(r"each\s*\((?P<columns>[^()]*)\)\s*:(?P<rest>.*)", re.DOTALL)
 CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inner>.*)\)", re.DOTALL)
 
 
@@ -43,14 +44,22 @@ class Threshold:
         One of `QUANTITIES`.
     operator : {">=", "<=", ">", "<"}
     bound : float
+    by : tuple of str
+        The columns of ``each(...)``: it is checked within each stratum of queries, not over all.
     """
 
     measure: str
     quantity: str
     operator: str
     bound: float
+    by: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        return (f"each({', '.join(self.by)}): " if self.by else "") + self.text
+
+    @property
+    def text(self) -> str:
+        """The comparison, without the strata."""
         return f"{self.left} {self.operator} {self.bound:.15g}"
 
     @property
@@ -75,8 +84,8 @@ def parse_gate(gate: str) -> Threshold:
     Parameters
     ----------
     gate : str
-        ``MEASURE OPERATOR NUMBER`` or ``QUANTITY(MEASURE) OPERATOR NUMBER``. A measure that is not in the registry may
-        be a `Custom` one, of which only its evaluation knows.
+        ``MEASURE OPERATOR NUMBER`` or ``QUANTITY(MEASURE) OPERATOR NUMBER``, behind ``each(COLUMN):`` within each
+        stratum. A measure that is not in the registry may be a `Custom` one, of which only its evaluation knows.
 
     Returns
     -------
@@ -92,10 +101,13 @@ def parse_gate(gate: str) -> Threshold:
     >>> threshold = parse_gate("low(P(rel=2)@5) >= .30")
     >>> threshold.quantity, threshold.measure, str(threshold)
     ('low', 'P(rel=2)@5', 'low(P(rel=2)@5) >= 0.3')
+    >>> parse_gate("each(language, difficulty): RR > .5").by
+    ('language', 'difficulty')
     >>> threshold.holds(0.1 + 0.2), threshold.holds(float("nan"))
     (True, False)
     """
-    parts = GATE.fullmatch(_text(gate).strip())
+    by, compared = split_each(_text(gate).strip())
+    parts = GATE.fullmatch(compared)
     if parts is None:
         msg = f"cannot read the gate {gate!r}: it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}"
         raise GateError(msg)
@@ -107,7 +119,22 @@ def parse_gate(gate: str) -> Threshold:
         msg = f"cannot read the gate {gate!r}. Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?"
         raise GateError(msg)
     quantity, measure = parse_left(left)
-    return Threshold(measure, quantity, operator, bound)
+    return Threshold(measure, quantity, operator, bound, by)
+
+
+def split_each(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the columns of ``each(...):``, none if it is not there, and what comes behind it."""
+    found = EACH.fullmatch(text)
+    if found is None:
+        if re.match(r"each\s*\(", text):
+            msg = f"cannot read {text!r}: strata are written as in 'each(language): nDCG@10 >= 0.8'"
+            raise GateError(msg)
+        return (), text
+    columns = tuple(column.strip() for column in found["columns"].split(","))
+    if not all(columns) or len(set(columns)) < len(columns):
+        msg = f"cannot read {text!r}: each() takes a column of the table of queries, or several different ones"
+        raise GateError(msg)
+    return columns, found["rest"].strip()
 
 
 def parse_left(text: str) -> tuple[str, str]:

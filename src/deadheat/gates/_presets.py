@@ -5,8 +5,6 @@ from __future__ import annotations
 from deadheat.errors import check_choice
 
 PRESETS: dict[str, tuple[str, ...]] = {
-    # The targets of "Ranking Metrics", notes on retrieval for language models (source 5 of the project): what its
-    # authors aim at, not laws. Their nDCG has the gain 2^rel - 1, which is the same where relevance is 0 or 1.
     "rag": (
         "P@3 > 0.8",
         "P@5 > 0.7",
@@ -16,10 +14,14 @@ PRESETS: dict[str, tuple[str, ...]] = {
         "R@20 > 0.95",
         "F@5 > 0.7",
         "RR > 0.8",
-        "nDCG@5 > 0.85",
-        "nDCG@10 > 0.8",
+        "nDCG(gain='exp')@5 > 0.85",
+        "nDCG(gain='exp')@10 > 0.8",
         "Hit@10 > 0.95",
     ),
+}
+SOURCES: dict[str, str] = {
+    "rag": 'targets of "Ranking Metrics", German notes on retrieval for language models: what its'
+    " authors aim at, not laws; nDCG with their gain, 2^rel - 1",
 }
 
 

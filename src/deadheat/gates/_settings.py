@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import GateError, ParameterError, did_you_mean
-from deadheat.gates._notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left
+from deadheat.errors import FileFormatError, GateError, ParameterError, did_you_mean
+from deadheat.gates._notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left, split_each
 from deadheat.gates._presets import preset_gates
-from deadheat.gates._result import NUMBERS
+from deadheat.gates._result import FLAGS, NUMBERS, check_flag
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.measures import parse_measure
 
 TABLE = "tool.deadheat.gates"
-KEYS = ("checks", "preset", "baseline", *NUMBERS)
+FILES = ("baseline", "queries")
+LISTS = {"checks": "gates, such as ['nDCG@10 >= 0.8']", "by": "columns, such as ['language']"}
+KEYS = (*LISTS, "preset", *FILES, *FLAGS, *NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,21 @@ class GateSettings:
         Of the file.
     checks : tuple of str
         Those of its preset, its own, and those with a key of their own.
-    baseline : Path or None
+    baseline, queries : Path or None
         Relative to the file.
+    by : tuple of str
+    no_regression, pool_languages, allow_unknown : bool or None
     no_worse_than, alpha, confidence_level : float or None
     """
 
     path: Path
     checks: tuple[str, ...] = ()
     baseline: Path | None = None
+    queries: Path | None = None
+    by: tuple[str, ...] = ()
+    no_regression: bool | None = None
+    pool_languages: bool | None = None
+    allow_unknown: bool | None = None
     no_worse_than: float | None = None
     alpha: float | None = None
     confidence_level: float | None = None
@@ -52,9 +61,10 @@ def read_settings(path: str | Path) -> GateSettings:
     Parameters
     ----------
     path : path
-        The table ``[tool.deadheat.gates]`` has checks (a list), preset, baseline (relative to the file), no_worse_than,
-        alpha, confidence_level, and gates with a key of their own: ``"nDCG@10" = ">= 0.8"``; a number alone is the
-        smallest that passes.
+        The table ``[tool.deadheat.gates]`` has checks (a list), preset, baseline and queries (files, relative to this
+        one), by (a list), no_regression, pool_languages and allow_unknown (true or false), no_worse_than, alpha,
+        confidence_level, and gates with a key of their own: ``"nDCG@10" = ">= 0.8"``; a number alone is the smallest
+        that passes.
 
     Returns
     -------
@@ -77,20 +87,26 @@ def read_settings(path: str | Path) -> GateSettings:
         checks += [_own_gate(key, value) for key, value in table.items() if key not in KEYS]
         for check in checks:
             parse_gate(check)
-        (baseline,) = _texts("baseline", table["baseline"]) if "baseline" in table else (None,)
-        numbers = {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
+        by = tuple(_texts("by", table.get("by", [])))
+        others: dict[str, Any] = {name: path.parent / _texts(name, table[name])[0] for name in FILES if name in table}
+        others |= {name: check_flag(name, table[name]) for name in FLAGS if name in table}
+        others |= {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
     except ParameterError as error:
         msg = f"{path}: [{TABLE}]: {error}"
         raise GateError(msg) from None
-    return GateSettings(path, tuple(checks), None if baseline is None else path.parent / baseline, **numbers)
+    return GateSettings(path, tuple(checks), by=by, **others)
 
 
 def _table(path: Path) -> dict[str, Any] | None:
+    text = decoded(read_all(path), path)
     try:
-        found: object = tomllib.loads(decoded(read_all(path), path))
+        found: object = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         msg = f"{path}: is no TOML: {error}"
         raise GateError(msg) from None
+    except (RecursionError, ValueError) as error:  # thousands of brackets, or of digits
+        msg = f"TOML that cannot be read: {error}"
+        raise FileFormatError(msg, path=path) from None
     for key in TABLE.split("."):
         found = found.get(key) if isinstance(found, dict) else None
     if found is not None and not isinstance(found, dict):
@@ -107,11 +123,11 @@ def _preset(table: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _texts(key: str, value: object) -> list[str]:
-    """Return one text or, of checks, a list of them."""
-    given = value if isinstance(value, list) and key == "checks" else [value]
+    """Return one text or, of some keys, a list of them."""
+    given = value if isinstance(value, list) and key in LISTS else [value]
     texts = [text for text in given if isinstance(text, str)]
     if len(texts) < len(given):
-        expected = "a list of gates, such as ['nDCG@10 >= 0.8']" if key == "checks" else "a text"
+        expected = f"a list of {LISTS[key]}" if key in LISTS else "a text"
         msg = f"{key} must be {expected}, got {value!r}"
         raise GateError(msg)
     return texts
@@ -119,7 +135,7 @@ def _texts(key: str, value: object) -> list[str]:
 
 def _own_gate(key: str, value: object) -> str:
     """Return the gate of a key such as ``"low(nDCG@10)"``."""
-    quantity, notation = parse_left(key)
+    quantity, notation = parse_left(split_each(key)[1])
     try:
         measure = parse_measure(notation)
     except ParameterError as error:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 import pytest
@@ -42,14 +43,17 @@ class AssertRanking:
             An `Evaluation` and gates; or qrels, a run and gates, of which the measures are evaluated, and those of the
             baseline. Gates may be left out where there is a baseline.
         **options
-            Of :func:`deadheat.gate`, such as baseline; with qrels and run also ties, missing, no_relevant,
+            Of :func:`deadheat.gate`, such as baseline, no_worse_than, by and queries; with qrels and run also ties,
+            missing, no_relevant,
             score_precision and check_duplicates of :func:`deadheat.evaluate`, which takes rng as well.
 
         Returns
         -------
         GateResult
+            A pass that proves little, as of a loss that few queries cannot tell from chance, gives a warning.
         """
         __tracebackhide__ = True
+        from deadheat.errors import DeadheatWarning
         from deadheat.evaluation import Evaluation
         from deadheat.gates import gate
 
@@ -66,6 +70,8 @@ class AssertRanking:
         result = gate(evaluation, checks, **options)
         if not result.passed:
             raise AssertionError(_table(result, evaluation))
+        if result.proving_little:
+            warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
         return result
 
 
@@ -87,7 +93,8 @@ def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, 
 
     if options.get("baseline") is not None:
         options["baseline"] = opened(options["baseline"])
-    of_run = {name: options.pop(name) for name in OPTIONS if name in options}
+    # a gate counts what a run lacks against it, and its report names it: no warning is needed
+    of_run = {"missing": "empty", **{name: options.pop(name) for name in OPTIONS if name in options}}
     if "rng" in options:
         of_run["rng"] = options["rng"]  # the intervals of the gates need it too
     measures = measures_of(parse_all(checks), options.get("baseline"))

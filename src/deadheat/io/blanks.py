@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _STEP = 1 << 18  # bytes looked at together: they and their masks stay in the processor's cache
-_SPACE, _NEWLINE, _RETURN = 32, 10, 13
+_SPACE, _NEWLINE, _RETURN, _DELETE = 32, 10, 13, 127
 # What bytes.split() takes for a blank, but for the newline.
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 
@@ -30,12 +30,15 @@ class Census:
     n_crlf : int
         The pairs among them that end a line in the Windows way.
     lacks_final_newline : bool
+    may_hold_controls : bool
+        Whether a byte may be part of a control character that is no blank.
     """
 
     n_blanks: int
     n_pairs: int
     n_crlf: int
     lacks_final_newline: bool
+    may_hold_controls: bool
 
     @property
     def are_regular(self) -> bool:
@@ -57,7 +60,7 @@ def count_blanks_of_file(path: Path) -> Census:
     memory = bytearray(_STEP + 1)
     buffer = np.frombuffer(memory, np.uint8)
     buffer[0] = _NEWLINE
-    counts = np.zeros(3, np.int64)
+    counts = np.zeros(4, np.int64)
     with path.open("rb", buffering=0) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
             counts += _counts(buffer[: n_read + 1])
@@ -66,16 +69,23 @@ def count_blanks_of_file(path: Path) -> Census:
 
 
 def _counts(view: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Count blanks, pairs and line ends of Windows among ``view[1:]``; ``view[0]`` is the byte before."""
+    """Count blanks, pairs, line ends of Windows and control characters among ``view[1:]``; `view[0]` is before it."""
     blank = view <= _SPACE
     n_pairs = np.count_nonzero(blank[1:] & blank[:-1])
     n_crlf = np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)) if n_pairs else 0
-    return np.array([np.count_nonzero(blank[1:]), n_pairs, n_crlf], np.int64)
+    return np.array([np.count_nonzero(blank[1:]), n_pairs, n_crlf, may_hold_controls(view)], np.int64)
+
+
+def may_hold_controls(view: npt.NDArray[np.uint8]) -> bool:
+    """Return whether there is DEL, or a byte with which C1 or the line separators of Unicode begin."""
+    if view.max() < _DELETE:
+        return False
+    return bool(((view == _DELETE) | (view == 0xC2) | (view == 0xE2)).any())
 
 
 def _census(counts: npt.NDArray[np.int64], last: bytes) -> Census:
-    n_blanks, n_pairs, n_crlf = counts.tolist()
-    return Census(n_blanks, n_pairs, n_crlf, lacks_final_newline=last != b"\n")
+    n_blanks, n_pairs, n_crlf, n_doubtful = counts.tolist()
+    return Census(n_blanks, n_pairs, n_crlf, last != b"\n", n_doubtful > 0)
 
 
 def with_single_blanks(block: bytes) -> bytes:

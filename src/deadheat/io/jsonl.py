@@ -11,9 +11,11 @@ import polars as pl
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.kinds import VALUE_COLUMN, resolve_columns
-from deadheat.io.source import blocks, decoded, plain_head, read_all, refuse_binary
+from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
+    check_ids_of_row,
     frame_of_rows,
+    holds_controls,
     holds_large,
     holds_only_ids,
     holds_only_numbers,
@@ -60,8 +62,10 @@ def read_jsonl(path: Path, kind: Kind) -> pl.DataFrame:
     head = plain_head(path)
     # scan_ndjson() expands a path as a pattern, and cannot be told not to.
     is_pattern = not _PATTERN.isdisjoint(str(path))
-    data: Path | bytes = read_all(path) if head is None or is_pattern else path
-    refuse_binary(data if isinstance(data, bytes) else head or b"", path)
+    data: Path | bytes = read_all(path, has_lines=True) if head is None or is_pattern else path
+    if isinstance(data, Path):
+        refuse_binary(head or b"", path)
+        check_lines_of(path)
     columns = _columns(data, path, kind)
     frame = _parse(data, columns)
     if frame is None:
@@ -71,7 +75,7 @@ def read_jsonl(path: Path, kind: Kind) -> pl.DataFrame:
 
 def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[int]:
     """Return the 1-based lines that hold this pair."""
-    data = read_all(path)
+    data = read_all(path, has_lines=True)
     rows = _rows(data, _columns(data, path, kind), kind, path)
     return [line for line, row in rows if row[:2] == (query_id, doc_id)]
 
@@ -93,7 +97,7 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     except (pl.exceptions.PolarsError, OSError):
         return None
     values = frame.to_series(2)
-    if not (holds_only_ids(frame) and holds_only_numbers(values)) or holds_large(values):
+    if not (holds_only_ids(frame) and holds_only_numbers(values)) or holds_large(values) or holds_controls(frame):
         return None
     names = {"query": re.escape(query), "doc": re.escape(doc), "value": re.escape(value)}
     doubtful = pl.col("line").str.contains("|".join(_DOUBTS).format(**names))
@@ -118,6 +122,7 @@ def _rows(
             if is_broken(given):
                 message = f"{columns[name]} {shown(given)} has half a character, expected text that UTF-8 can hold"
                 raise MalformedRowError(message, path=path, line=line)
+        check_ids_of_row(query, doc, path, line)
         yield line, (str(query), str(doc), _value(value, columns[VALUE_COLUMN[kind]], kind, path, line))
 
 
@@ -132,7 +137,7 @@ def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float
 def _objects(data: Path | bytes, path: Path, once: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object with its line; numbers keep their text, and the keys in `once` may not stand twice."""
     first_line = 1
-    for block in blocks(data) if isinstance(data, Path) else (data,):
+    for block in blocks(data, has_lines=True) if isinstance(data, Path) else (data,):
         for line, raw in enumerate(decoded(block, path, first_line).split("\n"), first_line):
             if raw.strip():
                 yield line, _object(raw, path, line, once)

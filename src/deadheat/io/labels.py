@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import dataclass, field
-from io import StringIO
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from deadheat.errors import ColumnError, EmptyDataError, FileFormatError, MalformedRowError
 from deadheat.io.formats import chosen_format
+from deadheat.io.guarding import guarded
 from deadheat.io.objects import parsed, parsed_lines
-from deadheat.io.source import decoded, read_all, readable, refuse_binary
+from deadheat.io.rows import Rows
+from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.values import shown
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ _SEPARATORS = {"csv": ",", "tsv": "\t"}
 _ENDINGS = ".csv, .tsv, .jsonl, .json or .parquet"
 _EXPECTED = "expected a list of objects, or {query_id: {column: value}}"
 _KEY = "query_id"  # of what is keyed by its id
-_QUOTES = 'a field that begins with a quote ends with one, and one inside it is written twice, ""'
 CASES_KEYS = ("cases", "test_cases")  # under which a file of labelled cases has them, beside its metadata
 
 
@@ -80,13 +81,12 @@ def read_labels(
         raise FileFormatError(msg, path=path)
     if chosen == "parquet":
         return Labels(_read_parquet(path))
-    data = read_all(path)
-    refuse_binary(data, path)
+    data = read_all(path, has_lines=chosen != "json")
     text = decoded(data, path)
     if not text.strip():
         raise EmptyDataError("empty: expected column names and rows", path=path)
     if chosen in _SEPARATORS:
-        labels = _read_table(text, path, _SEPARATORS[chosen])
+        labels = _read_table(data, path, _SEPARATORS[chosen])
         for place, message in () if keep_misfits else labels.misfits.items():
             raise MalformedRowError(message, path=path, line=(labels.lines or [])[place])
         return labels
@@ -120,46 +120,37 @@ def as_text(value: object) -> str | None:
 
 def _read_parquet(path: Path) -> pl.DataFrame:
     try:
-        return pl.scan_parquet(path, glob=False).collect()
+        with guarded(path):
+            return pl.scan_parquet(path, glob=False).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FileFormatError(f"expected a Parquet file ({error})", path=path) from error
 
 
-def _read_table(text: str, path: Path, separator: str) -> Labels:
+def _read_table(data: bytes, path: Path, separator: str) -> Labels:
     try:
-        labels = _parse_table(text, path, separator, quoting=csv.QUOTE_MINIMAL)
+        labels = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
         if separator != "\t" or not labels.misfits:
             return labels
     except MalformedRowError:
         if separator != "\t":
             raise
-    return _parse_table(text, path, separator, quoting=csv.QUOTE_NONE)  # a query may begin with a quote
+    return _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)  # a query may begin with a quote
 
 
-def _parse_table(text: str, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Labels:
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, quoting=quoting, strict=True)
+def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Labels:
     header: list[str] = []
     rows: list[list[str]] = []
     lines: list[int] = []
     misfits: dict[int, str] = {}
-    line = 1
-    while True:
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            msg = f"quotes that do not match, from here on ({error}): {_QUOTES}"
-            raise MalformedRowError(msg, path=path, line=line) from error
-        if row is None:
-            break
+    for line, row in Rows(BytesIO(data), path, separator, quoting=quoting):
         if any(row) and header:
             if len(row) != len(header):
                 misfits[len(rows)] = _misfit(row, header, separator)
-                row = [""] * len(header)
+                row = [""] * len(header)  # noqa: PLW2901 - it is kept, and told
             rows.append(row)
             lines.append(line)
         elif any(row):
             header = _checked_header([name.strip() for name in row], path)
-        line = reader.line_num + 1
     columns = zip(*rows, strict=True) if rows else [()] * len(header)
     schema = dict.fromkeys(header, pl.String)
     return Labels(pl.DataFrame(dict(zip(header, map(list, columns), strict=True)), schema=schema), lines, misfits)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from deadheat.errors import FileFormatError, MalformedRowError
 from deadheat.io.kinds import TREC_FIELDS, VALUE_COLUMN
 from deadheat.io.source import blocks, not_utf8
-from deadheat.io.values import frame_of_rows, read_value, shown
+from deadheat.io.values import check_ids_of_row, frame_of_rows, read_value, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,7 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
     for line, raw in enumerate(block.split(b"\n"), first_line):
         fields = _fields(raw, kind, path, line)
         if fields:
+            check_ids_of_row(fields[0], fields[2], path, line)
             rows.append((fields[0], fields[2], read_value(fields[value], kind, path=path, line=line)))
     return frame_of_rows(rows, kind)
 
@@ -45,7 +46,7 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[
     n_fields = len(TREC_FIELDS[kind])
     found: list[int] = []
     first_line = 1
-    for block in blocks(path):
+    for block in blocks(path, has_lines=True):
         line, counted, at = first_line, 0, block.find(doc)
         while at >= 0:
             start, end = block.rfind(b"\n", 0, at) + 1, block.find(b"\n", at)

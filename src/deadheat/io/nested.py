@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.errors import FileFormatError
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.values import shown, value_error
+from deadheat.io.values import check_ids_of_row, shown, value_error
 from deadheat.sources import VALUE, all_numbers, check_mapping
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ def read_nested(path: Path, kind: Kind) -> dict[str, Mapping[str, float]]:
             found = shown(json.dumps(documents))
             raise FileFormatError(f"expected {_EXPECTED}, got {found} for query {query!r}", path=path)
     nested = check_mapping(given, kind, str(path))
+    for query, documents in nested.items():
+        if not "".join((query, *documents)).isprintable():
+            for doc in documents:
+                check_ids_of_row(query, doc, path)
     numbers = all_numbers(nested, list(nested), kind, str(path))
     if np.isinf(numbers).any():
         _refuse_overflow(nested, parsed(text, path, number=str), kind, path)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError
-from deadheat.io.source import decoded, read_all, readable, refuse_binary
+from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.values import shown
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _NEWLINE = re.compile("\n")
 _DECODER = json.JSONDecoder()
+_NESTED = {dict, list}
+DEEPEST = 200  # lists and objects inside each other: what is done with them later may recurse
 
 
 class JsonText:
@@ -99,9 +102,7 @@ class JsonText:
 def read_text(path: str | os.PathLike[str], expected: str) -> str:
     """Return the text of a file, unpacked; `expected` says what an empty one should have held."""
     path = readable(path)
-    data = read_all(path)
-    refuse_binary(data, path)
-    text = decoded(data, path)
+    text = decoded(read_all(path), path)
     if not text.strip():
         raise EmptyDataError(f"empty: expected {expected}", path=path)
     return text
@@ -158,9 +159,12 @@ def parsed(
         raise MalformedRowError(message, path=path, line=line or error.lineno) from error
     except DuplicateError:
         raise
-    except (RecursionError, ValueError) as error:  # thousands of brackets, or of digits
-        message = f"JSON that cannot be read: {error}"
-        raise MalformedRowError(message, path=path, line=line) from error
+    except RecursionError:
+        raise _too_deep(path, line) from None
+    except ValueError as error:
+        raise _too_long(text, path, line) from error
+    if text.count("[") + text.count("{") > DEEPEST and _is_deep(value):
+        raise _too_deep(path, line)
     _check_characters(text, path, line)
     return value
 
@@ -185,6 +189,31 @@ def object_of(raw: str, path: Path, line: int, *, number: Callable[[str], object
         msg = f"expected one JSON object a line, got {shown(raw.strip())}"
         raise MalformedRowError(msg, path=path, line=line)
     return given
+
+
+def _is_deep(value: object) -> bool:
+    """Return whether lists and objects are too deep inside each other, without recursion."""
+    level: list[Any] = [value]
+    for _ in range(DEEPEST):
+        members = [one.values() if type(one) is dict else one for one in level if type(one) in _NESTED]
+        if not members:
+            return False
+        level = [one for some in members for one in some if type(one) in _NESTED]
+    return bool(level)
+
+
+def _too_deep(path: Path, line: int | None) -> MalformedRowError:
+    message = f"JSON that is nested more than {DEEPEST} deep: lists and objects inside each other"
+    return MalformedRowError(message, path=path, line=line)
+
+
+def _too_long(text: str, path: Path, line: int | None) -> MalformedRowError:
+    """Return the error for a whole number of so many digits that Python refuses to read it."""
+    most = sys.get_int_max_str_digits()
+    found = re.search(rf"[0-9]{{{most + 1}}}", text)
+    at = text.count("\n", 0, found.start()) + 1 if found else None
+    message = f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text"
+    return MalformedRowError(message, path=path, line=line or at)
 
 
 def _none(_: str) -> None:

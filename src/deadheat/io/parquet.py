@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from deadheat.errors import FileFormatError
+from deadheat.io.guarding import guarded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,8 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     """
     rows = pl.scan_parquet(path, glob=False)
     try:
-        rows.collect_schema()
+        with guarded(path):
+            rows.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FileFormatError(f"expected a Parquet file ({error})", path=path) from error
     return rows

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import codecs
+import io
 import os
+import zlib
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from deadheat.errors import DataError, FileFormatError, did_you_mean
+from deadheat.io import limits
+from deadheat.io.limits import check_held, check_lines
+from deadheat.io.zstandard import largest_content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from io import BufferedReader
 
 BLOCK = 1 << 24
+_PACKED = 1 << 18  # compressed bytes that are read at once
+_WINDOW = 1 << 16  # in which a newline is looked for
 HEAD = 1 << 16
 MOSTLY_TEXT = 8  # at most one byte in so many is NUL; of UTF-16 it is about every other
 _CONVERT = "convert it first, for instance with iconv -f latin1 -t utf-8"
 _BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 _FOREIGN = {
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ\x00": "an xz archive",
@@ -35,6 +45,13 @@ _FOREIGN = {
 def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path, or raise DataError if there is no file that can be read."""
     path = Path(path)
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # said below
+    except (OSError, ValueError) as error:  # a name that is too long, a folder that may not be entered, a NUL
+        told = (isinstance(error, OSError) and error.strerror) or error
+        raise DataError(f"cannot be opened: {told}", path=path) from None
     if path.is_dir():
         raise DataError("is a directory, expected a file", path=path)
     if path.is_symlink() and not path.exists():
@@ -44,7 +61,20 @@ def readable(path: str | os.PathLike[str]) -> Path:
         raise DataError(f"no such file.{did_you_mean(path.name, siblings)}", path=path)
     if not os.access(path, os.R_OK):
         raise DataError("permission denied, expected a file that can be read", path=path)
+    if _is_endless(path):
+        raise DataError("is a device, expected a file or a pipe", path=path)
     return path
+
+
+def _is_endless(path: Path) -> bool:
+    """Return whether a path is a device such as /dev/zero or a disk: none is but a terminal and /dev/null."""
+    if not (path.is_char_device() or path.is_block_device()):
+        return False
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        return not os.isatty(descriptor) and os.fstat(descriptor).st_rdev != Path(os.devnull).stat().st_rdev
+    finally:
+        os.close(descriptor)
 
 
 def plain_head(path: Path) -> bytes | None:
@@ -59,16 +89,25 @@ def plain_head(path: Path) -> bytes | None:
 def refuse_binary(data: bytes, path: Path) -> None:
     """Raise FileFormatError if the first bytes are those of a file without lines of text."""
     head = data[:HEAD]
+    refuse_repeated_mark(head, path)
     if b"\0" not in head and _is_utf8(head):
         return  # an id may begin with the letters of a magic number
     kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
     n_nul, line = head.count(b"\0"), None
+    if _compression(head):
+        kind = "a file that is compressed twice (unpack it once)"
     if kind is None and 0 < n_nul < len(head) / MOSTLY_TEXT:
         kind, line = "a NUL byte: the file is damaged", head.count(b"\n", 0, head.index(b"\0")) + 1
     elif kind is None and n_nul:
         kind = "a binary file or UTF-16 text"
     if kind is not None:
         raise FileFormatError(f"expected text in UTF-8, got {kind}", path=path, line=line)
+
+
+def refuse_repeated_mark(head: bytes, path: Path) -> None:
+    """Raise FileFormatError if a file begins with two byte order marks, of which one would be left."""
+    if head.startswith(_BOM * 2):
+        raise FileFormatError("two byte order marks, expected one or none: the file is damaged", path=path, line=1)
 
 
 def _is_utf8(head: bytes) -> bool:
@@ -80,42 +119,76 @@ def _is_utf8(head: bytes) -> bool:
     return True
 
 
+def misleads_polars(head: bytes) -> bool:
+    """Return whether Polars would unpack a text that begins so, such as a query x^2, or take off what is no mark."""
+    return head.startswith((*_COMPRESSED, *_ZLIB, _BOM))
+
+
 def without_bom(data: bytes) -> bytes:
     """Return the bytes without a UTF-8 byte order mark."""
     return data.removeprefix(_BOM)
 
 
-def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
+def blocks(path: Path, size: int = BLOCK, *, has_lines: bool = False) -> Iterator[bytes]:
     """Yield the decompressed file in blocks of about `size` bytes, each cut after a line; no byte order mark.
 
     Raises
     ------
     FileFormatError
-        If a compressed file is truncated or damaged, or its text is not UTF-8.
+        If a compressed file is truncated or damaged, or its text is not UTF-8; if the format `has_lines` and one of
+        them is longer than any may be.
     """
     with path.open("rb") as file:
-        compressed = _compression(file.peek(HEAD))
-        if compressed:
-            pieces = _decompressed(path if path.is_file() else file.read(), path, compressed, size)
-        else:
-            pieces = _cut_after_lines(file, size)
+        pieces = whole_lines(_unpacked(file, path, size), path if has_lines else None)
         first = next(pieces, b"")
+        refuse_repeated_mark(first, path)
         yield without_bom(first)
         yield from pieces
 
 
-def read_all(path: Path) -> bytes:
-    """Return the decompressed bytes of a file, without a byte order mark."""
-    return b"".join(blocks(path))
+def read_all(path: Path, *, has_lines: bool = False) -> bytes:
+    """Return the decompressed text of a file, without a byte order mark.
+
+    Raises
+    ------
+    FileFormatError
+        As for `blocks`; if it begins like something else than text; if it is compressed or a pipe, and larger than may
+        be held.
+    """
+    held: list[bytes] = []
+    n_held, is_plain = 0, plain_head(path) is not None
+    n_packed = path.stat().st_size  # of a pipe 0
+    with path.open("rb") as file:
+        pieces = _unpacked(file, path, BLOCK)
+        for piece in whole_lines(pieces, path) if has_lines else pieces:
+            if not held:
+                refuse_binary(piece, path)
+            held.append(piece if held else without_bom(piece))
+            n_held += len(piece)
+            if not is_plain:
+                check_held(n_held, n_packed, path)
+    return b"".join(held)
 
 
-def count_lines(data: Path | bytes) -> int:
-    """Return how many lines a file has; the last one may lack its newline."""
-    n_newlines, last = 0, b"\n"
-    for block in blocks(data) if isinstance(data, Path) else (data,):
-        n_newlines += block.count(b"\n")
-        last = block[-1:]
-    return n_newlines + (last != b"\n")
+def check_lines_of(path: Path) -> None:
+    """Raise MalformedRowError if a plain file has a line that is too long, before anything is parsed.
+
+    A newline is looked for at every half of the allowed length: where there is one, no line between is too long. So
+    little of a file is read, unless it is doubtful.
+    """
+    n_bytes, longest = path.stat().st_size, limits.LONGEST_LINE
+    window = min(_WINDOW, longest // 4)
+    if n_bytes <= longest:
+        return
+    with path.open("rb", buffering=0) as file:
+        for start in range(0, n_bytes - window + 1, (longest - window) // 2):
+            file.seek(start)
+            if b"\n" not in file.read(window):
+                break
+        else:
+            return
+    for _ in blocks(path, has_lines=True):
+        pass
 
 
 def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
@@ -141,38 +214,118 @@ def _compression(head: bytes) -> str | None:
     return next((name for magic, name in _COMPRESSED.items() if head.startswith(magic)), None)
 
 
-def _cut_after_lines(file: BinaryIO, size: int) -> Iterator[bytes]:
-    rest = b""
-    while chunk := file.read(size):
-        end = chunk.rfind(b"\n") + 1
+def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterator[bytes]:
+    """Yield the pieces of a file cut after lines; with the path that is `bounded`, refuse a line that is too long."""
+    rest: list[bytes] = []
+    n_rest, line = 0, 1
+    for piece in pieces:
+        end = piece.rfind(b"\n") + 1
+        rest.append(piece[:end] if end else piece)
+        n_rest += len(rest[-1])
+        if bounded and n_rest > limits.LONGEST_LINE:
+            rest = [b"".join(rest)]
+            check_lines(rest[0], bounded, line)
         if end:
-            yield rest + chunk[:end]
-            rest = chunk[end:]
-        else:
-            rest += chunk
-    if rest:
-        yield rest
+            block = b"".join(rest)
+            line += block.count(b"\n") if bounded else 0
+            yield block
+            rest, n_rest = [piece[end:]], len(piece) - end
+    if n_rest:
+        block = b"".join(rest)
+        if bounded:
+            check_lines(block, bounded, line)
+        yield block
 
 
-def _decompressed(source: Path | bytes, path: Path, compressed: str, size: int) -> Iterator[bytes]:
-    """Yield blocks from Polars, which decompresses as fast as it reads, and refuses a file that ends early."""
+def _unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
+    """Yield the bytes of an open file, decompressed, in pieces of about `size` bytes."""
+    compressed = _compression(file.peek(HEAD))
+    if compressed == "gzip":
+        return _gunzipped(file, path, size)
+    if compressed == "zstd":
+        return _unpacked_zstd(file, path, size)
+    return iter(partial(file.read, size), b"")
+
+
+def _gunzipped(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
+    """Yield what Python unpacks, byte for byte: Polars, as fast on one core, makes every line end a newline."""
+    n_bytes, packed = 0, file.read(_PACKED)
+    try:
+        while packed:
+            member = zlib.decompressobj(wbits=31)
+            while not member.eof:
+                packed = packed or file.read(_PACKED)
+                piece = member.decompress(packed, size)
+                if not (piece or packed or member.eof):
+                    raise _damaged("gzip", "no end", n_bytes, path)
+                packed = member.unconsumed_tail
+                n_bytes += len(piece)
+                yield piece
+            packed = member.unused_data
+            while not packed.strip(b"\0") and (packed := file.read(_PACKED)):
+                pass  # tapes and some tools fill up with zeros
+            packed = packed.lstrip(b"\0")
+    except zlib.error as error:
+        raise _damaged("gzip", error, n_bytes, path) from error
+
+
+def _damaged(compressed: str, problem: object, n_bytes: int, path: Path) -> FileFormatError:
+    return FileFormatError(
+        f"the {compressed} file is damaged or ends too early ({problem}) after {n_bytes:,} bytes of its content; "
+        "nothing was read, expected a complete file",
+        path=path,
+    )
+
+
+def _unpacked_zstd(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
+    """Yield what PyArrow unpacks, byte for byte; without it, what Polars does (Python learns Zstandard with 3.14)."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        yield from _unpacked_by_polars(path if path.is_file() else _read_packed(file, path), path, size)
+        return
+    n_bytes = 0
+    try:
+        with pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd") as stream:
+            while piece := stream.read(size):
+                n_bytes += len(piece)
+                yield piece
+    except OSError as error:
+        raise _damaged("zstd", error, n_bytes, path) from error
+
+
+def _read_packed(file: BufferedReader, path: Path) -> bytes:
+    """Return the compressed bytes that come through a pipe."""
+    held: list[bytes] = []
+    n_held = 0
+    while piece := file.read(BLOCK):
+        held.append(piece)
+        n_held += len(piece)
+        check_held(n_held, 0, path)
+    return b"".join(held)
+
+
+def _unpacked_by_polars(source: Path | bytes, path: Path, size: int) -> Iterator[bytes]:
+    """Yield what Polars unpacks, whole lines, of which it holds several copies.
+
+    It takes the line ends off, one carriage return with each: a line that still has one had two.
+    """
+    n_packed = len(source) if isinstance(source, bytes) else path.stat().st_size
+    check_held(largest_content(source), n_packed, path, is_streamed=True)
     held: list[str] = []
-    n_held = n_lines = 0
+    n_held = n_bytes = 0
     lines = pl.scan_lines(source, glob=False).select(pl.col("line"))
     try:
         for batch in lines.collect_batches(maintain_order=True):
-            held.append(batch["line"].str.join("\n").item() + "\n")
-            n_held += len(held[-1])
-            n_lines += batch.height
+            text = batch["line"].str.join("\n").item() + "\n"
+            held.append(text.replace("\r\n", "\r\r\n"))
+            n_held += len(text)
+            n_bytes += len(text)
             if n_held >= size:
                 yield "".join(held).encode()
                 held, n_held = [], 0
     except OSError as error:
-        raise FileFormatError(
-            f"the {compressed} file is damaged or ends too early ({error}) after {n_lines:,} lines; nothing was read, "
-            "expected a complete file",
-            path=path,
-        ) from error
+        raise _damaged("zstd", error, n_bytes, path) from error
     except pl.exceptions.ComputeError as error:
         raise _not_utf8_somewhere(source, path) from error
     if held:
@@ -180,7 +333,10 @@ def _decompressed(source: Path | bytes, path: Path, compressed: str, size: int) 
 
 
 def _not_utf8_somewhere(source: Path | bytes, path: Path) -> FileFormatError:
-    """Name the line of a compressed file that is not UTF-8: read again, with a sign for each byte that is wrong."""
+    """Name the line of a compressed file that is not UTF-8: read again, with a sign for each byte that is wrong.
+
+    Compressed bytes are never UTF-8, so that a file which is compressed twice comes here too.
+    """
     text = pl.scan_csv(
         source,
         has_header=False,
@@ -191,8 +347,24 @@ def _not_utf8_somewhere(source: Path | bytes, path: Path) -> FileFormatError:
         schema={"line": pl.String},
         truncate_ragged_lines=True,
     )
-    wrong = text.with_row_index("n").filter(pl.col("line").str.contains("\ufffd", literal=True)).head(1).collect()
+    try:
+        wrong = text.with_row_index("n").filter(pl.col("line").str.contains("\ufffd", literal=True)).head(1).collect()
+    except (pl.exceptions.PolarsError, OSError):  # of some bytes not even this can be read
+        wrong = pl.DataFrame()
+    if _is_twice(source):
+        return FileFormatError("is compressed twice, expected once: decompress it once", path=path)
     if wrong.is_empty():
         return FileFormatError(f"the text is not UTF-8; {_CONVERT}", path=path)
     advice = "it looks like UTF-16: save it as UTF-8" if "\0" in wrong["line"].item() else _CONVERT
     return FileFormatError(f"the text is not UTF-8; {advice}", path=path, line=wrong["n"].item() + 1)
+
+
+def _is_twice(source: Path | bytes) -> bool:
+    """Tell whether what was packed with gzip is a compressed file itself."""
+    import gzip
+
+    try:
+        with gzip.open(source if isinstance(source, Path) else io.BytesIO(source)) as file:
+            return _compression(file.read(4)) is not None
+    except (OSError, EOFError, zlib.error):
+        return False

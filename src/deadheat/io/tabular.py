@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from deadheat.errors import EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
-from deadheat.io.source import HEAD, count_lines, decoded, plain_head, read_all, refuse_binary, without_bom
-from deadheat.io.values import frame_of_rows, holds_large, holds_only_ids, holds_only_numbers, read_value, shown
+from deadheat.io.rows import Rows
+from deadheat.io.separators import count_separators
+from deadheat.io.source import (
+    HEAD,
+    blocks,
+    check_lines_of,
+    misleads_polars,
+    plain_head,
+    read_all,
+    refuse_binary,
+    without_bom,
+)
+from deadheat.io.values import (
+    check_ids_of_row,
+    frame_of_rows,
+    holds_controls,
+    holds_large,
+    holds_only_ids,
+    holds_only_numbers,
+    read_value,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+    from typing import BinaryIO
 
     from deadheat.io.kinds import Kind
 
@@ -32,19 +52,23 @@ class _Table:
     path : pathlib.Path
     data : pathlib.Path or bytes
         What Polars reads: the path, or the bytes of a compressed file.
+    head : bytes
+        How it begins, without a byte order mark.
     kind : {"qrels", "run"}
     separator : str
     header : list of str
-    n_header_lines : int
-        Lines that the header takes; a quoted name may hold a newline.
+    n_header_lines, n_header_bytes : int
+        What the header takes of the file; a quoted name may hold a newline.
     """
 
     path: Path
     data: Path | bytes
+    head: bytes
     kind: Kind
     separator: str
     header: list[str]
     n_header_lines: int
+    n_header_bytes: int
 
     @property
     def places(self) -> list[int]:
@@ -52,15 +76,30 @@ class _Table:
         columns = resolve_columns(self.header, self.kind, where=self.path)
         return [self.header.index(columns[name]) for name in ("query_id", "doc_id", VALUE_COLUMN[self.kind])]
 
-    def read_bytes(self) -> bytes:
-        """Return the decompressed bytes."""
-        return self.data if isinstance(self.data, bytes) else read_all(self.path)
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield each row below the header with its line, or raise if it has not as many fields as the header."""
+        joined = self.separator.join
+        with _opened(self.data) as file:
+            for line, row in Rows(file, self.path, self.separator):
+                if line <= self.n_header_lines or not any(row):
+                    continue
+                if len(row) != len(self.header):
+                    expected = f"expected {len(self.header)} fields ({joined(self.header)})"
+                    message = f"{expected}, got {len(row)}: {shown(joined(row))}"
+                    raise MalformedRowError(message, path=self.path, line=line)
+                yield line, row
 
 
 def is_trec_with_tabs(path: Path) -> bool:
     """Return whether a .tsv file is TREC with tabs: no known column name in its first line, and 4 or 6 fields."""
-    header = _open(path, "run", "\t").header
-    return len(header) in _TREC_WIDTHS and not known_names() & set(header)
+    first = next((line for line in next(blocks(path, has_lines=True)).split(b"\n") if line.strip()), b"")
+    names = [name.strip(' "') for name in first.decode("utf-8", "replace").strip("\r").split("\t")]
+    return len(names) in _TREC_WIDTHS and not known_names() & set(names)
+
+
+def names_of_columns(path: Path, separator: str) -> list[str]:
+    """Return the names in the header of a table, none if it has none."""
+    return _open(path, "run", separator).header
 
 
 def read_table(path: Path, kind: Kind, separator: str) -> pl.DataFrame:
@@ -86,81 +125,71 @@ def locate_in_table(path: Path, kind: Kind, query_id: str, doc_id: str, separato
     """Return the 1-based lines on which the rows of this pair begin."""
     table = _open(path, kind, separator)
     query, doc, _ = table.places
-    return [line for line, row in _rows(table) if row[query] == query_id and row[doc] == doc_id]
+    return [line for line, row in table.rows() if row[query] == query_id and row[doc] == doc_id]
 
 
 def _open(path: Path, kind: Kind, separator: str) -> _Table:
-    data: Path | bytes = path
     head = plain_head(path)
+    data: Path | bytes = path
     if head is None:
-        data = read_all(path)
+        data = read_all(path, has_lines=True)
         head = data[:HEAD]
-    refuse_binary(head, path)
-    lines = csv.reader(StringIO(without_bom(head).decode("utf-8", "replace"), newline=""), delimiter=separator)
-    header = next((row for row in lines if any(row)), [])
-    return _Table(path, data, kind, separator, [name.strip() for name in header], lines.line_num)
+    else:
+        refuse_binary(head, path)
+        check_lines_of(path)
+    with _opened(data) as file:
+        rows = Rows(file, path, separator)
+        header = [name.strip() for name in next((row for _, row in rows if any(row)), [])]
+        return _Table(path, data, without_bom(head), kind, separator, header, rows.n_lines, rows.n_bytes)
+
+
+def _opened(data: Path | bytes) -> BinaryIO:
+    return data.open("rb") if isinstance(data, Path) else BytesIO(data)
 
 
 def _parse(table: _Table, places: list[int]) -> pl.DataFrame | None:
-    """Let Polars read the rows; None where it cannot, or where they may not be what the file says."""
+    """Let Polars read the rows; None where it cannot, or where they may not be what the file says.
+
+    Polars looks at the fields that it is asked for, and fills a short row with nulls: if the last field of each row is
+    there and the file holds exactly as many separators as rows take, then no row is short or long.
+    """
+    if misleads_polars(table.head):
+        return None
+    census = count_separators(table.data, table.separator, skip=table.n_header_bytes)
+    n_columns = len(table.header)
+    if census is None or census.n_separators != census.n_lines * (n_columns - 1):
+        return None
     query, doc, value = (f"column_{place}" for place in places)
-    last = f"column_{len(table.header) - 1}"
     rows = pl.scan_csv(
         table.data,
         has_header=False,
         skip_lines=table.n_header_lines,
         separator=table.separator,
-        schema={f"column_{n}": pl.Float64 if n == places[2] else pl.String for n in range(len(table.header))},
+        schema={f"column_{n}": pl.Float64 if n == places[2] else pl.String for n in range(n_columns)},
         glob=False,
     )
-    # Polars looks for a field too many only where the last column is read, and fills a short row with nulls.
-    wanted = rows.select(
-        query_id=query, doc_id=doc, **{VALUE_COLUMN[table.kind]: value}, may_be_short=pl.col(last).is_null()
-    )
+    last = pl.col(f"column_{n_columns - 1}")
+    wanted = rows.select(query_id=query, doc_id=doc, **{VALUE_COLUMN[table.kind]: value}, ends_early=last.is_null())
     try:
         frame = wanted.collect()
     except pl.exceptions.PolarsError:
         return None
-    return frame.drop("may_be_short") if _is_beyond_doubt(frame, table) else None
-
-
-def _is_beyond_doubt(frame: pl.DataFrame, table: _Table) -> bool:
-    """Return whether the rows are complete, their values exact, and each one is a line of the file."""
-    value = frame[VALUE_COLUMN[table.kind]]
-    if frame["may_be_short"].any() or not holds_only_ids(frame):
-        return False
-    if not holds_only_numbers(value) or holds_large(value):
-        return False
-    return frame.height == count_lines(table.data) - table.n_header_lines
+    if frame.height != census.n_lines or frame["ends_early"].any() or not holds_only_ids(frame):
+        return None
+    numbers = frame[VALUE_COLUMN[table.kind]]
+    if not holds_only_numbers(numbers) or holds_large(numbers):
+        return None
+    return None if census.may_hold_controls and holds_controls(frame) else frame.drop("ends_early")
 
 
 def _read_rows(table: _Table, places: list[int]) -> pl.DataFrame:
     query, doc, value = places
     read: list[tuple[str, str, float]] = []
-    for line, row in _rows(table):
+    for line, row in table.rows():
         if not (row[query] and row[doc]):
             name = table.header[doc if row[query] else query]
             raise NullIdError(f"empty field in column {name!r}, expected an id", path=table.path, line=line)
+        check_ids_of_row(row[query], row[doc], table.path, line)
         number = read_value(row[value].strip(), table.kind, path=table.path, line=line)
         read.append((row[query], row[doc], number))
     return frame_of_rows(read, table.kind)
-
-
-def _rows(table: _Table) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row below the header with its line, or raise if it has not as many fields as the header."""
-    rows = csv.reader(StringIO(decoded(table.read_bytes(), table.path), newline=""), delimiter=table.separator)
-    line, joined = 1, table.separator.join
-    while True:
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            raise MalformedRowError(f"cannot be read as CSV: {error}", path=table.path, line=line) from error
-        if row is None:
-            return
-        if line > table.n_header_lines and any(row):
-            if len(row) != len(table.header):
-                expected = f"expected {len(table.header)} fields ({joined(table.header)})"
-                message = f"{expected}, got {len(row)}: {shown(joined(row))}"
-                raise MalformedRowError(message, path=table.path, line=line)
-            yield line, row
-        line = rows.line_num + 1

@@ -18,8 +18,8 @@ from deadheat.errors import EmptyDataError, MalformedRowError, SwappedFilesError
 from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, known_names
 from deadheat.io.lines import read_lines
-from deadheat.io.source import HEAD, blocks, plain_head, refuse_binary
-from deadheat.io.values import are_exact, holds_large, holds_only_numbers, shown
+from deadheat.io.source import HEAD, blocks, check_lines_of, misleads_polars, plain_head, refuse_binary, without_bom
+from deadheat.io.values import are_exact, holds_controls, holds_large, holds_only_numbers, shown
 from deadheat.sources import LARGEST_INTEGER
 
 if TYPE_CHECKING:
@@ -48,8 +48,9 @@ def read_trec(path: Path, kind: Kind) -> pl.DataFrame:
 def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     """Read an ordinary file in one go; None if anything about it is out of the ordinary."""
     head = plain_head(path)
-    if not head:
+    if not head or misleads_polars(without_bom(head)):
         return None
+    check_lines_of(path)
     separator = _check_first_row(head, kind, path)
     if not count_blanks(head).are_regular:
         return None
@@ -65,7 +66,7 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
 def _read_blocks(path: Path, kind: Kind) -> pl.DataFrame:
     frames: list[pl.DataFrame] = []
     first_line = 1
-    for block in blocks(path):
+    for block in blocks(path, has_lines=True):
         if first_line == 1:
             _check_first_row(block, kind, path)
         frame = _read_block(block, kind, path)
@@ -93,7 +94,7 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
 
 def _parse(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | None:
     """Let Polars split the rows; None where it cannot."""
-    if not source:
+    if not source or (isinstance(source, bytes) and misleads_polars(source)):
         return None
     fields, value = TREC_FIELDS[kind], VALUE_COLUMN[kind]
     rows = pl.scan_csv(
@@ -120,6 +121,8 @@ def _is_proved(frame: pl.DataFrame, kind: Kind, census: Census) -> bool:
         return False
     if kind == "qrels" and frame["relevance"].is_infinite().any():
         return False
+    if census.may_hold_controls and holds_controls(frame):
+        return False
     expected = frame.height * len(TREC_FIELDS[kind]) + census.n_crlf - census.lacks_final_newline
     return census.n_blanks == expected and census.are_regular
 
@@ -135,7 +138,7 @@ def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFra
 def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     """Return the separator of the first row; raise if it shows that this is another kind of file."""
     refuse_binary(head, path)
-    lines = head[:HEAD].splitlines()
+    lines = head[:HEAD].split(b"\n")
     line, row = next(((n, row) for n, row in enumerate(lines, 1) if row.split()), (1, b""))
     fields = row.split()
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()

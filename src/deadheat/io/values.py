@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import DataError, RelevanceError, ScoreError
+from deadheat.errors import DataError, MalformedRowError, RelevanceError, ScoreError
 from deadheat.io.kinds import VALUE_COLUMN
 from deadheat.sources import BEYOND, LARGEST_INTEGER, is_beyond
 
@@ -23,6 +24,10 @@ _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE | re.ASCII
 )
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+# C0, DEL and C1, of which some end lines or move the cursor; and the two characters that end lines beyond ASCII.
+CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
+_FIND_CONTROL = re.compile(CONTROL)
+LINE_ENDS = r"lines end with \n or \r\n"
 
 
 def shown(text: str, limit: int = 80) -> str:
@@ -60,9 +65,25 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
         raise value_error(kind, f"{name} must be finite, got {shown(text)}", path, line)
     if math.isinf(value) and any(char.isdigit() for char in text):
         raise value_error(kind, f"{name} is beyond the range of float64: {shown(text)}", path, line)
-    if _INTEGER.fullmatch(text) and is_beyond(int(text)):
+    if _INTEGER.fullmatch(text) and is_beyond(Decimal(text)):  # Python reads no int of thousands of digits
         raise value_error(kind, f"{name} is {shown(text)}, {BEYOND}", path, line)
     return value
+
+
+def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = None) -> None:
+    """Raise MalformedRowError if an id holds a control character."""
+    if query_id.isprintable() and doc_id.isprintable():
+        return
+    for name, given in (("query_id", query_id), ("doc_id", doc_id)):
+        found = _FIND_CONTROL.search(given)
+        if found:
+            message = f"{name} {shown(given)} holds the control character U+{ord(found[0]):04X}; ids have none"
+            raise MalformedRowError(f"{message}, and {LINE_ENDS}", path=path, line=line)
+
+
+def holds_controls(frame: pl.DataFrame) -> bool:
+    """Return whether an id holds a control character."""
+    return any(ids.str.contains(CONTROL).any() for ids in frame.select("query_id", "doc_id"))
 
 
 def holds_only_ids(frame: pl.DataFrame) -> bool:

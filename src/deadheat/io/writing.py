@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -16,7 +18,8 @@ import polars as pl
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
 from deadheat.io.formats import chosen_format
 from deadheat.io.kinds import VALUE_COLUMN
-from deadheat.io.values import holds_only_numbers, shown, value_error
+from deadheat.io.naming import LONGEST, cut
+from deadheat.io.values import CONTROL, holds_only_numbers, shown, value_error
 from deadheat.sources import LARGEST_INTEGER
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 # What splits a TREC line; NUL, which marks a binary file; a byte order mark, which reading takes off.
 _BREAKS_TREC = r"[ \t\n\v\f\r\x00]|^\x{FEFF}"
+_SLICE = 1 << 18  # rows that are written together
 _Compression = Literal["uncompressed", "gzip", "zstd"]
 _COMPRESSIONS: dict[str, _Compression] = {".gz": "gzip", ".zst": "zstd"}
 
@@ -63,7 +67,8 @@ def write(
     ScoreError, RelevanceError, DuplicateError
         If reading the file back would refuse it.
     DataError
-        If an id holds a blank, which TREC cannot say, or the folder does not exist.
+        If an id holds a blank, which TREC cannot say, or a control character, which only Parquet can; or the folder
+        does not exist.
     ParameterError
         If the format is unknown, or the tag is empty or holds a blank.
     """
@@ -72,9 +77,22 @@ def write(
     if not tag or any(char.isspace() for char in tag):
         raise ParameterError(f"tag must be one word without blanks, got {tag!r}")
     rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
-    _check(rows, kind, path, is_trec=chosen == "trec")
-    with replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target) as file:
+    _check(rows, kind, path, chosen)
+    file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
+    with file_of as file, _errors_of_the_system():
         _write_rows(rows, file, kind, chosen, tag, _COMPRESSIONS.get(path.suffix.lower(), "uncompressed"))
+
+
+@contextmanager
+def _errors_of_the_system() -> Iterator[None]:
+    """Raise as `OSError` with its number what Polars, which may write by itself, only describes."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        found = re.search(r"\(os error (\d+)\)$", str(error))
+        if found is None:
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
 
 
 def _write_rows(  # noqa: PLR0917 - what a file is made of
@@ -83,12 +101,39 @@ def _write_rows(  # noqa: PLR0917 - what a file is made of
     if chosen == "parquet":
         rows.write_parquet(file)
     elif chosen in {"csv", "tsv"}:
-        table = rows.with_columns(_value_as_text(kind))
-        table.write_csv(file, separator="," if chosen == "csv" else "\t", compression=compression)
+        separator = "," if chosen == "csv" else "\t"
+        _write_csv(rows.with_columns(_value_as_text(kind)), file, compression, separator=separator)
     else:
         # A table of one column, never quoted: whole lines, which Polars compresses.
         lines = _lines(rows, kind, chosen, tag)
-        lines.write_csv(file, include_header=False, quote_style="never", compression=compression)
+        _write_csv(lines, file, compression, include_header=False, quote_style="never")
+
+
+def _write_csv(
+    table: pl.DataFrame,
+    file: IO[bytes],
+    compression: _Compression,
+    *,
+    separator: str = ",",
+    include_header: bool = True,
+    quote_style: Literal["necessary", "never"] = "necessary",
+) -> None:
+    """Write a table, plain ones by `file` itself: Polars before 2.0 does not tell that it lost the last bytes."""
+    if compression != "uncompressed":
+        table.write_csv(
+            file,
+            separator=separator,
+            include_header=include_header,
+            quote_style=quote_style,
+            compression=compression,
+        )
+        return
+    for start in range(0, max(table.height, 1), _SLICE):
+        held, has_header = io.BytesIO(), include_header and not start
+        table[start : start + _SLICE].write_csv(
+            held, separator=separator, include_header=has_header, quote_style=quote_style
+        )
+        file.write(held.getbuffer())
 
 
 def _lines(rows: pl.DataFrame, kind: Kind, chosen: Format, tag: str) -> pl.DataFrame:
@@ -137,7 +182,7 @@ def _value_as_text(kind: Kind) -> pl.Expr:
     return pl.when(is_level).then(levels).otherwise(text).alias(VALUE_COLUMN[kind])
 
 
-def _check(rows: pl.DataFrame, kind: Kind, path: Path, *, is_trec: bool) -> None:
+def _check(rows: pl.DataFrame, kind: Kind, path: Path, chosen: Format) -> None:
     """Raise what reading the file back would raise, before anything is written."""
     value = rows[VALUE_COLUMN[kind]]
     if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
@@ -150,14 +195,21 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, *, is_trec: bool) -> None
         if ids.null_count() or (ids == "").any():
             raise NullIdError(f"column {ids.name!r} holds a null or empty id, expected text", path=path)
         unwritable = ids.filter(ids.str.contains(_BREAKS_TREC))
-        if is_trec and len(unwritable):
+        if chosen == "trec" and len(unwritable):
             message = f"TREC separates fields by blanks, so {ids.name} cannot be {shown(unwritable[0])}; write .csv"
             raise DataError(message, path=path)
+        unreadable = ids.filter(ids.str.contains(CONTROL))
+        if chosen != "parquet" and len(unreadable):
+            message = f"{ids.name} {shown(unreadable[0])} holds a control character, which no file of text may have"
+            raise DataError(f"{message}; write .parquet", path=path)
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that becomes `path` when it is complete, or vanishes on any failure.
+
+    Until then it is ``.NAME.deadheat-*.tmp`` in the same folder. One that is left there is of a process that was
+    killed: nothing reads it, and it may be deleted.
 
     A symbolic link stays, and what it points to is replaced; the mode of an existing file stays too. What is there
     and is no regular file (a pipe, a device) stays what it is: it gets the bytes when they are complete.
@@ -178,12 +230,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
-    temporary = target.with_name(f".{target.name[:64]}.{secrets.token_hex(4)}.tmp")
+    ending = f".deadheat-{secrets.token_hex(4)}.tmp"
+    temporary = target.with_name(f".{cut(target.name, LONGEST - len(ending) - 1)}{ending}")
     try:
         with temporary.open("xb") as file:
             if target.exists():
                 shutil.copymode(target, temporary)
             yield file
+            file.flush()
+            os.fsync(file.fileno())  # before the name: after a crash of the machine it is on a whole file
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -10,11 +10,13 @@ stop probabilities are tiny: s is never worked out as 1 - q.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.errors import DeadheatWarning, MeasureError
 from deadheat.kernels.segments import batches
 
 if TYPE_CHECKING:
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 41.5  # -ln(1e-18): by Maclaurin's inequality the mean product of x is at most (mean q) ** x
 N_TABLES = 4  # of the second moments
-DENSE = 512  # documents; from here on, equal documents are merged in one go where that is shorter
+MAX_TABLE = 1 << 28  # cells of them for one tie: 2 GB, and about as much again while they grow
+CELLS_A_SECOND = 1e8  # that one document is added to
+LONG = 10.0  # seconds that are announced
+DENSE = 512  # documents; with more, equal ones are merged in one go where that is shorter
 
 
 @dataclass(frozen=True)
@@ -104,10 +109,11 @@ def mean(groups: Groups, *, weights: FloatArray) -> FloatArray:
     part = np.zeros(len(groups.tied))
     reach = _reach(groups.inside, groups.mean_stop())
     reach[(groups.listed == 0) & (groups.plain_stop == 0)] = 0
+    _announce(reach, groups.listed, "mean")
     for index in _two_way_batches(reach, groups.listed, reach):
         width = int(reach[index].max())
-        if groups.listed[index].max() > max(DENSE, 2 * width):
-            chances = np.stack([_merged_chances(groups, int(group), width) for group in index])
+        if groups.listed[index].max() > DENSE:
+            chances = np.stack([_chances_of_large(groups, int(group), width) for group in index])
         else:
             chances = _stop_chances(groups, index, width)
         rank = np.arange(width)
@@ -139,14 +145,22 @@ def _stop_chances(groups: Groups, index: IntArray, width: int) -> FloatArray:
     return stopped
 
 
-def _merged_chances(groups: Groups, group: int, width: int) -> FloatArray:
-    """Return the same for one large group, of shape (width,), merging all documents alike at once."""
+def _chances_of_large(groups: Groups, group: int, width: int) -> FloatArray:
+    """Return the same for one large group, of shape (width,), in the way that takes fewer steps."""
+    start, listed = int(groups.start[group]), int(groups.listed[group])
+    stops, counts = np.unique(groups.stop[start : start + listed], return_counts=True)
+    if len(stops) * width < listed:
+        return _merged_chances(groups, group, width, dict(zip(stops.tolist(), counts.tolist(), strict=True)))
+    return _stop_chances(groups, np.array([group]), width)[0]
+
+
+def _merged_chances(groups: Groups, group: int, width: int, classes: dict[float, int]) -> FloatArray:
+    """Return the same for one group, of shape (width,), merging all documents alike, a class, at once."""
     x = np.arange(width)
-    start, size = int(groups.start[group]), int(groups.plain[group])
+    size = int(groups.plain[group])
     passed = np.where(x <= size, (1 - groups.plain_stop) ** x, 0.0)
     stopped = np.where(x < size, passed * groups.plain_stop, 0.0)
-    stops, counts = np.unique(groups.stop[start : start + int(groups.listed[group])], return_counts=True)
-    for s, count in zip(stops.tolist(), counts.tolist(), strict=True):
+    for s, count in classes.items():
         power = np.where(x <= count, (1 - s) ** x, 0.0)
         chance = (x == 0).astype(np.float64)  # that y of the documents taken are of the class merged in
         all_passed, all_stopped = np.zeros(width), np.zeros(width)
@@ -190,16 +204,51 @@ def variance(groups: Groups, *, weights: FloatArray) -> FloatArray:
     """
     part = np.zeros(len(groups.tied))
     stoppers = groups.listed + (groups.plain if groups.plain_stop else 0)
-    mean_stop = groups.mean_stop() * groups.tied / np.maximum(stoppers, 1)
-    depth = np.where(_is_random(groups), _reach(np.minimum(groups.inside, stoppers), mean_stop), 0)
-    cells = N_TABLES * depth**2
-    for index in _two_way_batches(groups.inside * (depth > 0), groups.listed, cells):
-        size = int(depth[index].max())
-        chance, chance_pair = _stop_moments(groups, index, size)
-        gain, gain_pair = _gain_moments(groups, index, stoppers[index], size, weights)
+    size, n_above = _sizes(groups, stoppers)
+    cells = N_TABLES * size * n_above
+    _check_cost(cells, groups.listed)
+    for index in _two_way_batches(groups.inside * (size > 0), groups.listed, cells):
+        shape = int(n_above[index].max()), int(size[index].max())
+        chance, chance_pair = _stop_moments(groups, index, shape)
+        gain, gain_pair = _gain_moments(groups, index, stoppers[index], shape[1], weights)
         centre = (chance * gain).sum(axis=1)
-        part[index] = np.maximum((chance_pair * gain_pair).sum(axis=(1, 2)) - centre**2, 0.0)
+        part[index] = np.maximum((chance_pair * gain_pair[:, : shape[0]]).sum(axis=(1, 2)) - centre**2, 0.0)
     return part
+
+
+def _sizes(groups: Groups, stoppers: IntArray) -> tuple[IntArray, IntArray]:
+    """Return how many of a group's stoppers are read at most, and how many above the first of two, which count twice.
+
+    Both are 0 for a group without variance.
+    """
+    limit = np.where(_is_random(groups), np.minimum(groups.inside, stoppers), 0)
+    once, s = groups.mean_stop(), groups.plain_stop
+    twice = replace(groups, stop=groups.stop * (2 - groups.stop), plain_stop=s * (2 - s)).mean_stop()
+    of_stoppers = groups.tied / np.maximum(stoppers, 1)
+    return _reach(limit, once * of_stoppers), _reach(limit, twice * of_stoppers)
+
+
+def _check_cost(cells: IntArray, listed: IntArray) -> None:
+    """Refuse tables that no memory holds, and say before the time is spent that it will be long."""
+    most = int(cells.max(initial=0))
+    if most > MAX_TABLE:
+        msg = (
+            f"the spread of a tie whose documents hardly ever stop the reading needs {most * 8 / 1e9:.0f} GB"
+            f" (allowed: {MAX_TABLE * 8 / 1e9:.0f}): cut the measure at a rank, such as @100; its mean needs no tables"
+        )
+        raise MeasureError(msg)
+    _announce(cells, listed, "spread")
+
+
+def _announce(cells: IntArray, listed: IntArray, what: str) -> None:
+    """Warn of a sum that takes long: every listed document is added to all cells of its group."""
+    seconds = float((cells * listed.astype(np.float64)).sum()) / CELLS_A_SECOND
+    if seconds > LONG:
+        msg = (
+            f"the {what} of a cascade over large ties of many different grades takes about {seconds:.0f} s;"
+            " cut at a rank, such as @100, it takes less"
+        )
+        warnings.warn(msg, DeadheatWarning, stacklevel=2)
 
 
 def _is_random(groups: Groups) -> BoolArray:
@@ -214,13 +263,15 @@ def _is_random(groups: Groups) -> BoolArray:
     return mixed & (groups.listed > 0) & (groups.tied > 1) & (groups.inside > 0)
 
 
-def _stop_moments(groups: Groups, index: IntArray, size: int) -> tuple[FloatArray, FloatArray]:
-    """Return E[Z_s], of shape (b, size), and E[Z_s Z_s'], of shape (b, size, size), zero below the diagonal.
+def _stop_moments(groups: Groups, index: IntArray, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+    """Return E[Z_s], of shape (b, size), and E[Z_s Z_s'], of shape (b, n_above, size), zero below the diagonal.
 
     The pairs above the diagonal are counted twice, for both of their orders. For s < s', Z_s Z_s' is the product of
     q^2 over the a = s - 1 documents above both, s q of the s-th, q over the b documents between, and s of the s'-th.
+    `shape` is (n_above, size).
     """
-    a, b = np.arange(size)[:, None], np.arange(size)
+    n_above, size = shape
+    a, b = np.arange(n_above)[:, None], np.arange(size)
     n = groups.plain[index, None, None] if groups.plain_stop else np.zeros((len(index), 1, 1), np.int64)
     s, q = groups.plain_stop, 1 - groups.plain_stop
     both = np.where(a + b <= n, q ** (2 * a + b), 0.0)  # mean product of q^2 over a documents and q over b others,
@@ -230,13 +281,13 @@ def _stop_moments(groups: Groups, index: IntArray, size: int) -> tuple[FloatArra
     twice = one[:, :, 0] * s * s  # and s^2 of one more, b = 0
     listed, stop = groups.listed[index], groups.padded(index, int(groups.listed[index].max()))
     for added in range(stop.shape[1]):
-        here = min(size, int(n.max()) + 2)  # no more documents, no more cells
-        grown, more = _with_document(tables[..., :here, :here], twice[:, :here], stop[:, added], n)
+        here = int(n.max()) + 2  # no more documents, no more cells
         real = added < listed
-        tables[:, real, :here, :here], twice[real, :here] = grown[:, real], more[real]
+        grown, more = _with_document(tables[:, real, :here, :here], twice[real, :here], stop[real, added], n[real])
+        tables[:, real, :here, :here], twice[real, :here] = grown, more
         n = n + 1
-    pairs = np.zeros((len(index), size, size))
-    for first in range(size):
+    pairs = np.zeros((len(index), n_above, size))
+    for first in range(n_above):
         pairs[:, first, first] = twice[:, first]
         pairs[:, first, first + 1 :] = 2 * tables[3, :, first, : size - first - 1]
     return tables[1, :, 0], pairs
@@ -245,18 +296,20 @@ def _stop_moments(groups: Groups, index: IntArray, size: int) -> tuple[FloatArra
 def _with_document(
     tables: FloatArray, twice: FloatArray, stop: FloatArray, n: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the tables of `_stop_moments`, of shape (4, b, size, size), with one document more than `n`."""
-    a, b = np.arange(tables.shape[-1])[:, None], np.arange(tables.shape[-1])
-    s, q, n = stop[:, None, None], 1 - stop[:, None, None], n + 1
-    marked = np.array([0, 1, 1, 2])[:, None, None, None]
-    grown = np.maximum(n - a - b - marked, 0) / n * tables
-    grown[..., 1:, :] += a[1:] / n * q**2 * tables[..., :-1, :]
-    grown[..., :, 1:] += b[1:] / n * q * tables[..., :, :-1]
-    grown[1] += s / n * tables[0]
-    grown[2] += s * q / n * tables[0]
-    grown[3] += s / n * tables[2] + s * q / n * tables[1]
-    more = np.maximum(n[:, 0] - b - 1, 0) / n[:, 0] * twice + s[:, 0] ** 2 / n[:, 0] * tables[0, :, :, 0]
-    more[:, 1:] += b[1:] / n[:, 0] * q[:, 0] ** 2 * twice[:, :-1]
+    """Return the tables of `_stop_moments`, of shape (4, b, n_above, size), with one document more than `n`."""
+    a, b = np.arange(tables.shape[-2])[:, None], np.arange(tables.shape[-1])
+    s, q, size = stop[:, None, None], 1 - stop[:, None, None], n + 1.0
+    left = size - (a + b)  # documents beside the a and b: more than the marked ones wherever a table is not 0
+    grown = np.empty_like(tables)
+    for marked, table in ((0, slice(1)), (1, slice(1, 3)), (2, slice(3, 4))):
+        np.multiply(tables[table], (left - marked) / size, out=grown[table])
+    grown[..., 1:, :] += a[1:] * (q**2 / size) * tables[..., :-1, :]
+    grown[..., :, 1:] += b[1:] * (q / size) * tables[..., :, :-1]
+    grown[1] += s / size * tables[0]
+    grown[2] += s * q / size * tables[0]
+    grown[3] += s / size * tables[2] + s * q / size * tables[1]
+    more = (left[:, :, 0] - 1) / size[:, 0] * twice + s[:, 0] ** 2 / size[:, 0] * tables[0, :, :, 0]
+    more[:, 1:] += a[1:, 0] / size[:, 0] * q[:, 0] ** 2 * twice[:, :-1]
     return grown, more
 
 
@@ -274,6 +327,8 @@ def _gain_moments(
     for rank in range(int(inside.max())):
         place = np.minimum(groups.above[index] + rank, len(weights) - 1)
         w = np.where(rank < inside, weights[place], 0.0)[:, None]
+        if rank % 64 == 63 and not (count.any() or gained.any()):
+            break  # every order has more stoppers above
         stop = np.clip((stoppers[:, None] - seen) / np.maximum(n - rank, 1), 0.0, 1.0)
         stopped = gained * stop[:, None, :]
         arrived = count * stop

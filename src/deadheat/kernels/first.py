@@ -50,6 +50,8 @@ def moments(
     for index, ranks, here, never in _first_ranks(above, tied, inside, relevant):
         other, at_rank = mean[index], value(ranks)
         centre = (here * at_rank).sum(axis=1) + np.where(never > 0, never * other, 0.0)
+        certain = (never == 0) & (at_rank == at_rank[:, :1]).all(axis=1, where=here > 0)
+        centre = np.where(certain, at_rank[:, 0], centre)  # probabilities may add up to a little less than 1
         squares = (here * (at_rank - centre[:, None]) ** 2).sum(axis=1)
         variance[index] = squares + np.where(never > 0, never * (other - centre) ** 2, 0.0)
         mean[index] = centre
@@ -98,7 +100,7 @@ def _first_ranks(
     here : ndarray of shape (n, width)
         Probability of each rank.
     never : ndarray of shape (n,)
-        Probability that none stands inside, or on a rank beyond the negligible ones.
+        Probability that none stands inside, or on a rank beyond the negligible ones; 0 where one must.
     """
     reach = np.minimum(inside, tied - relevant + 1)
     reach = np.minimum(reach, np.ceil(NEGLIGIBLE * tied / relevant).astype(np.int64) + 1)
@@ -110,4 +112,5 @@ def _first_ranks(
         none = np.cumprod(missing, axis=1, dtype=np.float64)
         before = np.concatenate((np.ones((len(index), 1)), none[:, :-1]), axis=1)
         here = np.where(x <= reach[index, None], before * np.minimum(r / left, 1.0), 0.0)
-        yield index, above[index, None] + x, here, none[:, -1]
+        must = inside[index] > tied[index] - relevant[index]
+        yield index, above[index, None] + x, here, np.where(must, 0.0, none[:, -1])

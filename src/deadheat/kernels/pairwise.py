@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadheat.kernels.segments import batches, segment_sums
+from deadheat.arrays import run_starts
+from deadheat.kernels.segments import batches, scan_before, segment_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,14 +64,14 @@ def binary_patterns(count: NDArray[Any], before: NDArray[Any]) -> Patterns:
     return Patterns(c * a, c * a * a, two, two, two, three, three, three, a * two, a * two)
 
 
-def document_patterns(late: FloatArray, early: FloatArray, above: FloatArray, starts: IntArray) -> Patterns:
-    """Return the patterns of documents with values of their own.
+def product_patterns(late: FloatArray, early: FloatArray, above: FloatArray, starts: IntArray) -> Patterns:
+    """Return the patterns of documents with values of their own, K(x, y) = h(x) u(y).
 
     Parameters
     ----------
-    late, early : ndarray of shape (n_rows, s)
-        u and h of each document; K(x, y) = sum over s of ``early[x] * late[y]``.
-    above : ndarray of shape (n_rows, s)
+    late, early : ndarray of shape (n_rows,)
+        u and h of each document.
+    above : ndarray of shape (n_rows,)
         Sum of h over the documents above the row's group.
     starts : ndarray of shape (n_groups,)
         First row of each group.
@@ -80,32 +81,118 @@ def document_patterns(late: FloatArray, early: FloatArray, above: FloatArray, st
     Patterns
         Arrays of shape (n_groups,).
     """
+    rows = np.diff(np.append(starts, len(late)))
+
+    def others(values: FloatArray) -> FloatArray:
+        return np.repeat(segment_sums(values, starts), rows) - values
+
+    return _patterns(
+        linear=late * (above + early),
+        as_late=late * others(early),
+        as_early=early * others(late),
+        pair_square=late**2 * others(early**2),
+        pair_reversed=late * early * others(late * early),
+        starts=starts,
+    )
+
+
+def minimum_patterns(values: FloatArray, above: FloatArray, starts: IntArray) -> Patterns:
+    """Return the patterns of documents of which a pair gains the smaller value, K(x, y) = min(value x, value y).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        0 or more, highest first within each group.
+    above : ndarray of shape (n_rows,)
+        Sum of K over the documents above the row's group, from :func:`minima_above`.
+    starts : ndarray of shape (n_groups,)
+        First row of each group.
+
+    Returns
+    -------
+    Patterns
+        Arrays of shape (n_groups,).
+    """
+    rows = np.diff(np.append(starts, len(values)))
+    group = np.repeat(np.arange(len(starts)), rows)
+    n_before = np.arange(len(values)) - np.repeat(starts, rows)
+
+    def minima(of: FloatArray) -> FloatArray:
+        return n_before * of + scan_before(of[::-1], -group[::-1], np.add)[::-1]
+
+    pair, square = minima(values), minima(values**2)
+    return _patterns(
+        linear=above + values, as_late=pair, as_early=pair, pair_square=square, pair_reversed=square, starts=starts
+    )
+
+
+def _patterns(
+    *,
+    linear: FloatArray,
+    as_late: FloatArray,
+    as_early: FloatArray,
+    pair_square: FloatArray,
+    pair_reversed: FloatArray,
+    starts: IntArray,
+) -> Patterns:
+    """Sum what each document has with all others of its group: all arguments are of shape (n_rows,)."""
 
     def total(values: FloatArray) -> FloatArray:
         return segment_sums(values, starts)
 
-    rows = np.diff(np.append(starts, len(late)))
-    own = (early * late).sum(axis=1)
-    linear = (late * (above + early)).sum(axis=1)
-    as_late = (late * np.repeat(total(early), rows, axis=0)).sum(axis=1) - own
-    as_early = (early * np.repeat(total(late), rows, axis=0)).sum(axis=1) - own
-    gram_early = total(early[:, :, None] * early[:, None, :])
-    gram_late = total(late[:, :, None] * late[:, None, :])
-    cross = total(early[:, :, None] * late[:, None, :])
-    pair_square = (gram_early * gram_late).sum(axis=(1, 2)) - total(own**2)
-    pair_reversed = (cross * cross.transpose(0, 2, 1)).sum(axis=(1, 2)) - total(own**2)
+    squares, reverse = total(pair_square), total(pair_reversed)
     return Patterns(
         linear=total(linear),
         linear_square=total(linear**2),
         pair=total(as_late),
-        pair_square=pair_square,
-        pair_reversed=pair_reversed,
-        same_late=total(as_late**2) - pair_square,
-        same_early=total(as_early**2) - pair_square,
-        chain=total(as_late * as_early) - pair_reversed,
+        pair_square=squares,
+        pair_reversed=reverse,
+        same_late=total(as_late**2) - squares,
+        same_early=total(as_early**2) - squares,
+        chain=total(as_late * as_early) - reverse,
         linear_late=total(linear * as_late),
         linear_early=total(linear * as_early),
     )
+
+
+def minima_above(values: FloatArray, query: IntArray, group: IntArray) -> FloatArray:
+    """Return, for each row, the sum of min(own value, value) over the rows of its query in earlier groups.
+
+    The groups of a query are halved again and again. What a row of a later half has with all of the earlier half
+    follows from sums over the smaller values and from the number of larger ones, as all halves are kept in ascending
+    order of the values: n log n steps, whatever the number of different values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        0 or more.
+    query, group : ndarray of shape (n_rows,)
+        Ascending query codes, and the place of each row's group in its query, from 0.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
+    row = np.lexsort((values, query))
+    half, found = query[row], np.zeros(len(values))
+    for bit in reversed(range(int(group.max(initial=0)).bit_length())):
+        later = (group[row] >> bit) & 1
+        value = values[row]
+        starts = run_starts(half)
+        sizes = np.diff(np.append(starts, len(row)))
+        first = np.repeat(starts, sizes)
+        n_earlier = np.cumsum(1 - later) - (1 - later)
+        n_earlier -= n_earlier[first]  # of the half, with smaller values
+        n_all = np.repeat(sizes - segment_sums(later, starts), sizes)
+        smaller = scan_before(np.where(later, 0.0, value), half, np.add)
+        found[row] += np.where(later, smaller + (n_all - n_earlier) * value, 0.0)
+        place = np.arange(len(row)) - first
+        target = first + np.where(later, n_all + place - n_earlier, n_earlier)
+        halved = np.empty_like(row)
+        halved[target] = row
+        half = 2 * half + np.where(np.arange(len(row)) - first < n_all, 0, 1)
+        row = halved
+    return found
 
 
 def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArray], *, squares: bool) -> RankSums:

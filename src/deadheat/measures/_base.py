@@ -14,12 +14,16 @@ from deadheat.errors import MeasureError, as_given, did_you_mean
 from deadheat.measures._parameters import Cutoff, parameter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.placement import Placements
 
 
 REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}
+EQUAL = 1e-12  # relative: values closer than this are equal in theory
+MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
 M = TypeVar("M", bound="type[Measure]")
 
@@ -111,6 +115,11 @@ class Measure(ABC, metaclass=MeasureType):
         cutoff = getattr(self, "cutoff", None)
         return type(self).__name__ + (f"({', '.join(shown)})" if shown else "") + (f"@{cutoff}" if cutoff else "")
 
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 0 or 1 in every order of every ranking, so that a mean over queries is a proportion."""
+        return False
+
     @abstractmethod
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders; NaN where no value is defined."""
@@ -124,6 +133,37 @@ class Measure(ABC, metaclass=MeasureType):
         one, other = self.mean(ties.worst(placements)), self.mean(ties.best(placements))
         return np.minimum(one, other), np.maximum(one, other)
 
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return the best value that the judgments of each query allow a ranking; NaN where they set no limit.
+
+        The ideal ranking of all judged documents is the best one for most measures; one that also looks at how many
+        are retrieved may prefer the first document alone, or the documents of its upper classes. There is no limit
+        where an unjudged document adds to the value, as to a number of retrieved documents.
+        """
+        sign = 1.0 if self.higher_is_better else -1.0
+
+        def best(keep: BoolArray, unjudged: int = 0) -> FloatArray:
+            low, high = self.extremes(ideal_ties(placements, keep, unjudged))
+            return high if self.higher_is_better else -low
+
+        everything, *others = self._ideal_lists(placements)
+        found = best(everything)
+        top = self.range[1] if self.higher_is_better else -self.range[0]
+        hopeless = ~self.has_relevant(placements) if self.higher_is_better else np.False_  # 0 in every list
+        if ((found < top) & ~hopeless).any():  # NaN stays NaN in any list
+            for keep in others:
+                found = np.fmax(found, best(keep))
+        return np.where(best(everything, unjudged=1) > found + EQUAL * np.abs(found), np.nan, sign * found)
+
+    def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
+        """Give the judgments that a list may be made of: all, each query's first, and those from each class up."""
+        query, classes = placements.judged_query, self.classes(placements.judged_relevance)
+        yield np.ones(len(query), np.bool_)
+        yield np.diff(query, prepend=-1) > 0
+        levels = np.unique(classes)[1:]  # from the lowest one up: that is all of them
+        for level in levels[:: max(1, -(-len(levels) // MOST_LEVELS))]:
+            yield classes >= level
+
     def distributions(
         self,
         placements: Placements,  # noqa: ARG002 - of the measures that have one
@@ -134,6 +174,12 @@ class Measure(ABC, metaclass=MeasureType):
         None: they are not, and the orders of the ties have to be listed.
         """
         return None
+
+    @property
+    def deepest(self) -> int | None:
+        """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
+        counts_all = getattr(self, "norm", None) == "retrieved_all"
+        return None if counts_all else getattr(self, "cutoff", None)
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document that counts as relevant for this measure."""
@@ -148,6 +194,32 @@ class Measure(ABC, metaclass=MeasureType):
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return the standard error of :meth:`mean`: 0, as it is exact (but for a `Custom` measure)."""
         return np.zeros(placements.n_queries)
+
+
+def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Placements:
+    """Return placements in which each query retrieves some of its judged documents, all tied.
+
+    Parameters
+    ----------
+    placements : Placements
+    keep : ndarray of bool, shape (n_judged,)
+        The best order of such a tie is the best ranking of these documents.
+    unjudged : int, default 0
+        How many others are in the tie.
+    """
+    query = placements.judged_query[keep]
+    n_retrieved = np.bincount(query, minlength=placements.n_queries) + unjudged
+    return dataclasses.replace(
+        placements,
+        n_retrieved=n_retrieved,
+        query=query,
+        doc_ids=np.full(len(query), "", dtype=object),
+        relevance=placements.judged_relevance[keep],
+        above=np.zeros_like(query),
+        tied=n_retrieved[query],
+        before=None,
+        _cache={},
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -61,6 +61,11 @@ class AP(CountConditional):
     norm: str = parameter("R", NORM, NORM_MEANING)
 
     @property
+    def is_zero_or_one(self) -> bool:
+        """Whether it is the precision of the first rank, divided by 1."""
+        return self.cutoff == 1 and self.norm in {"min", "retrieved"}
+
+    @property
     def is_conditional(self) -> bool:
         """Whether the divisor depends on the order."""
         return self.norm == "retrieved" and self.cutoff is not None

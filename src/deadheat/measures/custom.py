@@ -117,6 +117,10 @@ class Custom(CutMeasure):
         moments = self._moments(placements)
         return moments[2], moments[3]
 
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return NaN: nothing is known of the function."""
+        return np.full(placements.n_queries, np.nan)
+
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return the standard error of the mean: 0 where all orders were enumerated."""
         return self._moments(placements)[4]
@@ -131,9 +135,10 @@ class Custom(CutMeasure):
         n_retrieved = int(placements.n_retrieved[query])
         rows = slice(*np.searchsorted(placements.query, [query, query + 1]))
         above, tied, relevance = placements.above[rows], placements.tied[rows], placements.relevance[rows]
-        ranking = np.zeros(n_retrieved)
+        ranking, is_tied = np.zeros(n_retrieved), tied > 1
+        ranking[above[~is_tied]] = relevance[~is_tied]
         ties: list[tuple[int, FloatArray]] = []
-        for start in np.unique(above).tolist():
+        for start in np.unique(above[is_tied]).tolist():
             in_tie = above == start
             values = np.zeros(int(tied[in_tie][0]))
             values[: in_tie.sum()] = relevance[in_tie]

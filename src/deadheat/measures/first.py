@@ -97,6 +97,11 @@ class RR(FirstMeasure):
     title = "reciprocal rank"
     aliases = ("MRR", "recip_rank", "mrr")
 
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether only the first rank is looked at."""
+        return self.cutoff == 1
+
     def at_rank(self, rank: IntArray) -> FloatArray:
         """Return 1 / rank."""
         return 1 / rank
@@ -124,6 +129,11 @@ class Hit(FirstMeasure):
 
     title = "hit"
     aliases = ("Success", "HR", "success", "hit_rate")
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 0 or 1: always."""
+        return True
 
     def at_rank(self, rank: IntArray) -> FloatArray:
         """Return 1."""
@@ -234,6 +244,11 @@ class MTRR(PaperMeasure):
 
     definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
 
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether only the first rank is looked at; the paper's formula takes other values there too."""
+        return self.definition == "permutations" and self.cutoff == 1
+
     def __post_init__(self) -> None:
         """Refuse a cutoff, which the paper's formula does not have."""
         super().__post_init__()
@@ -276,6 +291,11 @@ class TMHits(PaperMeasure):
     title = "tied mean hits"
 
     definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 0 or 1: but for the paper's formula."""
+        return self.definition == "permutations"
 
     def at_rank(self, rank: IntArray) -> FloatArray:
         """Return 1."""

@@ -28,7 +28,7 @@ LARGEST_BETA = 1e6  # the count is lost in the gain from there on, and squares o
 
 @dataclass(frozen=True)
 class Sums:
-    """Pairwise sums of the ties that hold documents with values u and h; `varied` tells which hold different ones."""
+    """Pairwise sums of the ties that hold documents with a value; `varied` tells which hold different ones."""
 
     patterns: pairwise.Patterns
     varied: BoolArray
@@ -37,26 +37,36 @@ class Sums:
     tied: IntArray
 
 
-def pair_sums(placements: Placements, rows: IntArray, late: FloatArray, early: FloatArray) -> Sums:
-    """Return the sums over the ties of the chosen rows.
+@dataclass(frozen=True)
+class Ties:
+    """The ties of the rows that have a value.
 
-    Parameters
+    Attributes
     ----------
-    placements : Placements
-    rows : ndarray of shape (n,)
-        The rows whose u or h is not 0.
-    late, early : ndarray of shape (n, s)
-        Their u and h.
+    query, above, tied : ndarray of shape (n,)
+        Of each row.
+    starts : ndarray of shape (n_groups,)
+        The first row of each tie.
     """
-    query, above, tied = placements.query[rows], placements.above[rows], placements.tied[rows]
-    starts = run_starts(query, above)
-    sizes = np.diff(np.append(starts, len(rows)))
-    before = np.repeat(scan_before(segment_sums(early, starts), query[starts], np.add), sizes, axis=0)
-    first = np.repeat(starts, sizes)
-    other = ((late != late[first]) | (early != early[first])).any(axis=1)
-    varied = (segment_sums(other.astype(np.int64), starts) > 0) | (sizes < tied[starts])
-    patterns = pairwise.document_patterns(late, early, before, starts)
-    return Sums(patterns, varied, query[starts], above[starts], tied[starts])
+
+    query: IntArray
+    above: IntArray
+    tied: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, placements: Placements, rows: IntArray) -> Ties:
+        """Return the ties of the chosen rows, an ascending array of shape (n,)."""
+        query, above = placements.query[rows], placements.above[rows]
+        return cls(query, above, placements.tied[rows], run_starts(query, above))
+
+    def sums(self, patterns: pairwise.Patterns, values: FloatArray) -> Sums:
+        """Return the sums of patterns that were made from `values`, of shape (n,)."""
+        sizes = np.diff(np.append(self.starts, len(self.query)))
+        other = values != values[np.repeat(self.starts, sizes)]
+        query, above, tied = (column[self.starts] for column in (self.query, self.above, self.tied))
+        varied = (segment_sums(other.astype(np.int64), self.starts) > 0) | (sizes < tied)
+        return Sums(patterns, varied, query, above, tied)
 
 
 def moment(
@@ -104,25 +114,26 @@ class GAP(CutMeasure):
         None, Number(low=1, optional=True), "top of the scale; None: highest relevance of the qrels"
     )
 
-    def _levels(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the distinct levels of the judgments and the weight of the step up to each."""
-        top = np.floor(scale_top(self.max_rel, placements, "GAP"))
-        levels = np.unique(np.floor(placements.judged_relevance))
-        levels = levels[levels >= 1]
-        return levels, np.diff(levels, prepend=0.0) / max(top, 1.0)
+    def _values(self, placements: Placements, relevance: FloatArray) -> FloatArray:
+        """Return the weight of all levels that each relevance reaches."""
+        top = max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
+        return np.floor(np.maximum(relevance, 0.0)) / top
 
     def _sums(self, placements: Placements) -> Sums:
+        """Sum over pairs: two documents are both relevant for all who call the lower of their levels relevant."""
+
         def find() -> Sums:
-            levels, weights = self._levels(placements)
             rows = np.flatnonzero(placements.relevance >= 1)
-            reached = (placements.relevance[rows, None] >= levels).astype(np.float64)
-            return pair_sums(placements, rows, reached, reached * weights)
+            values, ties = self._values(placements, placements.relevance[rows]), Ties.of(placements, rows)
+            of_query = np.searchsorted(ties.query[ties.starts], ties.query)
+            group = np.repeat(np.arange(len(ties.starts)), np.diff(np.append(ties.starts, len(rows)))) - of_query
+            above = pairwise.minima_above(values, ties.query, group)
+            return ties.sums(pairwise.minimum_patterns(values, above, ties.starts), values)
 
         return placements.cached(("GAP", self.max_rel), find)
 
     def _divisor(self, placements: Placements) -> FloatArray:
-        top = max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
-        reached = np.floor(np.maximum(placements.judged_relevance, 0.0)) / top
+        reached = self._values(placements, placements.judged_relevance)
         return placements.by_query(reached, placements.judged_query)
 
     def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
@@ -173,9 +184,12 @@ class Q(RelevanceMeasure, CutMeasure):
     def _sums(self, placements: Placements) -> Sums:
         def find() -> Sums:
             rows = np.flatnonzero(placements.relevance >= self.rel)
-            relevant = np.ones((len(rows), 1))
-            gains = gains_of("linear", placements.relevance[rows, None])
-            return pair_sums(placements, rows, relevant, relevant + self.beta * gains)
+            ties, relevant = Ties.of(placements, rows), np.ones(len(rows))
+            values = relevant + self.beta * gains_of("linear", placements.relevance[rows])
+            of_tie = segment_sums(values, ties.starts)
+            before = scan_before(of_tie, ties.query[ties.starts], np.add)
+            above = np.repeat(before, np.diff(np.append(ties.starts, len(rows))))
+            return ties.sums(pairwise.product_patterns(relevant, values, above, ties.starts), values)
 
         return placements.cached(("Q", self.rel, self.beta), find)
 

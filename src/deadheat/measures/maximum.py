@@ -92,6 +92,11 @@ class MaxRel(CutMeasure):
             last = np.flatnonzero(np.diff(query, append=-1))
             none_inside = placements.by_query((better_outside * outside)[last], query[last])
             raised = placements.by_query(is_best * rise, query)
+            best = np.zeros(placements.n_queries)
+            best[query] = rise[first]
+            differs = placements.by_query((is_best > 0) & (rise < best[query]), query) > 0
+            # probabilities may add up to a little less than 1: the mean of equal numbers is that number
+            raised = np.where(differs | (none_inside > 0), raised, best)
             squares = placements.by_query(is_best * (rise - raised[query]) ** 2, query)
             return certain + raised, squares + none_inside * raised**2
 

@@ -100,6 +100,11 @@ class P(CutTopMeasure):
     title = "precision"
     aliases = ("set_P", "precision", "Precision")
 
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether only the first rank is looked at."""
+        return self.cutoff == 1
+
     def divisor(self, placements: Placements) -> FloatArray:
         """Return k."""
         if self.cutoff is None:
@@ -132,6 +137,11 @@ class R(CutTopMeasure):
     aliases = ("recall", "set_recall", "Recall")
 
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether everything that counts is found, as soon as something is."""
+        return self.cutoff is None and self.norm == "retrieved_all"
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the number of relevant documents."""
@@ -173,6 +183,11 @@ class F(CutTopMeasure):
 
     beta: float = parameter(1, Number(low=0), "weight of recall against precision")
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether it is the precision of the first rank."""
+        return self.cutoff == 1 and self.beta == 0
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return (k + beta^2 R) / (1 + beta^2), with the larger of 1 and beta^2 divided out, which may overflow."""
@@ -254,6 +269,11 @@ class Judged(CutMeasure):
     """
 
     title = "judged documents"
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether only the first rank is looked at."""
+        return self.cutoff == 1
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""

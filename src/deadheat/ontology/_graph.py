@@ -1,9 +1,14 @@
-"""The is_a graph as arrays: every ancestor and every descendant of a term, with the length of the way to it."""
+"""The is_a graph as arrays, level by level.
+
+Nothing is kept for each pair of a term and its ancestor: a chain of 20,000 terms has 200 million of them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,41 +20,37 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from deadheat.arrays import IntArray
+    from deadheat.arrays import FloatArray, IntArray
+
+MAX_BYTES = 1 << 26  # of bits that say which terms are below which
+WORD = 64
+ONES = np.array([number.bit_count() for number in range(256)], np.uint8)
+MOST_NAMED = 10  # terms of a cycle
 
 
-@dataclass(frozen=True, eq=False)
-class Closure:
-    """Terms that are reached from each term, itself among them.
+@dataclass(frozen=True)
+class Level:
+    """The terms of one level below the roots, by their rank in the order of levels, with their parents.
 
     Attributes
     ----------
-    start : ndarray of shape (n_terms + 1,)
-        Those of term i stand at ``start[i]`` .. ``start[i + 1] - 1`` of the other two.
-    index : ndarray of shape (n_reached,)
-    distance : ndarray of shape (n_reached,)
-        Edges on the shortest way.
+    start, stop : int
+        The terms are ``start`` .. ``stop - 1``.
+    first : ndarray of shape (stop - start,)
+        One parent of each.
+    terms : ndarray of shape (n_several,)
+        Those that have several.
+    others : ndarray
+        Their other parents: those of term i begin at ``starts[i]``.
+    starts : ndarray of shape (n_several,)
     """
 
-    start: IntArray
-    index: IntArray
-    distance: IntArray
-
-    def of(self, term: int) -> IntArray:
-        """Return the terms reached from one."""
-        return self.index[self.start[term] : self.start[term + 1]]
-
-    def distances(self, term: int) -> IntArray:
-        """Return how far they are, aligned with :meth:`of`."""
-        return self.distance[self.start[term] : self.start[term + 1]]
-
-    def reversed(self) -> Closure:
-        """Return what reaches each term."""
-        sizes = np.diff(self.start)
-        order = np.argsort(self.index, kind="stable")
-        origin = np.repeat(np.arange(len(sizes), dtype=self.index.dtype), sizes)[order]
-        start = np.concatenate(([0], np.cumsum(np.bincount(self.index, minlength=len(sizes)))))
-        return Closure(start, origin, self.distance[order])
+    start: int
+    stop: int
+    first: IntArray
+    terms: IntArray
+    others: IntArray
+    starts: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +59,9 @@ class Graph:
 
     Attributes
     ----------
+    parents : sequence of tuple of int
+        Those of each term.
     child, parent : ndarray of shape (n_edges,)
-    ancestors, descendants : Closure
-        With the term itself.
     depth : ndarray of shape (n_terms,)
         Edges on the shortest way from a root, a term without parents: 0 for a root. Not monotone: a term can be
         nearer to the root than its ancestor.
@@ -68,12 +69,94 @@ class Graph:
         Edges on the longest way from a root: always more than those of every ancestor.
     """
 
+    parents: Sequence[tuple[int, ...]]
     child: IntArray
     parent: IntArray
-    ancestors: Closure
-    descendants: Closure
     depth: IntArray
     level: IntArray
+
+    def ancestors(self, term: int) -> tuple[IntArray, IntArray]:
+        """Return the ancestors of a term, itself among them, and the edges on the shortest way to each."""
+        far = {term: 0}
+        for nearer in (waiting := [term]):  # which grows meanwhile
+            for parent in self.parents[nearer]:
+                if parent not in far:
+                    far[parent] = far[nearer] + 1
+                    waiting.append(parent)
+        return np.array(waiting), np.array(list(far.values()))
+
+    def inherited(self, values: FloatArray, best: np.ufunc, edge: float = 0.0) -> FloatArray:
+        """Return the best of the values of each term and its ancestors, of shape (n_terms,).
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_terms,)
+        best : {np.maximum, np.minimum}
+        edge : float, default 0
+            What each edge on the way adds.
+        """
+        found = values[self._order]
+        for level in self._levels:
+            own = found[level.start : level.stop]
+            best(own, found[level.first] + edge, out=own)
+            if len(level.terms):
+                others = best.reduceat(found[level.others] + edge, level.starts)
+                found[level.terms] = best(found[level.terms], others)
+        return found[self._rank]
+
+    def n_descendants(self) -> IntArray:
+        """Return how many terms are below each, itself included, of shape (n_terms,).
+
+        In a graph that is no forest bits say which terms are below each: of so many terms at a time that memory is
+        bounded, whatever the shape of the graph.
+        """
+        inner = np.unique(self.parent)
+        row = np.zeros(len(self.parents), np.int64)
+        row[inner] = np.arange(len(inner))
+        is_inner = np.isin(self.child, inner)
+        up = _grouped(row[self.parent[is_inner]], row[self.child[is_inner]], -self.level[self.parent[is_inner]])
+        # of each term that has children: itself, and its children that have none
+        rows = np.concatenate((row[inner], row[self.parent[~is_inner]]))
+        below = np.concatenate((inner, self.child[~is_inner]))
+        counts = np.ones(len(self.parents), np.int64)
+        if len(np.unique(self.child)) == len(self.child):
+            found = np.bincount(rows, minlength=len(inner))
+            for parents, children, starts in up:
+                found[parents] += np.add.reduceat(found[children], starts)
+            counts[inner] = found
+        elif len(inner):
+            counts[inner] = _counted(rows, below, up, (len(inner), len(self.parents)))
+        return counts
+
+    @cached_property
+    def _order(self) -> IntArray:
+        """The terms by their level."""
+        return np.argsort(self.level, kind="stable")
+
+    @cached_property
+    def _rank(self) -> IntArray:
+        """The place of each term in that order."""
+        rank = np.empty(len(self._order), np.int64)
+        rank[self._order] = np.arange(len(rank))
+        return rank
+
+    @cached_property
+    def _levels(self) -> list[Level]:
+        sorting = np.lexsort((self.parent, self._rank[self.child]))
+        child, parent = self._rank[self.child][sorting], self._rank[self.parent][sorting]
+        is_first = np.zeros(len(child), np.bool_)
+        is_first[run_starts(child)] = True
+        first, roots = parent[is_first], len(self._order) - np.count_nonzero(is_first)
+        several = _grouped(child[~is_first], parent[~is_first], self.level[self._order[child[~is_first]]])
+        by_level = {
+            int(self.level[self._order[terms[0]]]): (terms, others, starts) for terms, others, starts in several
+        }
+        none = (np.zeros(0, np.int64),) * 3
+        bounds = [roots, *(roots + np.cumsum(np.bincount(self.level)[1:])).tolist()]
+        return [
+            Level(start, stop, first[start - roots : stop - roots], *by_level.get(level, none))
+            for level, (start, stop) in enumerate(pairwise(bounds), 1)
+        ]
 
 
 def build(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | None = None) -> Graph:
@@ -98,22 +181,58 @@ def build(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | N
         A term is its own ancestor.
     """
     n_terms = len(parents)
-    depth, level = np.zeros(n_terms, np.int64), np.zeros(n_terms, np.int64)
-    reached: list[IntArray] = [np.zeros(0, np.int32)] * n_terms
-    far: list[IntArray] = [np.zeros(0, np.int32)] * n_terms
+    depth, level = [0] * n_terms, [0] * n_terms
     for term in _parents_first(ids, parents, path):
-        own = parents[term]
-        if own:
+        if own := parents[term]:
             depth[term] = min(depth[parent] for parent in own) + 1
             level[term] = max(level[parent] for parent in own) + 1
-        index = np.concatenate([np.array([term], np.int32), *(reached[parent] for parent in own)])
-        distance = np.concatenate([np.zeros(1, np.int32), *(far[parent] + 1 for parent in own)])
-        reached[term], far[term] = (index, distance) if len(own) < 2 else _nearest(index, distance)
-    sizes = [len(index) for index in reached]
-    ancestors = Closure(np.concatenate(([0], np.cumsum(sizes))), np.concatenate(reached), np.concatenate(far))
     child = np.repeat(np.arange(n_terms), [len(own) for own in parents])
     parent = np.array([term for own in parents for term in own], np.int64)
-    return Graph(child, parent, ancestors, ancestors.reversed(), depth, level)
+    return Graph(parents, child, parent, np.array(depth, np.int64), np.array(level, np.int64))
+
+
+def _grouped(term: IntArray, other: IntArray, order: IntArray) -> list[tuple[IntArray, IntArray, IntArray]]:
+    """Group edges by an order: the terms of each group, their edges' other ends, and where those of each begin."""
+    sorting = np.lexsort((term, order))
+    term, other, order = term[sorting], other[sorting], order[sorting]
+    starts = run_starts(order, term)
+    groups = np.searchsorted(starts, bounds := [*run_starts(order).tolist(), len(order)]).tolist()
+    return [
+        (term[starts[i:j]], other[start:stop], starts[i:j] - start)
+        for (i, j), (start, stop) in zip(pairwise(groups), pairwise(bounds), strict=True)
+    ]
+
+
+def _counted(
+    rows: IntArray, below: IntArray, up: Sequence[tuple[IntArray, IntArray, IntArray]], shape: tuple[int, int]
+) -> IntArray:
+    """Count what is below each row: terms that are given, and those below its children.
+
+    Parameters
+    ----------
+    rows, below : ndarray of shape (n_given,)
+    up : sequence of (parents, children, starts)
+        Edges between rows, the lowest parents first.
+    shape : tuple of int
+        Rows, and terms that may be below them.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
+    n_rows, n_terms = shape
+    counts = np.zeros(n_rows, np.int64)
+    widest = n_rows + max((len(children) for _, children, _ in up), default=0)
+    width = min(max(1, MAX_BYTES // 8 // widest), -(-n_terms // WORD))  # words of bits, held for each row
+    for first in range(0, n_terms, width * WORD):
+        bits = np.zeros((n_rows, width), np.uint64)
+        own = (below >= first) & (below < first + width * WORD)
+        word, bit = np.divmod(below[own] - first, WORD)
+        np.bitwise_or.at(bits, (rows[own], word), np.uint64(1) << bit.astype(np.uint64))
+        for parents, children, starts in up:
+            bits[parents] |= np.bitwise_or.reduceat(bits[children], starts, axis=0)
+        counts += ONES[bits.view(np.uint8)].sum(axis=1, dtype=np.int64)
+    return counts
 
 
 def _parents_first(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | None) -> list[int]:
@@ -121,14 +240,9 @@ def _parents_first(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path:
         return list(TopologicalSorter(dict(enumerate(parents))).static_order())
     except CycleError as error:
         cycle: list[int] = error.args[1]
-        shown = " is_a ".join(ids[term] for term in reversed(cycle))
+        named = [ids[term] for term in reversed(cycle)]
+        if len(named) > MOST_NAMED + 1:
+            named[MOST_NAMED:-1] = [f"... ({len(named) - 1:,} terms)"]
+        shown = " is_a ".join(named)
         msg = f"the is_a relations form a cycle, a term must not be its own ancestor: {shown}"
         raise DataError(msg, path=path) from None
-
-
-def _nearest(index: IntArray, distance: IntArray) -> tuple[IntArray, IntArray]:
-    """Keep each term once, with its smallest distance."""
-    order = np.lexsort((distance, index))
-    index, distance = index[order], distance[order]
-    first = run_starts(index)
-    return index[first], distance[first]

@@ -28,7 +28,7 @@ def intrinsic(graph: Graph) -> FloatArray:
     Seco, Veale and Hayes 2004, "An Intrinsic Information Content Metric for Semantic Similarity in WordNet",
     ECAI 2004, 1089-1090, https://dl.acm.org/doi/10.5555/3000001.3000272.
     """
-    covered = np.diff(graph.descendants.start)
+    covered = graph.n_descendants()
     values = np.zeros(1) if len(covered) == 1 else 1 - np.log(covered) / np.log(len(covered))
     values.setflags(write=False)
     return values

@@ -40,11 +40,10 @@ def common(graph: Graph, value: NDArray[Any], term: int) -> FloatArray:
     -------
     ndarray of shape (n_terms,)
     """
-    ancestors = graph.ancestors.of(term)
+    ancestors, _ = graph.ancestors(term)
     largest = np.full(len(value), NONE)
-    for ancestor in ancestors[np.argsort(value[ancestors], kind="stable")]:  # the last one to write is the largest
-        largest[graph.descendants.of(ancestor)] = value[ancestor]
-    return largest
+    largest[ancestors] = value[ancestors]
+    return graph.inherited(largest, np.maximum)
 
 
 def resnik(graph: Graph, information: FloatArray, term: int) -> FloatArray:
@@ -130,11 +129,10 @@ def path(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
     ----------
     Rada, Mili, Bicknell and Blettner 1989, https://doi.org/10.1109/21.24528, for the length as a distance.
     """
+    ancestors, far = graph.ancestors(term)
     shortest = np.full(len(graph.depth), np.inf)
-    for ancestor, up in zip(graph.ancestors.of(term), graph.ancestors.distances(term), strict=True):
-        below = graph.descendants.of(ancestor)
-        shortest[below] = np.minimum(shortest[below], graph.descendants.distances(ancestor) + up)
-    return 1 / (1 + shortest)
+    shortest[ancestors] = far
+    return 1 / (1 + graph.inherited(shortest, np.minimum, 1.0))
 
 
 def simple_resnik_like(graph: Graph, _information: FloatArray, term: int) -> FloatArray:

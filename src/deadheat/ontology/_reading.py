@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, cast
+
+import numpy as np
 
 from deadheat.errors import DeadheatWarning, FileFormatError, MissingDependencyError
 from deadheat.io.source import blocks, read_all, readable
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from pronto.synonym import Synonym as ParsedSynonym
     from pronto.term import Term
 
+DEEPEST = 1000  # lists and objects of JSON inside each other; ontologies have about ten
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 FORMATS = "expected OBO, OBO Graphs JSON or OWL in RDF/XML, in UTF-8, plain or .gz"
 
 
@@ -78,6 +83,7 @@ def _check_json(path: Path) -> None:
     if b'"graphs"' not in content:
         msg = f"JSON without 'graphs'; {FORMATS}"
         raise FileFormatError(msg, path=path)
+    _check_nesting(content, path)
     if b'"synonymType"' in content:
         warnings.warn(
             f"{path}: the types of synonyms (layperson, abbreviation, ...) are not read from OBO Graphs JSON;"
@@ -85,6 +91,18 @@ def _check_json(path: Path) -> None:
             DeadheatWarning,
             stacklevel=3,
         )
+
+
+def _check_nesting(content: bytes, path: Path) -> None:
+    """Refuse JSON that is nested so deeply that the parser would take minutes for it."""
+    plain = STRING.sub(b"", content)
+    text = np.frombuffer(plain, np.uint8)
+    brackets = np.flatnonzero((text | 0x20 == ord("{")) | (text | 0x20 == ord("}")))  # [ and ] but for one bit
+    depth = np.cumsum(np.where(text[brackets] | 0x20 == ord("{"), 1, -1))
+    if depth.max(initial=0) > DEEPEST:
+        line = plain.count(b"\n", 0, int(brackets[np.argmax(depth > DEEPEST)])) + 1
+        msg = f"JSON that is nested {depth.max():,} deep, expected {DEEPEST:,} or less"
+        raise FileFormatError(msg, path=path, line=line)
 
 
 def _parse(path: Path) -> Parsed:

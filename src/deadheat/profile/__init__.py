@@ -154,6 +154,7 @@ def _of_measure(scores: Scores) -> Decided:
         n_decided / n_queries if n_queries else float("nan"),
         of_ties / (of_ties + of_queries) if of_ties > 0 else 0.0,
         tuple(_worst_query(scores, place) for place in widest),
+        scores,
     )
 
 

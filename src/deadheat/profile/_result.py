@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deadheat.measures import Measure
+    from deadheat.scores import Scores
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Decided:
         If ties were broken at random: the part of the squared standard error of the mean that would be due to it.
     worst : tuple of WorstQuery
         The queries with the widest range, widest first.
+    scores : Scores
+        What all this is worked out from.
     """
 
     measure: Measure
@@ -72,6 +75,7 @@ class Decided:
     share_of_queries: float
     share_of_error: float
     worst: tuple[WorstQuery, ...]
+    scores: Scores = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import polars as pl
 
+from deadheat.forking import check_threads
 from deadheat.precision import round_scores
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def group_scores(frame: pl.DataFrame) -> Groups:
     frame : polars.DataFrame
         Columns query_id and score.
     """
+    check_threads()
     block, first = _blocks(frame["query_id"])
     names, scores = frame["query_id"].gather(first.tolist()), frame["score"].to_numpy()
     rises = scores[1:] > scores[:-1]

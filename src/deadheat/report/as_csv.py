@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING
 
 from deadheat.errors import ColumnError
@@ -11,6 +12,9 @@ from deadheat.report.numbers import plain
 
 if TYPE_CHECKING:
     from deadheat.report.model import Cell, Table
+
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def as_csv(table: Table, *, digits: int | None = None) -> str:
@@ -23,18 +27,32 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
     ColumnError
         A stratum column has the name of another column: who reads the file could not tell the two apart.
     """
-    table = table.for_data()
+    table = table.select([n for n, column in enumerate(table.columns) if not column.is_detail]).for_data()
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     group = [table.group.key] if table.is_grouped else []
     labels = [label.key for label in table.labels]
     names = [*group, *labels[-1:], *labels[:-1], *(column.key for column in table.columns)]
     _check_different(names)
-    writer.writerow(names)
+    writer.writerow(map(no_formula, names))
     for name, row, cells in table.records():
-        own = [name] if table.is_grouped else []
-        writer.writerow([*own, *row.labels[-1:], *row.labels[:-1], *(_field(cell, digits) for cell in cells)])
+        own = [*([name] if table.is_grouped else []), *row.labels[-1:], *row.labels[:-1]]
+        writer.writerow([*map(no_formula, own), *(_field(cell, digits) for cell in cells)])
     return out.getvalue().removesuffix("\n")
+
+
+def no_formula(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: an apostrophe is put before what begins like one.
+
+    Such is what begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no number. What begins so
+    after apostrophes gets one more: who takes one away, there and nowhere else, has every text as it was.
+
+    Examples
+    --------
+    >>> no_formula("=1+1"), no_formula("-x"), no_formula("-1.5"), no_formula("'=1"), no_formula("q-1"), no_formula("'q")
+    ("'=1+1", "'-x", '-1.5', "''=1", 'q-1', "'q")
+    """
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
 def _check_different(names: list[str]) -> None:
@@ -46,4 +64,6 @@ def _check_different(names: list[str]) -> None:
 
 def _field(cell: Cell, digits: int | None) -> float | str | None:
     """Return what the file holds; true and false as JSON has them."""
+    if isinstance(cell, str):
+        return no_formula(cell)
     return str(cell).lower() if isinstance(cell, bool) else plain(cell, digits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from deadheat.errors import printable
 from deadheat.report.model import Words
 from deadheat.report.numbers import plain
 
@@ -16,7 +17,13 @@ def as_json(report: Report, *, digits: int | None = None) -> str:
     """Return a report as JSON text; NaN becomes null, and nothing is rounded unless `digits` says so."""
     document: dict[str, Any] = {fact.key: fact.value for fact in report.facts if fact.key}
     document |= {table.key: _nested(table.for_data(), digits) for table in report.tables}
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return _visible(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _visible(text: str) -> str:
+    """Return JSON in which what cannot be seen is an escape too; json escapes only what it must."""
+    hidden = [one for one in set(text) if one != "\n" and printable(one) != one]
+    return text.translate({ord(one): json.dumps(one)[1:-1] for one in hidden})
 
 
 def _nested(table: Table, digits: int | None) -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
+
+from deadheat.errors import printable
+from deadheat.io.values import counted
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult
     from deadheat.report.model import Report
-
-FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, however it is escaped
 
 
 def as_junit(result: GateResult, report: Report) -> str:
@@ -26,23 +26,31 @@ def as_junit(result: GateResult, report: Report) -> str:
     attributes = {key: str(value) for key, value in counts.items()} | {"time": "0"}
     root = ET.Element("testsuites", attributes)
     suite = ET.SubElement(root, "testsuite", {"name": _clean(f"deadheat gate {result.name}"), **attributes})
+    properties = ET.SubElement(suite, "properties")
+    ET.SubElement(properties, "property", {"name": "summary", "value": _clean(report.heading)})
     for check in result.checks:
         _add(suite, check, result.name)
     told = [f"{fact.heading}: {fact.text}" for fact in report.facts if fact.text]
-    ET.SubElement(suite, "system-out").text = _clean("\n".join([result.summary, *told]))
+    ET.SubElement(suite, "system-out").text = _clean("\n".join([report.heading, *told]))
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
 def _add(suite: ET.Element, check: Check, name: str) -> None:
     case = ET.SubElement(
-        suite, "testcase", {"classname": _clean(f"deadheat.{name}"), "name": _clean(check.gate), "time": "0"}
+        suite, "testcase", {"classname": _clean(f"deadheat.{name}"), "name": _clean(check.title), "time": "0"}
     )
     if not check.passed:
         failure = ET.SubElement(case, "failure", {"message": _clean(check.reason), "type": "GateFailed"})
-        failure.text = _clean(f"{check.gate}\nvalue {check.value!r}, {check.n_queries} queries\n{check.reason}")
+        failure.text = _clean(f"{check.title}\n{_seen(check)}\n{check.reason}")
+    else:
+        ET.SubElement(case, "system-out").text = _clean(f"{check.reason}\n{_seen(check)}".strip())
+
+
+def _seen(check: Check) -> str:
+    return f"value {check.value!r}, {counted(check.n_queries, 'query', 'queries')}"
 
 
 def _clean(text: str) -> str:
-    """Replace characters that XML cannot hold."""
-    return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Return a text in which what XML cannot hold, however it is escaped, is an escape."""
+    return printable(text, "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from deadheat.errors import printable
 from deadheat.report.numbers import format_cell
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ ESCAPES = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
     '"': r"\textquotedbl{}",
 }
 BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathematics
@@ -28,7 +30,8 @@ BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathem
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:
     """Return the tables of a report as booktabs tables; its facts are comments above them."""
-    facts = [f"% {fact.heading}: {fact.text}".replace("% : ", "% ") for fact in report.facts if fact.text]
+    told = [f"% {fact.heading}: {fact.text}".replace("% : ", "% ") for fact in report.facts if fact.text]
+    facts = list(map(printable, told))  # a line end would end the comment
     tables = ["\n".join(_lines(table.for_people(), digits)) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 
@@ -52,7 +55,7 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
     yield r"\midrule"
     for row in table.rows:
         cells = [_cell(cell, digits) for group in row.cells for cell in group]
-        yield " & ".join([*map(escaped, row.labels), *cells]) + r" \\"
+        yield _whole(" & ".join([*map(escaped, row.labels), *cells])) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
@@ -71,4 +74,9 @@ def escaped(text: str) -> str:
     >>> escaped("run_1 & 50%")
     'run\\_1 \\& 50\\%'
     """
-    return "".join(ESCAPES.get(character, character) for character in text)
+    return "".join(ESCAPES.get(character, character) for character in printable(text))
+
+
+def _whole(row: str) -> str:
+    r"""Return a row that LaTeX does not take for an option of the \\ above it."""
+    return "{}" + row if row.startswith(("[", "*")) else row

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from deadheat.errors import printable
 from deadheat.report.numbers import format_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from deadheat.report.model import Fact, Report, Row, Table
+
+BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list
+OPENING = re.compile(r"&(?=#?\w+;)|\[(?!-?[\d.]*, -?[\d.]*\](?![(\[:]))")  # an entity; a link that is no interval
+ADDRESS = re.compile(r"(?i)(\bwww|(?:https?|ftp)(?=://))([.:])")  # GitHub makes links of them
 
 
 def as_markdown(report: Report, *, digits: int | None = None) -> str:
@@ -27,6 +33,7 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
 
 def _told(fact: Fact) -> str:
     text = _escaped(f"{fact.heading}: {fact.text}" if fact.heading else fact.text)
+    text = BLOCK.sub(r"\1\\\2", text)
     return f"**{text}**" if fact.is_warning else text
 
 
@@ -51,6 +58,8 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    for character in "\\|*_<`":
+    """Return a text that Markdown shows as it is, without links, pictures, HTML, entities and formulas."""
+    text = printable(text)
+    for character in "\\|*_<`~$":
         text = text.replace(character, "\\" + character)
-    return text
+    return ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text))

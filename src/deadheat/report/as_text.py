@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
+from deadheat.errors import on_terminal
 from deadheat.report.model import Bar
 from deadheat.report.names import shortened
-from deadheat.report.numbers import MARK, format_cell
+from deadheat.report.numbers import DOUBT, MARK, format_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +25,7 @@ LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
+PAGE = 80  # what sentences are wrapped at where nothing limits the width
 NARROWEST_FACT = 24  # beside its heading; a narrower one stands below it
 HEAD, RULE, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
 
@@ -53,7 +56,7 @@ class Layout:
     group_width: int
 
 
-def as_text(report: Report, *, width: int = 80, digits: int | None = None) -> Text:
+def as_text(report: Report, *, width: int | None = 80, digits: int | None = None) -> Text:
     """Return a report as styled text.
 
     Parameters
@@ -61,11 +64,14 @@ def as_text(report: Report, *, width: int = 80, digits: int | None = None) -> Te
     report : Report
     width : int, default 80
         Two groups of columns that do not fit side by side become rows, as more than two do; then columns that can be
-        spared are left out. What is wider than this in itself, such as a path, is not broken.
+        spared are left out. What is wider than this in itself, such as a path, is not broken. None: tables have all
+        their columns, and sentences are wrapped at 80.
     digits : int, optional
         Decimals of a number.
     """
-    tables = [_table(table, width, digits) for table in report.tables]
+    report = report.with_texts(on_terminal)
+    tables = [_table(table, sys.maxsize if width is None else width, digits) for table in report.tables]
+    width = PAGE if width is None else width
     told = [fact for fact in report.facts if fact.text]
     facts = [_facts(told, width)] if told else []
     parts = [Text(_filled(report.heading, width), HEAD)] if report.heading else []
@@ -162,10 +168,17 @@ def _lay_out(table: Table, digits: int | None) -> Layout:
 
 
 def _make_room_for_marks(rows: list[list[str]], column: int) -> None:
-    """Put a space behind the other numbers of a column in which one is marked: decimals stay below each other."""
-    if any(row[column].endswith(MARK) for row in rows):
-        for row in rows:
-            row[column] += "" if row[column].endswith(MARK) else " "
+    """Put a space behind the other numbers of a column in which one is marked: decimals stay below each other.
+
+    Behind intervals only where that takes no room: columns that are left out are worse.
+    """
+    marks = MARK, "]" + DOUBT
+    others = [row for row in rows if not row[column].endswith(marks)]
+    marked = max((cell_len(row[column]) for row in rows if row[column].endswith(marks)), default=0)
+    is_free = all(cell_len(row[column]) < marked for row in others)
+    if is_free or any(row[column].endswith(MARK) for row in rows):
+        for row in others:
+            row[column] += " "
 
 
 def _wrapped(layout: Layout, width: int) -> Layout:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deadheat.errors import printable
 from deadheat.measures import parse_measure
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ NAMES: dict[str, tuple[str | None, str | None]] = {
     "Hit": (None, "success_{}"),
 }
 ONLY_IN_ALL = ("num_q",)
+ALL = "all"  # in the place of a query
 
 
 def trec_name(measure: Measure | str) -> str:
@@ -62,15 +64,28 @@ def as_trec(summary: Table, per_query: Table | None = None, *, digits: int | Non
     return "\n".join(line for place in range(len(summary.groups)) for line in _run(summary, per_query, place, digits))
 
 
+def field(query: str) -> str:
+    r"""Return a query id as one field, which is not that of all queries.
+
+    Examples
+    --------
+    >>> print(field("q1"), field("q\t1 2"), field("all"))
+    q1 q\t1\x202 \x61ll
+    """
+    if query == ALL:
+        return r"\x61ll"
+    return "".join(f"\\x{ord(one):02x}" if one.isspace() else one for one in printable(query))
+
+
 def _run(summary: Table, per_query: Table | None, place: int, digits: int | None) -> Iterator[str]:
     for row in per_query.rows if per_query else ():
-        query, measure = row.labels
+        query, measure = field(row.labels[0]), row.labels[1]
         name = trec_name(measure)
         if name not in ONLY_IN_ALL and row.cells[place][0] is not None:
             yield _line(name, query, row.cells[place][0], digits)
-    yield _line("runid", "all", summary.groups[place], digits)
+    yield _line("runid", ALL, printable(summary.groups[place]), digits)
     for row in summary.rows:
-        yield _line(trec_name(row.labels[0]), "all", row.cells[place][0], digits)
+        yield _line(trec_name(row.labels[0]), ALL, row.cells[place][0], digits)
 
 
 def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deadheat.confidence import PROPORTION
+from deadheat.facts import TOP
 from deadheat.io.values import counted
-from deadheat.report.model import Fact
-from deadheat.report.numbers import three
+from deadheat.report.model import Fact, Share
+from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell, three
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from deadheat.comparison import Pair
+    from deadheat.confidence import Interval
     from deadheat.evaluation import Conventions, Evaluation
     from deadheat.measures import Measure
     from deadheat.precision import ScorePrecision
 
+NOTABLE = 0.1  # share of unjudged documents that a report mentions
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
@@ -25,7 +30,12 @@ EXPLAINED = {
     "input": "input: in the order of the file",
     "random": "random: one order of every tie, drawn at random",
 }
-METHODS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap", "t": "Student's t"}
+METHODS = {
+    "bca": "BCa bootstrap",
+    "percentile": "percentile bootstrap",
+    "t": "Student's t",
+    "clopper-pearson": "Clopper-Pearson",
+}
 
 
 def nothing_judged(name: str) -> str:
@@ -43,10 +53,53 @@ def broken_by(ties: str, seed: int | None) -> str:
     return EXPLAINED[ties] + (drawn_with(seed) if ties == "random" else "")
 
 
-def estimated_by(method: str, units: str, n_resamples: int, seed: int | None) -> str:
-    """Return how intervals were made; `units` are what was resampled."""
-    resamples = "" if method == "t" else f", {n_resamples:,} resamples{drawn_with(seed)}"
-    return f"{METHODS[method]} over {units}{resamples}"
+def estimated_by(methods: Mapping[str, str], units: str, n_resamples: int, seed: int | None) -> str:
+    """Return how intervals were made.
+
+    Parameters
+    ----------
+    methods : mapping of str to str
+        The method of each measure, or of whatever else has intervals.
+    units : str
+        What was resampled.
+    n_resamples : int
+    seed : int or None
+    """
+    told = {
+        method: f"{METHODS[method]} over {units}"
+        + (f", {n_resamples:,} resamples{drawn_with(seed)}" if method in BOOTSTRAPS else "")
+        for method in methods.values()
+    }
+    *first, last = sorted(told, key=lambda method: method != PROPORTION)
+    return "; ".join(
+        [
+            *(
+                f"{', '.join(name for name in methods if methods[name] == method)}: {METHODS[method]}"
+                for method in first
+            ),
+            ("others: " if first else "") + told[last],
+        ]
+    )
+
+
+def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fact]:
+    """Say which intervals have a question mark, and why.
+
+    Parameters
+    ----------
+    named : iterable of (str, Interval or Pair)
+        All that have ends, with what they are of.
+    """
+    found: dict[str, list[str]] = {}
+    n_intervals = 0
+    for name, one in named:
+        n_intervals += 1
+        if not one.is_known:
+            found.setdefault(one.unknown, []).append(name)
+    if found:
+        are_all = len(found) == 1 and len(next(iter(found.values()))) == n_intervals
+        told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
+        yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}", is_note=True)
 
 
 def made_under(conventions: Conventions) -> Iterator[Fact]:
@@ -66,6 +119,27 @@ def _rounded_to(precision: ScorePrecision) -> str:
 def named(ids: Sequence[str]) -> str:
     """Return how many queries there are, and the first ones."""
     return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
+
+
+def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Say how much of what runs show is not judged, and where they may have been cut inside a tie."""
+    found = {one.name: one.facts for one in evaluations}
+    yield Fact("unjudged_share", {name: facts.unjudged_share for name, facts in found.items()})
+    shown = [
+        f"{name} {format_cell(Share(facts.unjudged_share))}"
+        for name, facts in found.items()
+        if facts.unjudged_share is not None and facts.unjudged_share >= NOTABLE
+    ]
+    yield Fact("", None, "unjudged", f"of the top {TOP} documents: {', '.join(shown)}" if shown else "")
+    cut = {name: {"n_queries": facts.n_cut, "depth": facts.depth} for name, facts in found.items()}
+    yield Fact("cut_in_ties", {name: None if own["n_queries"] is None else own for name, own in cut.items()})
+    told = [
+        f"{name} in {facts.n_cut:,} of {counted(facts.n_queries, 'query', 'queries')} (at {facts.depth:,})"
+        for name, facts in found.items()
+        if facts.n_cut
+    ]
+    text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
+    yield Fact("", None, "cut", text if told else "")
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Cell: TypeAlias = "bool | float | str | Span | Bar | None"
 """A float is rounded where it is printed, an int (a count) is not; None and NaN stand for "no value"."""
 
 
 class Share(float):
-    """A number from 0 to 1 that people read as a percentage."""
+    """A number from 0 to 1 that people read as a percentage, and behind it how far it may be off, if it may be.
+
+    Attributes
+    ----------
+    error : float
+    """
+
+    error: float
+
+    def __new__(cls, number: float, error: float = 0.0) -> Self:
+        """Return the number with its error."""
+        share = super().__new__(cls, number)
+        share.error = error
+        return share
 
 
 class Words(str):
@@ -47,10 +60,13 @@ class Span:
     Attributes
     ----------
     low, high : float
+    is_known : bool, default True
+        False: there is a question mark behind it, and a fact below the table says why.
     """
 
     low: float
     high: float
+    is_known: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,6 +101,8 @@ class Column:
         Of a column of `Span`: the names of its ends in CSV and JSON.
     is_data : bool
         Whether it stands in CSV and JSON only.
+    is_detail : bool
+        Whether it stands in JSON only.
     spare : int
         Text tables that are too wide leave columns out, those that can be spared most first; 0 is never left out.
     """
@@ -93,6 +111,7 @@ class Column:
     heading: str
     ends: tuple[str, str] = ("low", "high")
     is_data: bool = False
+    is_detail: bool = False
     spare: int = 0
 
 
@@ -184,7 +203,7 @@ class Table:
 
     def for_people(self, *, drawn: bool = False) -> Table:
         """Return the table without what is data only, and without drawings unless they are wanted."""
-        shown = [n for n, column in enumerate(self.columns) if not column.is_data]
+        shown = [n for n, column in enumerate(self.columns) if not (column.is_data or column.is_detail)]
         return self.select([n for n in shown if drawn or not self.holds(n, Bar)])
 
     def for_data(self) -> Table:
@@ -197,6 +216,22 @@ class Table:
         ]
         rows = tuple(replace(row, cells=tuple(_split(cells, split) for cells in row.cells)) for row in table.rows)
         return replace(table, columns=tuple(chain.from_iterable(columns)), rows=rows)
+
+    def with_texts(self, change: Callable[[str], str]) -> Table:
+        """Return the table with every text of it changed."""
+        rows = tuple(
+            Row(
+                tuple(map(change, row.labels)),
+                tuple(tuple(change(one) if isinstance(one, str) else one for one in cells) for cells in row.cells),
+            )
+            for row in self.rows
+        )
+        labels, columns = (
+            tuple(replace(column, heading=change(column.heading)) for column in own)
+            for own in (self.labels, self.columns)
+        )
+        groups, title = tuple(map(change, self.groups)), change(self.title)
+        return replace(self, labels=labels, columns=columns, rows=rows, groups=groups, title=title)
 
     def records(self) -> Iterator[tuple[str, Row, tuple[Cell, ...]]]:
         """Give (group, row, cells) of each group in turn."""
@@ -262,3 +297,13 @@ class Report:
     heading: str = ""
     closing: str = ""
     facts_first: bool = False
+
+    def with_texts(self, change: Callable[[str], str]) -> Report:
+        """Return the report with every text that people read changed; lines of the closing stay lines."""
+        return replace(
+            self,
+            tables=tuple(table.with_texts(change) for table in self.tables),
+            facts=tuple(replace(fact, heading=change(fact.heading), text=change(fact.text)) for fact in self.facts),
+            heading=change(self.heading),
+            closing="\n".join(map(change, self.closing.split("\n"))),
+        )

@@ -12,13 +12,17 @@ from deadheat.report.model import Bar, Marked, PValue, Share, Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from deadheat.comparison import Pair
     from deadheat.confidence import Interval
     from deadheat.report.model import Cell
 
 DIGITS = 4
 MARK = "*"  # behind a number that a fact below the table is about
-FEW = 10  # units: 95% BCa intervals covered 90% with 9 of them, 85% with 5, 72% with 3, t 92 to 94% (beta(2, 1) values)
+DOUBT = "?"  # behind an interval that cannot be known
+FEW = 10  # units: 95% BCa intervals covered 91% with 9 of them, 85% with 5, 72% with 3, t 92 to 94% (docs/figures)
+BOOTSTRAPS = ("bca", "percentile")
 QUERY = ("query", "queries")
+SMALLEST_ERROR, COARSE_ERROR = 0.0005, 0.1  # of a share: shown at all, and without a decimal
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 
 
@@ -41,6 +45,8 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     '[0.481, 0.592]'
     >>> format_cell(0.71234), format_cell(1234), format_cell(None), format_cell(Share(0.845)), format_cell(0.00002)
     ('0.7123', '1,234', '-', '84%', '2e-05')
+    >>> format_cell(Share(0.845, 0.0041))
+    '84% ± 0.4%'
     >>> format_cell(PValue(0.00002)), format_cell(PValue(0.0001)), format_cell(PValue(0.004), 2)
     ('<.0001', '0.0001', '<.01')
     """
@@ -50,7 +56,7 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
         return draw(cell)
     if isinstance(cell, Span):
         low, high = (format_cell(end, digits, empty="") for end in (cell.low, cell.high))
-        return f"[{low}, {high}]" if low or high else empty
+        return f"[{low}, {high}]{'' if cell.is_known else DOUBT}" if low or high else empty
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     return cell if isinstance(cell, str) else _number(cell, DIGITS if digits is None else digits)
@@ -58,7 +64,7 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
 
 def _number(cell: float, digits: int) -> str:
     if isinstance(cell, Share):
-        return _percentage(cell)
+        return _percentage(cell) + (f" ± {error_of_share(cell.error)}" if cell.error >= SMALLEST_ERROR else "")
     if isinstance(cell, int):
         return f"{cell:,}"
     is_below = isinstance(cell, PValue) and cell < 10**-digits
@@ -80,6 +86,11 @@ def _percentage(share: float) -> str:
     return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
+def error_of_share(error: float) -> str:
+    """Return how far a percentage may be off: with a decimal, unless it says little anyway."""
+    return f"{100 * error:.{0 if error >= COARSE_ERROR else 1}f}%"
+
+
 def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     """Return a cell as data: no value is None, a float is rounded only where it is asked for.
 
@@ -95,13 +106,26 @@ def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     return cell
 
 
-def few_units(found: Iterable[Interval], method: str, unit: tuple[str, str] = QUERY) -> str:
-    """Return a warning if bootstrap intervals rest on few queries or clusters, or an empty string."""
-    units = [(one.n_queries, *unit) if one.n_clusters is None else (one.n_clusters, "cluster", None) for one in found]
-    fewest = min((own for own in units if own[0] > 1), default=None)
-    if method == "t" or fewest is None or fewest[0] >= FEW:
+def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = QUERY) -> str:
+    """Return a warning if bootstrap intervals rest on few queries or clusters, or an empty string.
+
+    Of those that cannot be known something else is said.
+    """
+    units = [
+        (one.n_queries, *unit) if one.n_clusters is None else (one.n_clusters, "cluster", None)
+        for one in found
+        if one.is_known and one.method in BOOTSTRAPS
+    ]
+    fewest = min(units, default=None)
+    return "" if fewest is None else too_narrow(*fewest)
+
+
+def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
+    """Return the warning of a bootstrap of so few queries or clusters, or an empty string where they are enough."""
+    if number >= FEW:
         return ""
-    return f"a bootstrap of {counted(*fewest)} gives intervals that are too narrow: --ci-method t is better there"
+    units = counted(number, noun, plural)
+    return f"a bootstrap of {units} gives intervals that are too narrow: --ci-method t is better there"
 
 
 def three(ids: Sequence[str], between: str = ", ") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -10,17 +11,29 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.comparison import Pair
+from deadheat.confidence import FEWEST, KNOWN
 from deadheat.io.values import counted
+from deadheat.planning import n_units
 from deadheat.report.bars import bars
-from deadheat.report.conventions import COUNTED, broken_by, estimated_by, made_under, named, without_relevant
+from deadheat.report.conventions import (
+    COUNTED,
+    broken_by,
+    cannot_be_known,
+    estimated_by,
+    made_under,
+    named,
+    of_runs,
+    without_relevant,
+)
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
-from deadheat.report.numbers import MARK, QUERY, few_units, three
+from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units, three
 from deadheat.report.of_systems import MEASURE, SYSTEM, Part, counts_vary, level, list_systems, systems_as_data
-from deadheat.report.score_tables import unexplained
+from deadheat.report.score_tables import inside, unexplained
+from deadheat.report.totals import TOTALS, totals_of_row
 from deadheat.strata import keys_of, label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from deadheat.comparison import Comparison, Design
     from deadheat.confidence import Interval
@@ -29,15 +42,17 @@ if TYPE_CHECKING:
 
 BASELINE = Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying
-RESAMPLED = ("randomization", "bootstrap", "tukey")
+RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")
 TESTS = {
     "randomization": "paired randomisation test (sign flips)",
+    "bootstrap-t": "paired bootstrap-t test",
     "bootstrap": "paired bootstrap test",
     "t": "paired t test",
     "wilcoxon": "Wilcoxon's signed-rank test",
     "sign": "sign test",
     "tukey": "Tukey's HSD by randomisation",
 }
+ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/statistics.md)
 CORRECTIONS = {
     "none": "not corrected",
     "bonferroni": "corrected by Bonferroni",
@@ -47,9 +62,12 @@ CORRECTIONS = {
 FLIP_METHODS = {
     "exact": "exact",
     "grid": "to about 0.0001, as sums on a grid",
-    "normal": "by the normal distribution with the exact variance",
+    "sampled": "from random orders, with a standard error of up to {}",
+    "normal": "by the normal distribution with the exact variance, off by up to {}",
 }
-DATA = tuple(one.name for one in fields(Pair))[3:]  # behind measure, system and baseline
+VAGUE = 0.05  # where a probability may be off by more, that is said
+DATA = {name: name for name in [one.name for one in fields(Pair)][3:] if name not in KNOWN.values()} | KNOWN
+"""Columns behind measure, system and baseline, and the attributes of a pair."""
 
 
 def report_comparison(
@@ -89,19 +107,25 @@ def report_comparison(
 
 
 def _pairs_as_data(parts: Sequence[Part], leading: tuple[Column, ...]) -> Table:
+    """All pairs with all numbers; those of counts have totals where others have means."""
+    counts = {str(measure) for measure in parts[0].comparison.measures if measure.total}
+    names = (*DATA, *(TOTALS if counts else ()))
     rows = [
-        Row((*part.stratum, pair.system, pair.baseline, pair.measure), (tuple(getattr(pair, name) for name in DATA),))
+        Row((*part.stratum, pair.system, pair.baseline, pair.measure), (tuple(row[name] for name in names),))
         for part in parts
         for pair in part.comparison.pairs
+        for own in [{"measure": pair.measure, **{name: getattr(pair, of_pair) for name, of_pair in DATA.items()}}]
+        for row in [totals_of_row(own, counts, pair.n_queries)]
     ]
     labels = (*leading, SYSTEM, BASELINE, MEASURE)
-    return Table("pairs", labels, tuple(Column(name, name) for name in DATA), tuple(rows))
+    return Table("pairs", labels, tuple(Column(name, name) for name in names), tuple(rows))
 
 
 def _title(comparison: Comparison, measure: Measure) -> str:
+    of_totals = " of totals" if measure.total else ""
     if comparison.design.baseline is None:
-        return f"{measure}: differences, system - baseline"
-    return f"{measure}: differences from {comparison.design.baseline}"
+        return f"{measure}: differences{of_totals}, system - baseline"
+    return f"{measure}: differences{of_totals} from {comparison.design.baseline}"
 
 
 def _differences(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> Table:
@@ -120,7 +144,7 @@ def _differences(parts: Sequence[Part], leading: tuple[Column, ...], measure: Me
         Column("draws", "draws", spare=4),
         Column("losses", "losses", spare=3),
     )
-    named = [(part.stratum, pair) for part in parts for pair in part.comparison[measure]]
+    named = [(part.stratum, pair) for part in parts for pair in part.of(measure)]
     drawn = bars([Span(pair.low, pair.high) for _, pair in named], [pair.difference for _, pair in named])
     rows = [
         Row((*stratum, *_names(pair, design)), (_cells(pair, bar, is_tukey=is_tukey),))
@@ -134,7 +158,7 @@ def _cells(pair: Pair, bar: Bar, *, is_tukey: bool) -> tuple[Cell, ...]:
     return (
         pair.n_queries,
         pair.difference,
-        Span(pair.low, pair.high),
+        Span(pair.low, pair.high, pair.is_known),
         bar,
         *(() if is_tukey else (p_value(pair.p_value),)),
         p_value(pair.p_adjusted, is_significant=pair.significant),
@@ -159,7 +183,7 @@ def _reversals(parts: Sequence[Part], leading: tuple[Column, ...], measure: Meas
             (*part.stratum, " / ".join(reversed(_names(pair, design)))),
             (
                 (
-                    Share(pair.flip_probability),
+                    Share(pair.flip_probability, pair.flip_standard_error),
                     pair.expected_difference,
                     pair.tie_standard_error,
                     Marked(pair.doc_id_difference) if pair.doc_id_reverses else pair.doc_id_difference,
@@ -167,7 +191,7 @@ def _reversals(parts: Sequence[Part], leading: tuple[Column, ...], measure: Meas
             ),
         )
         for part in parts
-        for pair in sorted(part.comparison[measure], key=lambda pair: -np.nan_to_num(pair.flip_probability))
+        for pair in sorted(part.of(measure), key=lambda pair: -np.nan_to_num(pair.flip_probability))
         if pair.flip_probability >= LIKELY or pair.doc_id_reverses
     ]
     if not rows:
@@ -184,7 +208,7 @@ def _reversals(parts: Sequence[Part], leading: tuple[Column, ...], measure: Meas
 
 
 def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterator[Fact]:
-    design, pairs = comparison.design, [pair for part in parts for pair in part.comparison.pairs]
+    design = comparison.design
     evaluations = list(comparison.evaluations.values())
     seed, ties = arguments.whole(design.rng), evaluations[0].ties
     yield Fact("deadheat", version("deadheat"))
@@ -192,13 +216,24 @@ def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterato
     yield from _of_queries(comparison, qrels)
     yield Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected")
     has_clusters = comparison.cluster is not None
-    found = [one for part in parts for one in part.comparison.intervals.values()]
-    yield from tell_intervals(design, found, clusters="clusters" if has_clusters else "")
-    yield from tell_tests(design, pairs, has_clusters=has_clusters, has_strata=bool(parts[0].stratum))
+    found = [
+        (measure, f"{measure} of {system}{inside(part.stratum)}", one)
+        for part in parts
+        for (system, measure), one in part.comparison.intervals.items()
+    ]
+    differences = [
+        (f"{pair.measure} of {pair.system} - {pair.baseline}{inside(part.stratum)}", pair)
+        for part in parts
+        for pair in part.comparison.pairs
+    ]
+    yield from tell_intervals(design, found, differences, clusters="clusters" if has_clusters else "")
+    placed = [(label(part.stratum), pair) for part in parts for pair in part.comparison.pairs]
+    yield from tell_tests(design, placed, has_clusters=has_clusters, has_strata=bool(parts[0].stratum))
     yield from _of_ties(parts)
     yield from made_under(evaluations[0].conventions)
     yield from _left_out(comparison)
     yield from without_relevant(evaluations)
+    yield from of_runs(evaluations)
 
 
 def _of_queries(comparison: Comparison, qrels: str) -> Iterator[Fact]:
@@ -213,15 +248,22 @@ def _of_queries(comparison: Comparison, qrels: str) -> Iterator[Fact]:
 
 
 def tell_intervals(
-    design: Design, found: Iterable[Interval], *, clusters: str = "", unit: tuple[str, str] = QUERY
+    design: Design,
+    found: Sequence[tuple[str, str, Interval]],
+    differences: Sequence[tuple[str, Pair]] = (),
+    *,
+    clusters: str = "",
+    unit: tuple[str, str] = QUERY,
 ) -> Iterator[Fact]:
-    """Say how intervals were made, and warn of those of few units, which a bootstrap makes too narrow.
+    """Say how intervals were made, and warn of those that cannot be known or that a bootstrap makes too narrow.
 
     Parameters
     ----------
     design : Design
-    found : iterable of Interval
-        All that were made.
+    found : sequence of (str, str, Interval)
+        Of all means: the measure, what it is of, and the interval.
+    differences : sequence of (str, Pair), default ()
+        What each is of, and the pair.
     clusters : str, default ""
         What was resampled, if that is not the single queries.
     unit : tuple of str
@@ -231,21 +273,42 @@ def tell_intervals(
     for name in ("method", "confidence_level", "n_resamples"):
         yield Fact(name, getattr(design, name))
     yield Fact("rng", seed)
-    how = estimated_by(design.method, clusters or unit[1], design.n_resamples, seed)
+    methods = {("means of " if differences else "") + measure: one.method for measure, _, one in found}
+    if differences:
+        methods["differences"] = design.difference_method
+    how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
     yield Fact("", None, "intervals", f"{how}{sides}, not corrected")
-    if too_few := few_units(found, design.method, unit):
+    if too_few := few_units([*(one for *_, one in found), *(pair for _, pair in differences)], unit):
         yield Fact("", None, "intervals", too_few, is_note=True)
+    named: list[tuple[str, Interval | Pair]] = [*((name, one) for _, name, one in found), *differences]
+    yield from cannot_be_known((name, one) for name, one in named if not math.isnan(one.low))
 
 
 def tell_tests(
-    design: Design, pairs: Sequence[Pair], *, has_clusters: bool = False, has_strata: bool = False
+    design: Design,
+    placed: Sequence[tuple[str, Pair]],
+    *,
+    has_clusters: bool = False,
+    has_strata: bool = False,
+    unit: tuple[str, str] = QUERY,
 ) -> Iterator[Fact]:
-    """Say how differences were tested, and how many are significant."""
+    """Say how differences were tested, whether skewness or their number makes that doubtful, how many are significant.
+
+    `placed` has the stratum of each pair, empty for the whole.
+    """
+    pairs, units = [pair for _, pair in placed], "clusters" if has_clusters else unit[1]
     for name in ("baseline", "test", "correction", "alternative"):
         yield Fact(name, getattr(design, name))
     by = ", by cluster" if has_clusters else ""
     yield Fact("", None, "test", _test(design, pairs, by, has_strata=has_strata))
+    if skewed := [(place, pair) for place, pair in placed if pair.doubtful]:
+        yield Fact("", None, "skewed", _skewed(design, skewed, len(pairs), units), is_note=True)
+    enough = ENOUGH.get(design.test, FEWEST)
+    few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
+    if few:
+        counted_few = f"{len(few)} of {counted(len(pairs), 'difference')} significant with fewer than {enough} {units}"
+        yield Fact("", None, "few", f"{counted_few}, which {_too_few(design)}: {three(few)}", is_note=True)
     n_significant = sum(pair.significant for pair in pairs)
     below = f"{1 - design.confidence_level:.3g}"
     yield Fact("", None, MARK, f"p below {below}: {n_significant} of {counted(len(pairs), 'difference')}")
@@ -254,11 +317,35 @@ def tell_tests(
 def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
     n_exact = sum(pair.exact_p_value for pair in pairs)
     resampled = f", {design.n_resamples:,} resamples"
-    if design.test not in RESAMPLED:
+    if design.test == "wilcoxon":
+        n_normal = len(pairs) - n_exact
+        resampled = f", by the normal distribution for {n_normal} of {counted(len(pairs), 'difference')}"
+        resampled = resampled if n_normal else ", exact"
+    elif design.test not in RESAMPLED:
         resampled = ""
     elif n_exact:
         resampled = ", exact" if n_exact == len(pairs) else f"{resampled}, exact where few queries differ"
     return f"{TESTS[design.test]}{by}, {design.alternative}{resampled}; {_corrected(design, has_strata=has_strata)}"
+
+
+def name_of(place: str, pair: Pair, more: str = "") -> str:
+    """Name a pair with its measure and, if it is of one, its stratum."""
+    return f"{pair.system} / {pair.baseline} ({pair.measure}{f'; {place}' if place else ''}{more})"
+
+
+def _too_few(design: Design) -> str:
+    return "are too few for this test; --test t is nearer to its level" if design.test in ENOUGH else "prove little"
+
+
+def _skewed(design: Design, skewed: Sequence[tuple[str, Pair]], n_pairs: int, units: str) -> str:
+    """Say which differences are too skewed for their number to trust the level of the test, and what to do."""
+    named = three([name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in skewed])
+    alpha = f"{1 - design.confidence_level:.3g}"
+    other = "" if design.test == "bootstrap-t" else "; --test bootstrap-t is nearer to its level"
+    return (
+        f"{len(skewed)} of {counted(n_pairs, 'difference')} too skewed for so few {units} to hold the level {alpha}:"
+        f" {named}; take p near {alpha} as undecided{other}"
+    )
 
 
 def _corrected(design: Design, *, has_strata: bool) -> str:
@@ -284,18 +371,29 @@ def _of_ties(parts: Sequence[Part]) -> Iterator[Fact]:
         f"{possible} of {total} by some order of the ties; {len(likely)} with a probability of {LIKELY:.0%} or more if"
         " ties are broken at random"
     )
-    methods = [pair.flip_method for pair in pairs if pair.can_flip]
-    found = [(methods.count(method), how) for method, how in FLIP_METHODS.items() if method in methods]
-    counts = "; ".join(how if n == possible else f"{n} {how}" for n, how in found)
-    yield Fact("", None, "reversed", f"{text} ({counts})")
-    reversed_ = [
-        f"{pair.system} / {pair.baseline} ({'; '.join([pair.measure, *([label(stratum)] if stratum else [])])})"
-        for stratum, pair in placed
-        if pair.doc_id_reverses
-    ]
+    yield Fact("", None, "reversed", f"{text} ({_how_found(pairs)})")
+    if n_vague := sum(pair.flip_method == "normal" and pair.flip_standard_error > VAGUE for pair in pairs):
+        vague = f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}, as no orders can be"
+        vague += " drawn of saved evaluations or of very many documents"
+        yield Fact("", None, "reversed", vague, is_note=True)
+    reversed_ = [name_of(label(stratum), pair) for stratum, pair in placed if pair.doc_id_reverses]
     if reversed_:
         said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {three(reversed_)}"
         yield Fact("", None, "trec_eval", f"its rule, ties by document id, {said}")
+
+
+def _how_found(pairs: Sequence[Pair]) -> str:
+    """Say how the probabilities of a reversal were found, and how far they may be off."""
+    errors = {
+        method: [pair.flip_standard_error for pair in pairs if pair.can_flip and pair.flip_method == method]
+        for method in FLIP_METHODS
+    }
+    n_all = sum(map(len, errors.values()))
+    return "; ".join(
+        ("" if len(own) == n_all else f"{len(own)} ") + FLIP_METHODS[method].format(error_of_share(max(own)))
+        for method, own in errors.items()
+        if own
+    )
 
 
 def _left_out(comparison: Comparison) -> Iterator[Fact]:

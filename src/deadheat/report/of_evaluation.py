@@ -12,20 +12,23 @@ from deadheat.report.conventions import (
     COUNTED,
     LEFT_OUT,
     broken_by,
+    cannot_be_known,
     estimated_by,
     made_under,
     named,
     nothing_judged,
+    of_runs,
     without_relevant,
 )
 from deadheat.report.model import Fact, Report, Share
 from deadheat.report.numbers import MARK, NOISE, few_units, format_cell, three
 from deadheat.report.score_tables import inside, list_queries, parts_of, tabulate, unexplained, whole
+from deadheat.report.totals import count, reported, tell_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from deadheat.confidence import IntervalOptions
+    from deadheat.confidence import Interval, IntervalOptions
     from deadheat.evaluation import Evaluation
     from deadheat.report.of_strata import Grouping
     from deadheat.report.score_tables import Part
@@ -104,6 +107,7 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: S
         yield Fact("rng", settings.seed)
     value, text = _effect(parts, settings.digits)
     yield Fact("effect_of_ties", value, "", "" if len(settings.unmatched) == len(evaluations) else text)
+    yield from tell_counts(first.measures)
     if settings.intervals is not None:
         yield from _intervals(parts, settings.intervals, settings.digits)
     yield from made_under(first.conventions)
@@ -111,6 +115,7 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: S
     yield from _by_run("missing_queries", "missing queries", evaluations, lambda one: one.missing_queries, counted_as)
     yield from _by_run("unjudged_queries", "unjudged queries", evaluations, lambda one: one.unjudged_queries, LEFT_OUT)
     yield from without_relevant(evaluations)
+    yield from of_runs(evaluations)
     yield from _without_value(evaluations)
 
 
@@ -139,39 +144,47 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
 def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object] | None, str]:
     """Return the value that tie orders move most: for JSON, and as text."""
     spans = [
-        (
-            math.isfinite(scores.measure.range[1]),
-            scores.mean_tie_max - scores.mean_tie_min,
-            str(scores.measure),
-            one.name,
-            part.labels,
-        )
+        (math.isfinite(scores.measure.range[1]), span, str(scores.measure), one.name, part.labels)
         for part in parts
         for one in part.evaluations
         if one is not None
         for scores in one
+        if (span := reported(scores, "tie_max") - reported(scores, "tie_min")) > NOISE
     ]
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
-    _, span, measure, run, labels = max((one for one in spans if one[1] > NOISE), default=(False, 0.0, "", "", ()))
+    _, span, measure, run, labels = max(spans, default=(False, 0.0, "", "", ()))
     if not span:
         return None, "no order of equal scores changes any value"
-    text = f"tie order alone moves {measure} of {run}{inside(labels)} by up to {format_cell(span, digits)}"
+    is_total = any(one is not None and one[measure].measure.total for part in parts for one in part.evaluations)
+    shown = format_cell(count(span) if is_total else span, digits)
+    text = f"tie order alone moves {measure} of {run}{inside(labels)} by up to {shown}"
     return {"run": run, **_stratum(labels), "measure": measure, "range": span}, text
 
 
 def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
     """Say how the intervals were made, and where ties have the largest share in the error."""
     used: dict[str, Any] = {name: value for name, value in options.items() if name != "queries"}
-    method, cluster = used["method"], used["cluster"]
+    cluster = used["cluster"]
     units = f"values of {cluster}" if cluster else "queries"
-    how = estimated_by(method, units, used["n_resamples"], arguments.whole(used["rng"]))
+    found = list(_named_intervals(parts))
+    methods = {measure: interval.method for measure, _, interval in found}
+    how = estimated_by(methods, units, used["n_resamples"], arguments.whole(used["rng"])) if found else "none of counts"
     yield Fact("intervals", used, "intervals", how)
-    found = [interval for part in parts for of_run in part.intervals for interval in of_run.values()]
-    if any(math.isnan(interval.low) for interval in found):
+    if any(math.isnan(interval.low) for *_, interval in found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
-    if too_few := few_units(found, method):
+    if too_few := few_units(interval for *_, interval in found):
         yield Fact("", None, "intervals", too_few, is_note=True)
+    yield from cannot_be_known((name, interval) for _, name, interval in found if not math.isnan(interval.low))
     yield from _errors(parts, digits)
+
+
+def _named_intervals(parts: Sequence[Part]) -> Iterator[tuple[str, str, Interval]]:
+    """Give each measure, what its interval is of, and the interval; totals have none."""
+    for part in parts:
+        for one, intervals in zip(part.evaluations, part.intervals, strict=True):
+            for measure, interval in intervals.items():
+                if one is not None and not one[measure].measure.total:
+                    yield measure, f"{measure} of {one.name}{inside(part.labels)}", interval
 
 
 def _errors(parts: Sequence[Part], digits: int | None) -> Iterator[Fact]:

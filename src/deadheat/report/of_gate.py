@@ -7,29 +7,35 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from deadheat.confidence import FEWEST
 from deadheat.io.values import counted
-from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT
-from deadheat.report.model import Column, Fact, Report, Row, Table, p_value
-from deadheat.report.numbers import format_cell, three
+from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT, estimated_by
+from deadheat.report.model import Column, Fact, Marked, Report, Row, Table, p_value
+from deadheat.report.numbers import BOOTSTRAPS, MARK, QUERY, format_cell, three, too_narrow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from deadheat.evaluation import Evaluation
     from deadheat.gates import Check, GateResult
     from deadheat.report.model import Cell
 
-PASSED, FAILED = "passed", "failed"
-MARKS = {PASSED: "✅ passed", FAILED: "❌ failed"}
+PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
+MARKS = {PASSED: "✅ passed", WEAK: "⚠️ passed, proves little", FAILED: "❌ failed"}
+ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
+REASON = (Column("reason", "reason", is_data=True), Column("proves_little", "proves little", is_data=True))
 THRESHOLDS = (
     Column("value", "value"),
     Column("threshold", "threshold"),
+    Column("reachable", "at best", spare=1),
+    Column("n_queries", "queries"),
     Column("result", "result"),
     Column("measure", "measure", is_data=True),
     Column("quantity", "quantity", is_data=True),
     Column("operator", "operator", is_data=True),
-    Column("n_queries", "queries", is_data=True),
-    Column("reason", "reason", is_data=True),
+    Column("confidence_level", "level", is_data=True),
+    Column("method", "method", is_data=True),
+    *REASON,
 )
 REGRESSIONS = (
     Column("baseline", "baseline", spare=2),
@@ -37,14 +43,26 @@ REGRESSIONS = (
     Column("difference", "difference"),
     Column("bound", "bound", spare=3),
     Column("p_value", "p value"),
+    Column("p_adjusted", "p adjusted"),
+    Column("detectable", "detectable"),
+    Column("n_queries", "queries"),
     Column("result", "result"),
     Column("gate", "gate", is_data=True),
-    Column("n_queries", "queries", is_data=True),
-    Column("reason", "reason", is_data=True),
+    *REASON,
 )
+# the questions that a baseline is asked: their tables in JSON, and the columns that people do not need
+QUESTIONS = {"no_regression": ("regressions", ()), "no_worse_than": ("no_worse_than", ("detectable",))}
+ONE_PART, STRATA = ("p_adjusted",), ("p_value",)
 
 
-def report_gate(result: GateResult, evaluation: Evaluation, *, sources: str = "", marks: bool = False) -> Report:
+def report_gate(
+    result: GateResult,
+    evaluation: Evaluation,
+    *,
+    sources: str = "",
+    marks: bool = False,
+    not_asked: Sequence[str] = (),
+) -> Report:
     """Return the report of checked gates.
 
     Parameters
@@ -56,71 +74,178 @@ def report_gate(result: GateResult, evaluation: Evaluation, *, sources: str = ""
         Where the gates come from, if that is a file.
     marks : bool, default False
         Whether the results have a check mark or a cross.
+    not_asked : sequence of str, default ()
+        What the file asks of a baseline, if there is none.
     """
     thresholds = [check for check in result.checks if not check.is_regression]
-    regressions = [check for check in result.checks if check.is_regression]
-    words = MARKS if marks else {PASSED: PASSED, FAILED: FAILED}
-    tables = []
-    if thresholds:
-        rows = tuple(Row((check.gate,), (_threshold(check, words),)) for check in thresholds)
-        tables.append(Table("checks", (Column("gate", "gate"),), THRESHOLDS, rows))
-    if regressions:
-        rows = tuple(Row((check.measure,), (_regression(check, words),)) for check in regressions)
-        title = f"Against {result.baseline}"
-        tables.append(Table("regressions", (Column("measure", "measure"),), REGRESSIONS, rows, title=title, main=2))
-    mark = f"{'✅' if result.passed else '❌'} " if marks else ""
-    return Report(tuple(tables), tuple(_facts(result, evaluation, sources)), mark + result.summary)
+    words = MARKS if marks else {word: word for word in MARKS}
+    tables = [_table("checks", Column("gate", "gate"), THRESHOLDS, thresholds, words)] if thresholds else []
+    for question, (key, spared) in QUESTIONS.items():
+        checks = [check for check in result.checks if check.question == question]
+        if checks:
+            hidden = {*spared, *(STRATA if any(check.by for check in checks) else ONE_PART)}
+            columns = tuple(
+                one if one.key not in hidden else Column(one.key, one.heading, is_data=True) for one in REGRESSIONS
+            )
+            title = f"{_titled(result, question)} against {result.baseline}"
+            tables.append(_table(key, Column("measure", "measure"), columns, checks, words, title=title, main=2))
+    weak = result.proving_little or not_asked
+    mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
+    summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
+    facts = tuple(_facts(result, evaluation, sources, not_asked, summary))
+    return Report(tuple(tables), facts, mark + summary)
 
 
-def _threshold(check: Check, words: dict[str, str]) -> tuple[Cell, ...]:
-    shown = (check.value, check.threshold, _result(check, words))
-    return (*shown, check.measure, check.quantity, check.operator, check.n_queries, check.reason)
+def _unasked(sources: str, not_asked: Sequence[str]) -> str:
+    return f"{' and '.join(not_asked)} of {sources}: there is no baseline"
 
 
-def _regression(check: Check, words: dict[str, str]) -> tuple[Cell, ...]:
-    shown = (check.baseline_mean, check.mean, check.value, check.bound, p_value(check.p_value), _result(check, words))
-    return (*shown, check.gate, check.n_queries, check.reason)
+def _titled(result: GateResult, question: str) -> str:
+    return "No regression" if question == "no_regression" else f"No loss of {result.options.no_worse_than:.15g} or more"
 
 
-def _result(check: Check, words: dict[str, str]) -> str:
-    return words[PASSED if check.passed else FAILED]
+def _table(  # noqa: PLR0917 - all of a table
+    key: str,
+    label: Column,
+    columns: tuple[Column, ...],
+    checks: Sequence[Check],
+    words: dict[str, str],
+    title: str = "",
+    main: int = 0,
+) -> Table:
+    """Return a table of checks, with their strata if some have one."""
+    has_strata = any(check.by for check in checks)
+    rows = tuple(
+        Row(
+            (getattr(check, label.key), *([check.stratum if check.by else ALL] if has_strata else [])),
+            (_cells(check, words),),
+        )
+        for check in checks
+    )
+    labels = (label, *([Column("stratum", "stratum")] if has_strata else []))
+    return Table(key, labels, columns, rows, title=title, main=main, has_blocks=has_strata)
 
 
-def _facts(result: GateResult, evaluation: Evaluation, sources: str) -> Iterator[Fact]:
+def _cells(check: Check, words: dict[str, str]) -> tuple[Cell, ...]:
+    told: tuple[Cell, ...] = (check.reason, check.proves_little)
+    result = words[FAILED if not check.passed else WEAK if check.proves_little else PASSED]
+    if not check.is_regression:
+        threshold = Marked(check.threshold) if check.is_beyond else check.threshold
+        shown: tuple[Cell, ...] = (check.value, threshold, check.reachable, check.n_queries, result)
+        return (
+            *shown,
+            check.measure,
+            check.quantity,
+            check.operator,
+            check.confidence_level,
+            check.method or None,
+            *told,
+        )
+    means = (check.baseline_mean, check.mean, check.value, check.bound)
+    tests = (p_value(check.p_value), p_value(check.p_adjusted), check.detectable)
+    return (*means, *tests, check.n_queries, result, check.gate, *told)
+
+
+def _facts(
+    result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
+) -> Iterator[Fact]:
+    weak = result.proving_little
     yield Fact("deadheat", version("deadheat"))
     yield Fact("name", result.name)
     yield Fact("passed", result.passed)
-    failed = "; ".join(check.gate for check in result.failures)
+    yield Fact("summary", summary)
+    yield Fact("proves_little", {check.title: check.reason for check in weak})
+    for check in weak:
+        word, _, why = check.reason.partition(": ")
+        yield Fact("", None, word, f"{check.title}: {why}", is_warning=True)
+    failed = "; ".join(check.title for check in result.failures)
     yield Fact("", None, FAILED, failed, is_warning=True)
-    for check in result.checks:
+    for check in result.failures:
         if not _is_plain(check):
-            yield Fact("", None, "note", f"{check.gate}: {check.reason}", is_warning=not check.passed)
+            yield Fact("", None, "note", f"{check.title}: {check.reason}", is_warning=True)
+    if any(check.is_beyond for check in result.checks):
+        yield Fact("", None, MARK, "cannot be reached: beyond what the judgments allow (at best)")
     yield Fact("sources", sources or None, "gates", f"from {sources}" if sources else "")
+    text = _unasked(sources, not_asked) if not_asked else ""
+    yield Fact("not_asked", list(not_asked), "not checked", text, is_warning=True)
     yield Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}")
     for key, heading, ids, effect in (
         ("missing_queries", "missing queries", evaluation.missing_queries, COUNTED[evaluation.conventions.missing]),
         ("unjudged_queries", "unjudged queries", evaluation.unjudged_queries, LEFT_OUT),
     ):
-        yield Fact(key, list(ids), heading, f"{len(ids):,} ({three(ids)}), {effect}" if ids else "")
-    yield Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties])
+        is_warning = key == "missing_queries" and evaluation.conventions.missing == "skip"
+        text = f"{len(ids):,} ({three(ids)}), {effect}" if ids else ""
+        yield Fact(key, list(ids), heading, text, is_warning=is_warning)
+    yield from _sizes(result)
+    yield Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random")
     yield Fact("options", asdict(result.options))
+    yield from _reachable(result, evaluation)
+    yield from _strata(result)
     yield from _intervals(result)
     yield from _baseline(result)
 
 
+def _sizes(result: GateResult) -> Iterator[Fact]:
+    """Name the measures that some queries have no value of."""
+    found: dict[tuple[int, bool], list[str]] = {}
+    for check in result.checks:
+        if not check.by and check.n_queries < result.n_queries:
+            names = found.setdefault((check.n_queries, check.is_regression), [])
+            names.extend([check.measure] if check.measure not in names else [])
+    for (n_queries, is_compared), names in found.items():
+        both = " in both" if is_compared else ""
+        text = f"{', '.join(names)}: over the {counted(n_queries, 'query', 'queries')} with a value{both}"
+        yield Fact("", None, "note", text)
+
+
 def _is_plain(check: Check) -> bool:
-    """Tell whether the table says all there is to say: numbers that can be told apart, or no surprise."""
+    """Tell whether the table says all there is to say of a failure: numbers that can be told apart."""
+    if check.is_beyond or check.reason.startswith("cannot be known"):
+        return False
     if check.is_regression:
-        return not check.reason or not (check.passed or check.p_value is None or math.isnan(check.p_value))
-    return check.passed or format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
+        is_told = check.p_value is not None and not math.isnan(check.p_value) and "too skewed" not in check.reason
+        return check.question == "no_regression" and is_told
+    return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
+
+
+def _reachable(result: GateResult, evaluation: Evaluation) -> Iterator[Fact]:
+    """Say what the best values are, and of which measures they are not known."""
+    measures = dict.fromkeys(check.measure for check in result.checks if not check.is_regression)
+    lacking = [name for name in measures if evaluation[name].reachable is None]
+    if len(lacking) < len(measures):
+        text = "at best: the value of the ideal ranking of the judged documents, over the same queries"
+        yield Fact("", None, "judgments", text)
+    if lacking:
+        text = f"at best: not known for {', '.join(lacking)}; {evaluation.name} was saved before this was kept"
+        yield Fact("", None, "judgments", text)
+
+
+def _strata(result: GateResult) -> Iterator[Fact]:
+    yield Fact("languages", list(result.languages))
+    found = list(dict.fromkeys(check.by for check in result.checks if check.by))
+    if result.languages:
+        kept = "checked together (--pool-languages)" if result.options.pool_languages else "checked apart"
+        yield Fact("", None, "languages", f"{', '.join(result.languages)}: {kept}")
+    if found:
+        over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
+        text = f"by {'; by '.join(found)}{over_all}; p values and intervals are corrected over the strata of each check"
+        yield Fact("", None, "strata", text)
 
 
 def _intervals(result: GateResult) -> Iterator[Fact]:
     options = result.options
-    if any(check.quantity in {"low", "high"} for check in result.checks):
-        drawn = "" if options.method == "t" else f", {counted(options.n_resamples, 'resample')}"
-        level = f"{100 * options.confidence_level:.6g}%"
-        yield Fact("", None, "intervals", f"{level}, {options.method}{drawn}{_clusters(result)}")
+    methods = {check.measure: check.method for check in result.checks if check.method}
+    if not methods:
+        return
+    level = f"{100 * options.confidence_level:.6g}%"
+    if any(check.by and check.method for check in result.checks):
+        level += " for all strata of a check together (Bonferroni)"
+    units = "queries" if options.cluster is None else "clusters"
+    made = estimated_by(methods, units, options.n_resamples, None)
+    yield Fact("", None, "intervals", f"{level}, {made}{_clusters(result)}")
+    sizes = [one.n_queries for one in result.checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
+    if sizes and options.cluster is None:
+        yield Fact("", None, "intervals", too_narrow(min(sizes), *QUERY), is_warning=True)
 
 
 def _clusters(result: GateResult) -> str:
@@ -134,17 +259,18 @@ def _baseline(result: GateResult) -> Iterator[Fact]:
     yield Fact("not_compared", list(result.not_compared))
     if result.baseline is None:
         return
-    more = f" by more than {options.no_worse_than:.15g}" if options.no_worse_than else ""
-    text = (
-        f"{result.baseline}; a mean fails that is significantly worse{more}: one-sided paired t test,"
-        f" alpha {options.alpha:g}, each measure by itself{_clusters(result)}"
-    )
-    yield Fact("", None, "baseline", text)
-    yield Fact("", None, "bound", f"of the difference on its better side, one-sided, {100 * (1 - options.alpha):.6g}%")
-    for check in result.checks:
-        if check.is_regression and check.n_queries < result.n_queries:
-            text = f"{check.measure}: over the {counted(check.n_queries, 'query', 'queries')} with a value in both"
-            yield Fact("", None, "note", text)
+    holm = ", Holm over strata" if any(check.p_adjusted is not None and check.by for check in result.checks) else ""
+    test = f"one-sided paired t test, alpha {options.alpha:g}, each measure by itself{holm}{_clusters(result)}"
+    level = f"one-sided, {100 * (1 - options.alpha):.6g}%"
+    if options.no_regression:
+        yield Fact("", None, "regression", f"fails a mean that is significantly worse: {test}")
+        text = "the loss that would be found with a power of 80%; a smaller one may well go unseen"
+        yield Fact("", None, "detectable", text)
+        yield Fact("", None, "bound", f"of the difference on its better side, {level}")
+    if options.no_worse_than is not None:
+        text = f"fails unless a loss of {options.no_worse_than:.15g} or more is ruled out: {test}"
+        yield Fact("", None, "no worse", text)
+        yield Fact("", None, "bound", f"of the difference on its worse side, {level}")
     if result.not_compared:
         text = f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"
         yield Fact("", None, "not compared", text)

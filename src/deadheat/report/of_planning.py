@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from deadheat.report.model import Column, Row, Table, p_value
-from deadheat.strata import keys_of
+import numpy as np
+
+from deadheat import stats
+from deadheat.confidence import FEWEST
+from deadheat.io.values import counted
+from deadheat.planning import n_units
+from deadheat.report.model import Column, Fact, Row, Table, p_value
+from deadheat.report.numbers import three
+from deadheat.report.of_comparison import name_of
+from deadheat.strata import keys_of, label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from deadheat.comparison import Comparison
+    from polars import DataFrame
+
+    from deadheat.comparison import Comparison, Pair
 
     Parts = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
+OF_TOTALS = {"difference", "detectable_difference"}
 LABELS = tuple(Column(name, name) for name in ("system", "baseline", "measure"))
 
 
@@ -22,7 +33,7 @@ def list_equivalence(parts: Parts, columns: Sequence[str], margin: float) -> Tab
     """Return whether each system is no worse than its baseline by a margin, and whether both are equivalent."""
     rows = []
     for stratum, part in parts.items():
-        for found in part.equivalence(margin).iter_rows(named=True):
+        for found in _in_totals(part, margin, part.equivalence):
             cells = (
                 found["difference"],
                 p_value(found["p_no_worse"], is_significant=found["no_worse"]),
@@ -38,11 +49,34 @@ def list_equivalence(parts: Parts, columns: Sequence[str], margin: float) -> Tab
     return Table("equivalence", (*_columns(columns), *LABELS), shown, tuple(rows), title=title)
 
 
+def doubt_equivalence(parts: Parts) -> Iterator[Fact]:
+    """Say of which pairs the t tests of a margin prove nothing, or little."""
+    pairs = [(stratum, pair) for stratum, part in parts.items() for pair in part.pairs]
+    total = counted(len(pairs), "pair")
+    found: dict[str, list[str]] = {}
+    for stratum, pair in pairs:
+        if why := _why_doubtful(pair):
+            found.setdefault(why, []).append(name_of(label(stratum), pair))
+    for why, names in found.items():
+        yield Fact("", None, "margin", f"{why}: {len(names)} of {total}, {three(names)}", is_note=True)
+
+
+def _why_doubtful(pair: Pair) -> str:
+    units = "queries" if pair.n_clusters is None else "clusters"
+    if n_units(pair) < FEWEST:
+        return f"fewer than {FEWEST} {units} prove nothing"
+    if not pair.low < pair.high:
+        return f"one difference in all {units} does not say how others vary"
+    if stats.is_doubtful(np.array([pair.skewness]), np.array([n_units(pair)]), "t")[0]:
+        return f"too skewed for so few {units}, a t test rules out rare large differences too easily"
+    return ""
+
+
 def list_sample_sizes(parts: Parts, columns: Sequence[str], difference: float) -> Table:
     """Return how many queries each pair needs to detect a difference, and what it can detect now."""
     rows = []
     for stratum, part in parts.items():
-        for found in part.sample_sizes(difference).iter_rows(named=True):
+        for found in _in_totals(part, difference, part.sample_sizes):
             cells = tuple(found[name] for name in ("std", "n_queries", "power", "n_needed", "detectable_difference"))
             rows.append(Row((*keys_of(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
     shown = (
@@ -54,6 +88,20 @@ def list_sample_sizes(parts: Parts, columns: Sequence[str], difference: float) -
     )
     title = f"To detect {difference:g} with a power of 80% (paired t test, not corrected)"
     return Table("sample_sizes", (*_columns(columns), *LABELS), shown, tuple(rows), title=title)
+
+
+def _in_totals(part: Comparison, size: float, table_for: Callable[[float], DataFrame]) -> Iterator[dict[str, Any]]:
+    """Give a row for each pair, for a difference of this size between means, or between totals of counts."""
+    counts = {str(measure) for measure in part.measures if measure.total}
+    of_means = table_for(size).rows(named=True)
+    for place, (pair, row) in enumerate(zip(part.pairs, of_means, strict=True)):
+        if pair.measure not in counts or not pair.n_queries:
+            yield row
+            continue
+        found = table_for(size / pair.n_queries).row(place, named=True)
+        for name in OF_TOTALS.intersection(found):
+            found[name] = None if found[name] is None else pair.n_queries * found[name]
+        yield found
 
 
 def beside(pairs: Table, *others: Table) -> Table:

@@ -9,11 +9,13 @@ from deadheat.io.values import counted
 from deadheat.report.conventions import COUNTED, LEFT_OUT, nothing_judged
 from deadheat.report.model import Column, Fact, Report, Row, Share, Table
 from deadheat.report.numbers import format_cell, three
+from deadheat.report.totals import TOTAL, count, mean_heading, reported, tell_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from deadheat.profile import Cut, Decided, Spread, TieProfile
+    from deadheat.report.model import Cell
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 SHARES = (
@@ -47,7 +49,8 @@ def report_profile(profile: TieProfile, *, every_measure: bool = False, missing:
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
     )
     closing = SHARES if profile.decided else ""
-    facts = (*_facts(profile), *_coarse(profile), *_not_shared(profile, missing))
+    of_counts = tell_counts([one.measure for one in profile.decided])
+    facts = (*_facts(profile), *_coarse(profile), *_not_shared(profile, missing), *of_counts)
     return Report(tuple(tables), facts, heading, closing, facts_first=True)
 
 
@@ -131,8 +134,8 @@ def _cutoffs(cuts: tuple[Cut, ...]) -> Table:
 
 def _measures(decided: tuple[Decided, ...]) -> Table:
     mean, tie_std, *extremes = VALUE
-    columns = (
-        mean,
+    columns: tuple[Column, ...] = (
+        replace(mean, heading=mean_heading([one.measure for one in decided])),
         replace(tie_std, spare=1),
         *extremes,
         Column("range", "range", spare=3),
@@ -140,15 +143,23 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
         Column("share_of_queries", "share"),
         Column("share_of_error", "of error"),
     )
-    rows = tuple(Row((str(one.measure),), (_of_measure(one),)) for one in decided)
+    has_counts = any(one.measure.total for one in decided)
+    n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
+    columns += (Column("n_evaluated", "n", is_detail=len(n_queries) < 2),)
+    columns += (TOTAL,) if has_counts else ()
+    rows = tuple(Row((str(one.measure),), (_of_measure(one, has_counts=has_counts),)) for one in decided)
     title = "What the order of ties decides"
     return Table("measures", (Column("measure", "measure"),), columns, rows, title=title)
 
 
-def _of_measure(one: Decided) -> tuple[float, ...]:
-    span = one.tie_max - one.tie_min
-    shares = (one.n_queries, Share(one.share_of_queries), Share(one.share_of_error))
-    return (one.mean, one.tie_std, one.tie_min, one.tie_max, span, *shares)
+def _of_measure(one: Decided, *, has_counts: bool) -> tuple[Cell, ...]:
+    numbers = [reported(one.scores, name) for name in ("", "tie_std", "tie_min", "tie_max")]
+    numbers.append(numbers[-1] - numbers[-2])
+    cells = map(count, numbers) if one.measure.total else numbers
+    level, *others = cells
+    total = ((level if one.measure.total else None),) if has_counts else ()
+    shares = one.n_queries, Share(one.share_of_queries), Share(one.share_of_error)
+    return (level, *others, *shares, one.scores.n_queries, *total)
 
 
 def _worst(decided: tuple[Decided, ...]) -> Table:

@@ -113,13 +113,19 @@ def tell(grouping: Grouping) -> Iterator[Fact]:
     yield Fact("languages", list(grouping.languages), "languages", _languages(grouping))
     if not grouping.strata:
         return
-    if grouping.is_by_language:
+    counts = [str(one) for one in grouping.strata[0].whole.measures if one.total]
+    none = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged" if counts else ""
+    if len(counts) == len(grouping.strata[0].whole.measures):
+        averages = none
+    elif grouping.is_by_language:
         averages = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
     else:
         averages = (
             "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
         )
     yield Fact("", None, "averages", averages)
+    if none != averages:
+        yield Fact("", None, "averages", none)
     yield from _unassigned(grouping)
     yield from _small(grouping)
 
@@ -167,6 +173,6 @@ def _small(grouping: Grouping) -> Iterator[Fact]:
         yield Fact("", None, MARK, few_queries(found, grouping.strata[0].smallest))
 
 
-def few_queries(found: Mapping[str, int], smallest: int) -> str:
+def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:
     """Name strata with fewer than so many queries, with their numbers of queries."""
-    return f"fewer than {smallest} queries: {three([f'{name} ({n})' for name, n in found.items()], between='; ')}"
+    return f"fewer than {smallest} {unit}: {three([f'{name} ({n})' for name, n in found.items()], between='; ')}"

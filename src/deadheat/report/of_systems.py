@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from deadheat.confidence import KNOWN
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Row, Span, Table
+from deadheat.report.score_tables import level_heading
+from deadheat.report.totals import TOTAL, as_cell, mean_heading, reported, reported_interval, reported_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deadheat.comparison import Comparison
+    from deadheat.comparison import Comparison, Pair
     from deadheat.measures import Measure
     from deadheat.report.model import Cell
 
@@ -26,6 +30,15 @@ class Part:
     stratum: tuple[str, ...]
     comparison: Comparison
 
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs as they are reported: of counts, with totals."""
+        return reported_pairs(self.comparison)
+
+    def of(self, measure: Measure) -> list[Pair]:
+        """Return the pairs of one measure."""
+        return [pair for pair in self.pairs if pair.measure == str(measure)]
+
     @property
     def counts(self) -> set[int]:
         """The numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
@@ -36,17 +49,28 @@ class Part:
 def list_systems(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> Table:
     """Return the systems by one measure, for people; in each part the best one first."""
     rows = tuple(Row((*labels, name), (cells,)) for labels, name, cells in _entries(parts, measure))
-    return Table("systems", (*leading, SYSTEM), _columns(parts), rows, title=f"{measure}: means", main=1)
+    level_name = mean_heading([measure])
+    columns = _columns(parts, level_name)
+    return Table("systems", (*leading, SYSTEM), columns, rows, title=f"{measure}: {level_name}s", main=1)
 
 
 def systems_as_data(parts: Sequence[Part], leading: tuple[Column, ...]) -> Table:
-    """Return the systems by all measures, for programs."""
+    """Return the systems by all measures, for programs; counts have a total where others have a mean."""
+    measures = parts[0].comparison.measures
+    has_counts = any(measure.total for measure in measures)
     rows = tuple(
-        Row((*labels, name, str(measure)), (cells,))
-        for measure in parts[0].comparison.measures
+        Row((*labels, name, str(measure)), (_as_data(cells, measure, has_counts=has_counts),))
+        for measure in measures
         for labels, name, cells in _entries(parts, measure)
     )
-    return Table("systems", (*leading, SYSTEM, MEASURE), _columns(parts), rows)
+    columns = (*_columns(parts), *((TOTAL,) if has_counts else ()))
+    return Table("systems", (*leading, SYSTEM, MEASURE), columns, rows)
+
+
+def _as_data(cells: tuple[Cell, ...], measure: Measure, *, has_counts: bool) -> tuple[Cell, ...]:
+    n_queries, level_, *others = cells
+    mean, total = (None, level_) if measure.total else (level_, None)
+    return (n_queries, mean, *others, *((total,) if has_counts else ()))
 
 
 def counts_vary(parts: Sequence[Part]) -> bool:
@@ -55,34 +79,38 @@ def counts_vary(parts: Sequence[Part]) -> bool:
 
 
 def level(parts: Sequence[Part]) -> str:
-    """Return the heading of intervals."""
-    return f"{100 * parts[0].comparison.design.confidence_level:g}% CI"
+    """Return the heading of intervals, with the number of queries where it is the same everywhere."""
+    counts = set().union(*(part.counts for part in parts))
+    return level_heading(parts[0].comparison.design.confidence_level, counts)
 
 
-def _columns(parts: Sequence[Part]) -> tuple[Column, ...]:
+def _columns(parts: Sequence[Part], heading: str = "mean") -> tuple[Column, ...]:
     return (
         Column("n_queries", "queries", is_data=not counts_vary(parts)),
-        Column("mean", "mean"),
+        Column("mean", heading),
         Column("ci", level(parts)),
         Column("bar", "", spare=1),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
         Column("standard_error", "std err", spare=3),
         Column("tie_standard_error", "tie std err", is_data=True),
+        *(Column(key, key, is_data=True) for key in KNOWN),
     )
 
 
 def _entries(parts: Sequence[Part], measure: Measure) -> Iterator[tuple[tuple[str, ...], str, tuple[Cell, ...]]]:
     """Give the stratum, name and cells of every system; their bars share one scale."""
     found = [
-        (part.stratum, name, part.comparison.evaluations[name][measure], part.comparison.intervals[name, str(measure)])
+        (part.stratum, name, scores, reported_interval(scores, part.comparison.intervals[name, str(measure)]))
         for part in parts
         for name in _best_first(part.comparison, measure)
+        for scores in [part.comparison.evaluations[name][measure]]
     ]
-    spans = [Span(one.low, one.high) for *_, one in found]
+    spans = [Span(one.low, one.high, one.is_known) for *_, one in found]
     drawn = bars(spans, [one.mean for *_, one in found])
     for (labels, name, scores, one), span, bar in zip(found, spans, drawn, strict=True):
-        ties = Span(scores.mean_tie_min, scores.mean_tie_max)
-        yield labels, name, (one.n_queries, one.mean, span, bar, ties, one.standard_error, one.tie_standard_error)
+        ties = Span(reported(scores, "tie_min"), reported(scores, "tie_max"))
+        cells = one.n_queries, as_cell(scores), span, bar, ties, one.standard_error, one.tie_standard_error
+        yield labels, name, (*cells, *(getattr(one, attribute) for attribute in KNOWN.values()))
 
 
 def _best_first(comparison: Comparison, measure: Measure) -> list[str]:

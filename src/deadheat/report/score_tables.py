@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from deadheat.confidence import KNOWN
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Marked, Row, Span, Table
+from deadheat.report.totals import TOTAL, as_cell, count, mean_heading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
 SPREAD = (Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))
 NOTHING = Span(math.nan, math.nan)
+DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
+"""What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
 
 Places: TypeAlias = "dict[tuple[int, int, str], Entry]"
 """The entries of a table by part, run and measure."""
@@ -114,20 +118,22 @@ class Entry:
     @property
     def span(self) -> Span:
         """The ends of the interval."""
-        return NOTHING if self.interval is None or self.is_total else Span(self.interval.low, self.interval.high)
+        one = self.interval
+        return NOTHING if one is None or self.is_total else Span(one.low, one.high, one.is_known)
 
     def mean(self) -> Cell:
         """Return the mean, of a count the total."""
         is_marked = (self.is_small or self.is_lacking) and not self.is_total
-        return Marked(self.scores.mean) if is_marked else self.shown(self.scores.mean)
+        return Marked(self.scores.mean) if is_marked else self.shown()
 
-    def shown(self, mean: float) -> Cell:
+    def shown(self, of_ties: str = "") -> Cell:
         """Return a number of the mean, or of the total."""
-        return count(mean * self.scores.n_queries) if self.is_total else mean
+        return as_cell(self.scores, of_ties)
 
     def of_interval(self, attribute: str) -> Cell:
         """Return a number of the interval."""
-        return None if self.interval is None or self.is_total else float(getattr(self.interval, attribute))
+        found = None if self.interval is None or self.is_total else getattr(self.interval, attribute)
+        return found if isinstance(found, bool | str) or found is None else float(found)
 
 
 def tabulate(
@@ -156,7 +162,8 @@ def tabulate(
     """
     entries = _with_bars(_entries(parts, measures, smallest))
     has_bars = level is not None and len(entries) > len(measures)  # one alone has nothing to stand beside
-    shown = list(_columns(level, is_stratified=bool(columns), has_bars=has_bars))
+    counts = {n for one in entries.values() for n in (one.scores.n_queries, len(one.scores.query_ids))}
+    shown = list(_columns(measures, level, counts, is_stratified=bool(columns), has_bars=has_bars))
     rows = []
     for place, part in enumerate(parts):
         for measure in measures:
@@ -175,24 +182,42 @@ def tabulate(
 
 
 def _columns(
-    level: float | None, *, is_stratified: bool, has_bars: bool
+    measures: Sequence[Measure], level: float | None, counts: set[int], *, is_stratified: bool, has_bars: bool
 ) -> Iterator[tuple[Column, Callable[[Entry], Cell]]]:
-    """Give the columns of a group, and what stands in them."""
+    """Give the columns of a group, and what stands in them; `counts` are the numbers of queries."""
     is_wide = is_stratified or level is not None  # a narrow screen leaves something out
+    is_counted = is_stratified or len(counts) > 1
     if is_stratified:
         yield Column("n_queries", "n"), lambda one: one.scores.n_queries
-    yield Column("value", "mean"), Entry.mean
+    yield Column("value", mean_heading(measures)), Entry.mean
     if level is not None:
-        yield Column("interval", f"{100 * level:g}% CI"), lambda one: one.span
+        yield Column("interval", level_heading(level, set() if is_counted else counts)), lambda one: one.span
         if has_bars:
             yield Column("bar", ""), lambda one: one.bar
-        for name in ("standard_error", "query_standard_error", "tie_share"):
-            yield Column(name, name, is_data=True), lambda one, name=name: one.of_interval(name)  # type: ignore[misc]
-    yield Column("tie_std", "tie std", spare=is_wide), lambda one: one.shown(one.scores.mean_tie_std)
-    yield Column("tie_min", "tie min", spare=2 * is_wide), lambda one: one.shown(one.scores.mean_tie_min)
-    yield Column("tie_max", "tie max", spare=2 * is_wide), lambda one: one.shown(one.scores.mean_tie_max)
+        for key, name in DETAILS.items():
+            yield Column(key, key, is_data=True), lambda one, name=name: one.of_interval(name)  # type: ignore[misc]
+        if not is_stratified:
+            yield Column("n_queries", "n", is_data=not is_counted), lambda one: one.scores.n_queries
+    yield Column("tie_std", "tie std", spare=is_wide), lambda one: one.shown("tie_std")
+    yield Column("tie_min", "tie min", spare=2 * is_wide), lambda one: one.shown("tie_min")
+    yield Column("tie_max", "tie max", spare=2 * is_wide), lambda one: one.shown("tie_max")
+    if not is_stratified and level is None:  # people read it where it differs: some measures leave queries out
+        yield Column("n_queries", "n", is_detail=len(counts) < 2), lambda one: one.scores.n_queries
+    if any(measure.total for measure in measures):
+        yield TOTAL, lambda one: one.shown() if one.is_total else None
     if is_stratified:
         yield Column("is_small", "small", is_data=True), lambda one: one.is_small
+
+
+def level_heading(level: float, counts: set[int]) -> str:
+    """Return the heading of intervals, with the number of queries if all have the same.
+
+    Examples
+    --------
+    >>> level_heading(0.95, {25}), level_heading(0.95, {9, 25})
+    ('95% CI (n=25)', '95% CI')
+    """
+    return f"{100 * level:g}% CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
 
 
 def _entries(parts: Sequence[Part], measures: Sequence[Measure], smallest: int) -> Places:
@@ -266,9 +291,9 @@ def _by_query(evaluation: Evaluation) -> dict[tuple[str, str], tuple[Cell, ...]]
     found: dict[tuple[str, str], tuple[Cell, ...]] = {}
     for scores in evaluation:
         columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
-        name, as_cell = str(scores.measure), count if scores.measure.total else _number
+        name, shown = str(scores.measure), count if scores.measure.total else _number
         for query, *cells in zip(scores.query_ids.tolist(), *(column.tolist() for column in columns), strict=True):
-            found[query, name] = tuple(map(as_cell, cells))
+            found[query, name] = tuple(map(shown, cells))
     return found
 
 
@@ -278,13 +303,6 @@ def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
     is_skipping = evaluation.conventions.no_relevant == "skip"
     skipped = set(evaluation.without_relevant(scores.measure)) if is_skipping else set()
     return [query for query in ids if query not in skipped]
-
-
-def count(value: float) -> Cell:
-    """Return a count as an int; over ties it may have a fraction."""
-    whole_number = round(value) if math.isfinite(value) else None
-    is_whole = whole_number is not None and abs(value - whole_number) < 1e-9 * max(1.0, abs(value))
-    return whole_number if is_whole else value
 
 
 def _number(value: float) -> Cell:

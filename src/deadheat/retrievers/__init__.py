@@ -6,7 +6,7 @@ from deadheat.retrievers._function import Function
 from deadheat.retrievers._protocol import Hits, Retriever
 from deadheat.retrievers._retrieving import retrieve
 from deadheat.retrievers._runs import RunFile
-from deadheat.retrievers._specs import identity, key_of, make_retriever, make_retrievers
+from deadheat.retrievers._specs import described, identity, key_of, make_retriever, make_retrievers
 
 __all__ = [
     "BM25",
@@ -15,6 +15,7 @@ __all__ = [
     "Hits",
     "Retriever",
     "RunFile",
+    "described",
     "identity",
     "key_of",
     "make_retriever",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TOKENS = r"(?u)\b\w\w+\b"  # bm25s's and scikit-learn's
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
+ALMOST_0 = 1e-30  # a k1 that adds nothing to a number of words, also in float32
 
 
 class BM25:
@@ -33,7 +34,8 @@ class BM25:
     ----------
     method : {"lucene", "robertson", "atire", "bm25l", "bm25+"}, default "lucene"
     k1 : float, default 1.5
-        How soon a repeated word stops counting; 0 or more.
+        How soon a repeated word stops counting; 0 or more. With 0 it counts like a single one; bm25l then gives every
+        document that shares a word the same score.
     b : float, default 0.75
         How far long strings are marked down, from 0 to 1.
     stopwords : str, sequence of str or None, default "english"
@@ -107,7 +109,9 @@ class BM25:
     def index(self, documents: Collection) -> None:
         """Take the documents that are to be searched."""
         self._strings = Strings.of(documents, self.strings)
-        self._index = self._bm25s.BM25(method=self.method, k1=self.k1, b=self.b)
+        # bm25+ has 0 / 0 for a word that is not there if k1 is 0: its limit is 0
+        k1 = max(self.k1, ALMOST_0) if self.method == "bm25+" else self.k1
+        self._index = self._bm25s.BM25(method=self.method, k1=k1, b=self.b)
         tokens = self._tokens(self._strings.texts)
         if not any(tokens):
             n_documents = f"{len(self._strings.doc_ids):,}"
@@ -128,7 +132,7 @@ class BM25:
         # a score does not tell who shares a word: bm25l and bm25+ raise every string, robertson and atire give 0 for a
         # word that is common
         scores = strings.best(np.where(self._shares_a_word(words), self._index.get_scores(words), -np.inf))
-        found = np.flatnonzero(scores > -np.inf)
+        found = np.flatnonzero(scores != -np.inf)  # NaN is found, so that it is seen
         found = found[top(scores[found], k)]
         return found, scores[found]
 

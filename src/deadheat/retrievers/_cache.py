@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from deadheat.errors import DeadheatWarning
+from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.writing import replacing
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
 
 ENVIRONMENT = "DEADHEAT_CACHE"
+ATTEMPTS = 20  # to write into a folder that others remove
 
 
 def folder_of(cache: str | Path | Literal[False] | None) -> Path | None:
@@ -47,7 +48,7 @@ def default_folder() -> Path:
 def identity_of(model: str) -> str:
     """Return what tells models apart: the name of one on the hub, a hash of the whole files of one in a folder."""
     folder = Path(model)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - of Path it raises for a text that is too long for a name
         return model
     found = hashlib.sha256()
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
@@ -92,10 +93,16 @@ def write(path: Path | None, vectors: FloatArray) -> None:
     """Keep embeddings; say so if they cannot be kept."""
     if path is None:
         return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
-            np.save(file, vectors, allow_pickle=False)
-    except OSError as error:
-        msg = f"embeddings cannot be kept in {path.parent} ({error.strerror or error}): set ${ENVIRONMENT} or cache="
-        warnings.warn(msg, DeadheatWarning, stacklevel=4)
+    for attempt in range(ATTEMPTS):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as file:
+                np.save(file, vectors, allow_pickle=False)
+        except (OSError, DataError) as error:
+            # another process that has all embeddings may have removed the folder of parts since it was made
+            if attempt + 1 < ATTEMPTS and isinstance(error, FileNotFoundError | FileExistsError | DataError):
+                continue
+            told = (isinstance(error, OSError) and error.strerror) or error
+            msg = f"embeddings cannot be kept in {path.parent} ({told}): set ${ENVIRONMENT} or cache="
+            warnings.warn(msg, DeadheatWarning, stacklevel=4)
+        return

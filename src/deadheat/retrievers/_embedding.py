@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module, metadata
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,24 +14,28 @@ import numpy as np
 from deadheat.arguments import count
 from deadheat.errors import MissingDependencyError, ParameterError, check_choice
 from deadheat.retrievers import _cache
+from deadheat.retrievers._cards import name_of
 from deadheat.retrievers._options import check_indexed, check_search, options_of, written
+from deadheat.retrievers._products import ROWS, Distinct, products
 from deadheat.retrievers._protocol import Hits
 from deadheat.retrievers._strings import STRINGS, Strings, top
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from deadheat.arrays import FloatArray, IntArray
     from deadheat.collection import Collection
 
 PART = 1024  # strings between two steps of the progress bar
-MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB
+MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB; a tile of texts at least
 QUERY_PROMPTS, DOCUMENT_PROMPTS = ("query",), ("document", "passage", "corpus")
 
 
 class Embedding:
     """Search by the dot product of embeddings, in float32.
 
+    A score depends on the two embeddings alone, not on what else is searched or found with them: equal embeddings tie.
     Embeddings of the documents are kept in a folder, by the model and the content of the collection. With a model
     that is on this machine nothing is fetched.
 
@@ -54,7 +57,8 @@ class Embedding:
     revision : str, optional
         Of a model on the hub.
     name : str, optional
-        By default the last part of the model's name.
+        By default the last part of the model's name; of one in a folder as its card has it (README.md: ``model_name``,
+        ``model-index`` or the title), else its configuration, else the folder's.
 
     Raises
     ------
@@ -89,12 +93,11 @@ class Embedding:
         self.query_prompt, self.document_prompt, self.revision = query_prompt, document_prompt, revision
         self._folder = _cache.folder_of(cache)
         own = options_of(self, "normalise", "query_prompt", "document_prompt", "strings", "revision")
-        self.name = name or written(Path(self.model).name, Embedding, own)
+        self.name = name or written(name_of(self.model), Embedding, own)
         self.options = own
         self._loaded: Any = None
         self._strings: Strings | None = None
-        self._vectors: FloatArray = np.zeros((0, 0), np.float32)
-        self._place: IntArray = np.zeros(0, np.int64)
+        self._vectors = Distinct.of(np.zeros((0, 0), np.float32))
 
     def __repr__(self) -> str:
         return f"Embedding({self.model!r})"
@@ -117,9 +120,7 @@ class Embedding:
     def index(self, documents: Collection) -> None:
         """Embed the documents that are to be searched, or find their embeddings in the cache."""
         strings = Strings.of(documents, self.strings)
-        distinct = list(dict.fromkeys(strings.texts))  # equal strings have one embedding, so that they tie
-        places = {text: place for place, text in enumerate(distinct)}
-        self._place = np.array([places[text] for text in strings.texts], np.int64)
+        distinct, place = _distinct(strings.texts)
         key = {name: value for name, value in self.key.items() if name != "query_prompt"}
         path = _cache.path_of(self._folder, {**key, "collection": documents.fingerprint})
         vectors = _cache.read(path, len(distinct))
@@ -128,21 +129,24 @@ class Embedding:
             vectors = self._embed(distinct, prompt, f"{self.name}: {documents.name}", path)
             _cache.write(path, vectors)
             _cache.remove_parts(path)
-        self._vectors, self._strings = vectors, strings
+        found = Distinct.of(vectors)
+        self._vectors, self._strings = Distinct(found.rows, found.place[place]), strings
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Return the k best documents of each text, and all that tie with the last of them."""
         check_search(texts, k)
         strings = check_indexed(self, self._strings)
-        queries = self._embed(list(texts), self._prompt(self.query_prompt, QUERY_PROMPTS), f"{self.name}: searching")
-        size = max(1, MAX_CELLS // max(1, len(self._place)))
+        distinct, place = _distinct(texts)
+        prompt = self._prompt(self.query_prompt, QUERY_PROMPTS)
+        queries = Distinct.of(self._embed(distinct, prompt, f"{self.name}: searching"))
+        size = max(1, MAX_CELLS // max(1, len(self._vectors.place)) // ROWS) * ROWS
         parts = []
-        for start in range(0, len(queries), size):
-            scores = (queries[start : start + size] @ self._vectors.T)[:, self._place]
+        for start in range(0, len(queries.rows), size):
+            scores = self._vectors.spread(products(queries.rows[start : start + size], self._vectors.rows))
             for row in strings.best(scores):
                 found = top(row, k)
                 parts.append((found, row[found]))
-        return Hits.of_parts(strings.doc_ids, parts)
+        return Hits.of_parts(strings.doc_ids, [parts[row] for row in queries.place[place].tolist()])
 
     @property
     def _model(self) -> Any:  # noqa: ANN401 - a package that may not be there
@@ -201,6 +205,13 @@ class Embedding:
             msg = f"the model {self.model!r} gave embeddings that are not finite; expected numbers"
             raise ParameterError(msg)
         return np.asarray(vectors, np.float32)
+
+
+def _distinct(texts: Sequence[str]) -> tuple[list[str], IntArray]:
+    """Return the different texts, and the place of each text among them: equal ones have one embedding, and tie."""
+    places: dict[str, int] = {}
+    place = np.array([places.setdefault(text, len(places)) for text in texts], np.int64)
+    return list(places), place
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 import numpy as np
 
 from deadheat.errors import ScoreError, SourceTypeError
+from deadheat.io.values import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ class Hits:
     score: FloatArray
 
     def __repr__(self) -> str:
-        return f"<Hits: {len(self.text):,} documents>"
+        return f"<Hits: {counted(len(self.text), 'document')}>"
 
     @classmethod
     def of_parts(cls, documents: TextArray, parts: Sequence[tuple[IntArray, FloatArray]]) -> Self:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import DuplicateError, NullIdError, ParameterError, ScoreError, SourceTypeError
+from deadheat.io.values import counted
 from deadheat.retrievers._options import check_search
 from deadheat.retrievers._protocol import Hits
 from deadheat.retrievers._runs import RunFile
@@ -105,7 +106,7 @@ def _check(name: str, text: IntArray, docs: Sequence[object], scores: FloatArray
         msg = (
             f"{name} returned columns that do not belong together: {len(text)} texts (each an index below {len(ids)}),"
         )
-        raise SourceTypeError(f"{msg} {len(docs)} documents, {len(scores)} scores")
+        raise SourceTypeError(f"{msg} {counted(len(docs), 'document')}, {counted(len(scores), 'score')}")
     for doc in docs:
         if not isinstance(doc, str):
             raise SourceTypeError(f"{name}: ids are text, got {doc!r} ({type(doc).__name__}): write str(id)")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from deadheat.errors import ParameterError, SourceTypeError, did_you_mean
+from deadheat.errors import DeadheatWarning, ParameterError, SourceTypeError, did_you_mean
 from deadheat.io.formats import SUFFIXES
 from deadheat.retrievers._bm25 import BM25
 from deadheat.retrievers._embedding import Embedding
@@ -18,7 +20,7 @@ from deadheat.retrievers._protocol import Retriever
 from deadheat.retrievers._runs import RunFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 KINDS: dict[str, Any] = {"bm25": BM25, "embedding": Embedding, "run": RunFile}
 OWN = (BM25, Embedding, RunFile, Function)
@@ -37,7 +39,8 @@ def make_retriever(spec: object, *, name: str | None = None) -> Retriever:
     ----------
     spec : str, path, callable or Retriever
         "bm25", also with options; a path of a run file; a model's name or folder; a function ``f(texts, k)`` that
-        returns ``{doc_id: score}`` for each text; or a retriever, which is returned.
+        returns ``{doc_id: score}`` for each text; or a retriever, which is returned. "bm25" is BM25 also where a file
+        is called so (with a warning): that is "./bm25", "run('bm25')" or ``Path("bm25")``.
     name : str, optional
         What reports call it; not of a retriever, which has one.
 
@@ -81,7 +84,7 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
         named = [(str(name), make_retriever(spec, name=str(name))) for name, spec in specs.items()]
     else:
         several: Iterable[object] = specs if isinstance(specs, list | tuple) else [specs]
-        named = [(one.name, one) for one in map(make_retriever, several)]
+        named = _told_apart([make_retriever(one) for one in several])
     if not named:
         msg = f"retrievers is empty; name at least one: {ALLOWED}"
         raise ParameterError(msg)
@@ -93,6 +96,37 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
             msg = f"two retrievers are named {name!r}: give one another name, as in {how}"
             raise ParameterError(msg)
     return dict(named)
+
+
+def _told_apart(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:
+    """Return retrievers with their names; models of one name in different folders have the folder behind it."""
+    named = [(one.name, one) for one in retrievers]
+    for of_folder in (lambda model: Path(model).absolute().name, str):
+        names = [name for name, _ in named]
+        named = [
+            (f"{one.name}, {of_folder(one.model)}", one)
+            if isinstance(one, Embedding) and names.count(name) > 1 and Path(one.model).is_dir()
+            else (name, one)
+            for name, one in named
+        ]
+    return named
+
+
+def described(retriever: Retriever) -> str:
+    """Return what a retriever is, in words.
+
+    Examples
+    --------
+    >>> described(make_retriever("bm25(b=0.5)")), described(make_retriever(len))
+    ('BM25', 'a function')
+    """
+    if isinstance(retriever, BM25):
+        return "BM25"
+    if isinstance(retriever, RunFile):
+        return f"the run file{'s' * (len(retriever.paths) > 1)} {', '.join(map(str, retriever.paths))}"
+    if isinstance(retriever, Embedding):
+        return f"the model {retriever.model}"
+    return "a function" if isinstance(retriever, Function) else f"of the class {type(retriever).__name__}"
 
 
 def identity(retriever: Retriever) -> str:
@@ -119,13 +153,15 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     text, path = str(spec).strip(), Path(spec)
     if not text:
         raise ParameterError(f"no retriever {text!r}. A retriever is {ALLOWED}")
-    if text in KINDS and not path.is_file():
-        return _made(text, [], named)
-    if path.is_file():
-        return RunFile(path, **named)
-    if path.is_dir():
-        return Embedding(path, **named)
     head, bracket, _ = text.partition("(")
+    # what is called like a retriever is that retriever, whatever files there are; a Path is a path
+    if isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and bracket and text.endswith(")"))):
+        _warn_of_file(text)
+        return _of_call(text, head.strip(), named) if bracket else _made(text, [], named)
+    if os.path.isfile(path):  # noqa: PTH113 - of Path it raises for a text that is too long for a name
+        return RunFile(path, **named)
+    if os.path.isdir(path):  # noqa: PTH112 - as above
+        return Embedding(path, **named)
     if bracket and text.endswith(")"):
         return _of_call(text, head.strip(), named)
     if text.endswith((*SUFFIXES, *PACKED)) or text.startswith((".", "/", "~")):
@@ -135,6 +171,15 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
         msg = f"no retriever {text!r}.{hint} A retriever is {ALLOWED}"
         raise ParameterError(msg)
     return Embedding(text, **named)
+
+
+def _warn_of_file(text: str) -> None:
+    """Warn of a file or a folder that is called like a retriever, and is not meant by it."""
+    if os.path.lexists(text):
+        there = "folder" if Path(text).is_dir() else "file"
+        how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")
+        msg = f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}"
+        warnings.warn(msg, DeadheatWarning, stacklevel=5)
 
 
 def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:

@@ -66,6 +66,8 @@ class Strings:
 def top(scores: FloatArray, k: int) -> IntArray:
     """Return the places of the k highest scores and of all that tie with the last of them, highest first.
 
+    NaN, which is an error later on, counts as the highest.
+
     Parameters
     ----------
     scores : ndarray of shape (n,)
@@ -77,5 +79,5 @@ def top(scores: FloatArray, k: int) -> IntArray:
     [1, 2, 3]
     """
     n = len(scores)
-    kept = np.flatnonzero(scores >= np.partition(scores, n - k)[n - k]) if k < n else np.arange(n)
+    kept = np.flatnonzero(~(scores < np.partition(scores, n - k)[n - k])) if k < n else np.arange(n)
     return kept[np.argsort(-scores[kept], kind="stable")]

@@ -9,9 +9,11 @@ from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
 from deadheat.stats.flips import Flip, flip
 from deadheat.stats.intervals import METHODS, interval_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
+from deadheat.stats.proportions import proportion_bounds
 from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.stats.significance import CLUSTERED, TESTS, Significance, p_values
+from deadheat.stats.skewness import is_doubtful, skewness
 from deadheat.stats.sums import Distribution
 from deadheat.stats.units import NEGLIGIBLE
 
@@ -33,13 +35,16 @@ __all__ = [
     "equivalent",
     "flip",
     "interval_bounds",
+    "is_doubtful",
     "no_worse",
     "p_values",
     "power",
+    "proportion_bounds",
     "resampled_means",
     "sample_size",
     "sign_flip_sums",
     "significant",
+    "skewness",
     "standard_errors",
     "tukey_p_values",
 ]

@@ -26,7 +26,7 @@ CELLS = 1 << 22  # documents placed in all orders of all queries: 34 MB a column
 
 
 @dataclass(frozen=True, eq=False)
-class _Orders:
+class Orders:
     """Orders that a measure can tell apart.
 
     Attributes
@@ -40,7 +40,7 @@ class _Orders:
     probabilities: FloatArray
 
 
-class _Tie(NamedTuple):
+class Tie(NamedTuple):
     """A tie whose order makes a difference.
 
     Attributes
@@ -88,21 +88,17 @@ def listed_values(
     if orders is None:
         return None
     ends = np.cumsum([len(found.probabilities) for found in orders])
-    values = np.split(measure.mean(_as_queries(placements, queries, orders)), ends[:-1])
+    values = np.split(measure.mean(as_queries(placements, queries, orders, measure.deepest)), ends[:-1])
     return [(value, found.probabilities) for value, found in zip(values, orders, strict=True)]
 
 
-def _list_orders(
-    placements: Placements, queries: IntArray, cutoff: int | None, max_orders: int
-) -> list[_Orders] | None:
+def _list_orders(placements: Placements, queries: IntArray, cutoff: int | None, max_orders: int) -> list[Orders] | None:
     """List the orders of each query, or return None if there are too many."""
-    rows, ties = _spans(placements.query, queries), _ties(placements, queries, cutoff)
+    rows, ties = spans(placements.query, queries), ties_that_matter(placements, queries, cutoff)
     n_judged = np.bincount(placements.judged_query, minlength=placements.n_queries)[queries]
-    starts, places = placements.tie_starts, np.arange(len(placements.query))
-    # Whatever is not listed stays in the order of the rows: it makes no difference.
-    standing = placements.above + places - np.repeat(starts, np.diff(np.append(starts, len(places))))
-    listed: list[_Orders] = []
-    alike: dict[tuple[int, tuple[int, ...]], _Orders] = {}
+    standing = as_they_are(placements)
+    listed: list[Orders] = []
+    alike: dict[tuple[int, tuple[int, ...]], Orders] = {}
     n_orders, n_cells = QUERIES * max_orders, CELLS
     for query, (start, stop), judged in zip(queries.tolist(), rows, n_judged.tolist(), strict=True):
         most = min(max_orders, n_orders, n_cells // judged)
@@ -115,7 +111,13 @@ def _list_orders(
     return listed
 
 
-def _ties(placements: Placements, queries: IntArray, cutoff: int | None) -> dict[int, list[_Tie]]:
+def as_they_are(placements: Placements) -> IntArray:
+    """Return the documents before each row if all ties stay in the order of the rows."""
+    starts, places = placements.tie_starts, np.arange(len(placements.query))
+    return placements.above + places - np.repeat(starts, np.diff(np.append(starts, len(places))))
+
+
+def ties_that_matter(placements: Placements, queries: IntArray, cutoff: int | None) -> dict[int, list[Tie]]:
     """Return, for some queries, the ties whose order makes a difference."""
     starts = placements.tie_starts
     ends = np.append(starts[1:], len(placements.query))
@@ -126,16 +128,16 @@ def _ties(placements: Placements, queries: IntArray, cutoff: int | None) -> dict
     first, last = np.searchsorted(levels, starts), np.searchsorted(levels, ends)
     unjudged, query = tied - (ends - starts), placements.query[starts]
     matters = (inside > 0) & (last - first + (unjudged > 0) > 1) & np.isin(query, queries)
-    found: dict[int, list[_Tie]] = {code: [] for code in queries.tolist()}
+    found: dict[int, list[Tie]] = {code: [] for code in queries.tolist()}
     columns = (query, starts, above, inside, first, last, unjudged)
     for code, row, before, ranks, level, end, others in np.column_stack(columns)[matters].tolist():
-        found[code].append(_Tie(row, before, ranks, (*counts[level:end], others)))
+        found[code].append(Tie(row, before, ranks, (*counts[level:end], others)))
     return found
 
 
 def _orders_of_query(
-    standing: IntArray, start: int, ties: list[_Tie], most: int, alike: dict[tuple[int, tuple[int, ...]], _Orders]
-) -> _Orders | None:
+    standing: IntArray, start: int, ties: list[Tie], most: int, alike: dict[tuple[int, tuple[int, ...]], Orders]
+) -> Orders | None:
     """Combine the orders of a query's ties; `alike` remembers those of ties that look alike."""
     above, probabilities = standing[None], np.ones(1)
     for tie in ties:
@@ -149,10 +151,10 @@ def _orders_of_query(
         above = np.repeat(above, len(found.probabilities), axis=0)
         above[:, first : first + found.above.shape[1]] = np.tile(tie.above + found.above, (n_before, 1))
         probabilities = np.outer(probabilities, found.probabilities).ravel()
-    return _Orders(above, probabilities)
+    return Orders(above, probabilities)
 
 
-def _orders_of_tie(counts: tuple[int, ...], inside: int, most: int) -> _Orders | None:
+def _orders_of_tie(counts: tuple[int, ...], inside: int, most: int) -> Orders | None:
     """List what can stand on the first ranks of a tie, rank by rank.
 
     Parameters
@@ -180,7 +182,7 @@ def _orders_of_tie(counts: tuple[int, ...], inside: int, most: int) -> _Orders |
     n_orders = len(probabilities)
     beyond = np.repeat(np.tile(np.arange(len(counts)), n_orders), left.ravel()).reshape(n_orders, size - inside)
     standing = np.hstack((_traced(steps, np.arange(n_orders)), beyond)).astype(np.int16)  # sorts faster
-    return _Orders(np.argsort(standing, axis=1, kind="stable")[:, : size - counts[-1]], probabilities)
+    return Orders(np.argsort(standing, axis=1, kind="stable")[:, : size - counts[-1]], probabilities)
 
 
 def _traced(steps: list[tuple[IntArray, IntArray]], order: IntArray) -> IntArray:
@@ -192,11 +194,11 @@ def _traced(steps: list[tuple[IntArray, IntArray]], order: IntArray) -> IntArray
     return np.column_stack(ranks[::-1])
 
 
-def _as_queries(placements: Placements, queries: IntArray, orders: list[_Orders]) -> Placements:
-    """Return placements without ties in which every order of every query is a query."""
+def as_queries(placements: Placements, queries: IntArray, orders: list[Orders], deepest: int | None) -> Placements:
+    """Return placements without ties in which every order of every query is a query, down to the deepest rank."""
     n_orders = np.array([len(found.probabilities) for found in orders])
-    rows, judged = _spans(placements.query, queries), _spans(placements.judged_query, queries)
-    ranked = [np.argsort(found.above, axis=1) for found in orders]
+    rows, judged = spans(placements.query, queries), spans(placements.judged_query, queries)
+    ranked = [np.argsort(found.above, axis=1)[:, :deepest] for found in orders]
     sorted_rows = np.concatenate([(rank + start).ravel() for rank, (start, _) in zip(ranked, rows, strict=True)])
     above = [np.take_along_axis(found.above, rank, axis=1).ravel() for found, rank in zip(orders, ranked, strict=True)]
     judgments = [np.tile(np.arange(*span), n) for span, n in zip(judged, n_orders.tolist(), strict=True)]
@@ -205,7 +207,7 @@ def _as_queries(placements: Placements, queries: IntArray, orders: list[_Orders]
         placements,
         query_ids=np.repeat(placements.query_ids[queries], n_orders),
         n_retrieved=np.repeat(placements.n_retrieved[queries], n_orders),
-        query=np.repeat(codes, np.repeat([stop - start for start, stop in rows], n_orders)),
+        query=np.repeat(codes, np.repeat([rank.shape[1] for rank in ranked], n_orders)),
         doc_ids=placements.doc_ids[sorted_rows],
         relevance=placements.relevance[sorted_rows],
         above=np.concatenate(above),
@@ -216,7 +218,7 @@ def _as_queries(placements: Placements, queries: IntArray, orders: list[_Orders]
     )
 
 
-def _spans(codes: IntArray, queries: IntArray) -> list[tuple[int, int]]:
+def spans(codes: IntArray, queries: IntArray) -> list[tuple[int, int]]:
     """Return where the elements of each query start and stop in ascending codes."""
     starts, stops = np.searchsorted(codes, queries).tolist(), np.searchsorted(codes, queries + 1).tolist()
     return list(zip(starts, stops, strict=True))

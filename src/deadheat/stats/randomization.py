@@ -118,7 +118,8 @@ def tukey_p_values(
 
     Each resample permutes the systems' values within every query and notes the largest mean minus the smallest.
     The p-value of a pair, (b + 1) / (m + 1), counts the resamples where that range reaches the pair's difference;
-    so it is corrected for the number of pairs.
+    so it is corrected for the number of pairs, if no system differs from any other. Systems that vary more than the
+    others from query to query are found different too often.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ import numpy as np
 from deadheat.arguments import generator, resamples
 from deadheat.errors import ParameterError
 from deadheat.stats._checks import clusters, matrix
-from deadheat.stats.units import units_of
+from deadheat.stats.units import ROUNDING, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from deadheat.arguments import Rng
     from deadheat.arrays import FloatArray, IntArray
+    from deadheat.stats.units import Units
 
 DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
 BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, because each wakes the threads of BLAS
@@ -65,6 +66,50 @@ def bootstrap_means(sums: FloatArray, sizes: IntArray, *, n_resamples: int, rng:
         means[done : done + len(counts)] = drawn[:, :-1] / drawn[:, -1:]
         done += len(counts)
     return means
+
+
+def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    r"""Return Student's t of each bootstrap resample of the units, around the mean of the data.
+
+    .. math:: t^* = \frac{\bar{x}^* - \bar{x}}{se^*}
+
+    with the standard error of :attr:`Units.standard_errors`, of the resample.
+
+    Parameters
+    ----------
+    units : Units
+        Two or more.
+    n_resamples : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of float, shape (n_resamples, n_columns)
+        Infinite where a resample is off the mean and without spread; 0 where it is at the mean and without spread.
+
+    References
+    ----------
+    Efron and Tibshirani 1993, An Introduction to the Bootstrap, section 12.5. Hall 1992, The Bootstrap and Edgeworth
+    Expansion.
+    """
+    centred, sizes = units.residuals, units.sizes
+    n_units, n_columns = centred.shape
+    operand = np.column_stack([centred, centred**2, centred * sizes[:, None], sizes, sizes**2]).astype(np.float64)
+    negligible = ROUNDING * np.abs(centred).sum(axis=0), ROUNDING * (centred**2).sum(axis=0)
+    found = np.empty((n_resamples, n_columns))
+    done = 0
+    for counts in _drawn_counts(n_units, n_resamples, rng):
+        for start, stop in _batches(len(counts), operand.shape[1], BATCH_CELLS):
+            drawn = counts[start:stop] @ operand
+            sums, squares, products = (drawn[:, n * n_columns : (n + 1) * n_columns] for n in range(3))
+            mean = sums / drawn[:, -2:-1]
+            spread = squares - 2 * mean * products + mean**2 * drawn[:, -1:]  # sum of (S_g - n_g mean)^2
+            flat = spread <= negligible[1]
+            t = sums / np.sqrt(np.where(flat, 1.0, spread * (n_units / (n_units - 1))))
+            at_mean = np.abs(sums) <= negligible[0]
+            found[done + start : done + stop] = np.where(flat, np.where(at_mean, 0.0, np.copysign(np.inf, sums)), t)
+        done += len(counts)
+    return found
 
 
 def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:

@@ -1,0 +1,41 @@
+"""What Polars does to a user's data, watched: its panics become errors."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from deadheat.errors import DataError
+from deadheat.forking import check_threads
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+
+@contextmanager
+def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
+    """Let Polars work on the data of a user.
+
+    Parameters
+    ----------
+    where : str or path-like
+        Where the data came from, for messages.
+
+    Raises
+    ------
+    DataError
+        Polars panicked: what it raises then is no `Exception`, and would pass by everything that expects one.
+    ForkError
+        Polars cannot work in this process.
+    """
+    check_threads()
+    try:
+        yield
+    except pl.exceptions.PanicException as panic:
+        what = str(panic).partition("\n")[0]
+        msg = f"Polars broke off while it read it ({what}): it is damaged, or holds what Polars does not know"
+        raise DataError(msg, path=Path(where)) from panic

@@ -1,0 +1,95 @@
+"""One process at a time: a lock that the system takes back when its holder ends, however it ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+import warnings
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deadheat.errors import DataError, DeadheatWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
+BEYOND = 1 << 20  # the byte that Windows locks: what is written before it can still be read
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[None]:
+    """Hold a lock: a file, which is there meanwhile and names the process.
+
+    A file that a dead process left is taken over. Where a file system has no locks there is a warning, and no lock.
+
+    Parameters
+    ----------
+    path : path-like
+        Of the file, in a folder that exists.
+    what : str
+        What holds it, for messages, such as "deadheat bench".
+    advice : str
+        What to do if another process holds it.
+
+    Raises
+    ------
+    DataError
+        Another process, or another thread of this one, holds it.
+    """
+    path = Path(path)
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _lock(file)
+            if _is_at(file, path):
+                break
+        except OSError as error:
+            holder = os.read(file, 200).decode(errors="replace")
+            if error.errno in HELD:
+                os.close(file)
+                msg = f"another {what} is at work there{holder and f' ({holder})'}: {advice}"
+                raise DataError(msg, path=path.parent) from None
+            told = f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time"
+            warnings.warn(told, DeadheatWarning, stacklevel=4)
+            break
+        os.close(file)  # its holder removed it between our opening and locking it: take the new one
+    try:
+        os.ftruncate(file, 0)
+        os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        yield
+    finally:
+        if sys.platform != "win32":
+            path.unlink(missing_ok=True)  # while it is locked: nobody else has it yet
+        os.close(file)
+        if sys.platform == "win32":
+            with suppress(OSError):  # another one has it open already, and removes it
+                path.unlink()
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        os.lseek(file, BEYOND, os.SEEK_SET)
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(file, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    """Return whether an open file is still the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,114 @@
+"""Rows of CSV and TSV as Python's csv module reads them when it is strict: slow and right, with their lines."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import contextmanager
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
+
+from deadheat.errors import MalformedRowError
+from deadheat.io import limits
+from deadheat.io.source import not_utf8, without_bom
+from deadheat.io.values import LINE_ENDS, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+_QUOTES = 'a field that begins with a quote ends with one, and one inside it is written twice, ""'
+_lock = Lock()
+_n_readers = 0
+_limit_before = 0
+
+
+class Rows:
+    """The rows of an open file, one after the other; a blank line is a row without fields.
+
+    Parameters
+    ----------
+    file : binary file
+        At its start.
+    path : pathlib.Path
+        For messages.
+    separator : str
+    quoting : int
+        ``csv.QUOTE_MINIMAL`` or ``csv.QUOTE_NONE``.
+
+    Attributes
+    ----------
+    n_lines, n_bytes : int
+        What the rows so far took of the file.
+    """
+
+    def __init__(
+        self, file: BinaryIO, path: Path, separator: str, *, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
+    ) -> None:
+        self.n_lines = self.n_bytes = 0
+        self._file, self._path = file, path
+        self._last = b""
+        self._rows = csv.reader(self._lines(), delimiter=separator, quoting=quoting, strict=True)
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line on which a row begins, and its fields.
+
+        Raises
+        ------
+        MalformedRowError
+            Quotes do not match, a carriage return is no part of a line end, or a line is too long.
+        FileFormatError
+            The text is not UTF-8.
+        """
+        with _long_fields():
+            while True:
+                line = self.n_lines + 1
+                try:
+                    row = next(self._rows, None)
+                except csv.Error as error:
+                    raise self._malformed(str(error), line) from error
+                if row is None:
+                    return
+                if self._last.endswith((b"\r\r\n", b"\r\r")):
+                    raise self._malformed("new-line character", line)
+                yield line, row
+
+    def _lines(self) -> Iterator[str]:
+        longest = limits.LONGEST_LINE
+        for raw in iter(partial(self._file.readline, longest + 2), b""):
+            self.n_lines += 1
+            self.n_bytes += len(raw)
+            self._last = raw
+            if len(raw) > longest:
+                limits.check_lines(raw, self._path, self.n_lines)
+            try:
+                yield (without_bom(raw) if self.n_lines == 1 else raw).decode()
+            except UnicodeDecodeError as error:
+                raise not_utf8(raw, error.start, self._path, self.n_lines) from error
+
+    def _malformed(self, problem: str, line: int) -> MalformedRowError:
+        if "new-line character" in problem:
+            given = shown(self._last.decode())
+            msg = f"a carriage return that ends no line, {LINE_ENDS}: {given}"
+            return MalformedRowError(msg, path=self._path, line=self.n_lines)
+        msg = f"quotes that do not match, from here on ({problem}): {_QUOTES}"
+        return MalformedRowError(msg, path=self._path, line=line)
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let the csv module read fields as long as a line may be: its limit is one for all readers."""
+    global _n_readers, _limit_before  # noqa: PLW0603 - as the limit is
+    with _lock:
+        if not _n_readers:
+            _limit_before = csv.field_size_limit()
+            csv.field_size_limit(max(_limit_before, limits.LONGEST_LINE))
+        _n_readers += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _n_readers -= 1
+            if not _n_readers:
+                csv.field_size_limit(_limit_before)

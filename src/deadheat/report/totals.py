@@ -1,0 +1,94 @@
+"""What is reported of counts: the total over queries and its spread, where other measures have a mean."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from deadheat.report.model import Column, Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from deadheat.comparison import Comparison, Pair
+    from deadheat.confidence import Interval
+    from deadheat.measures import Measure
+    from deadheat.report.model import Cell
+    from deadheat.scores import Scores
+
+    T = TypeVar("T", Pair, Interval)
+
+OF_MEANS = {
+    *("mean", "baseline_mean", "difference", "low", "high", "expected_difference", "doc_id_difference"),
+    *("standard_error", "query_standard_error", "tie_standard_error", "tie_std", "tie_min", "tie_max"),
+}  # numbers that are as many times as large of a total as it has queries; a test and its p value do not change
+TOTAL = Column("total", "total", is_data=True)
+TOTALS = ("total", "baseline_total")  # of a pair
+
+
+def reported(scores: Scores, of_ties: str = "") -> float:
+    """Return the mean of scores, of a count the total; or its ``"tie_std"``, ``"tie_min"`` or ``"tie_max"``."""
+    level = "total" if scores.measure.total else "mean"
+    return float(getattr(scores, f"{level}_{of_ties}" if of_ties else level))
+
+
+def as_cell(scores: Scores, of_ties: str = "") -> Cell:
+    """Return what `reported` does, of a count an int where it is a whole number."""
+    number = reported(scores, of_ties)
+    return count(number) if scores.measure.total else number
+
+
+def count(value: float) -> Cell:
+    """Return a count as an int; over ties it may have a fraction."""
+    whole_number = round(value) if math.isfinite(value) else None
+    is_whole = whole_number is not None and abs(value - whole_number) < 1e-9 * max(1.0, abs(value))
+    return whole_number if is_whole else value
+
+
+def in_totals(of_mean: T, n_queries: int) -> T:
+    """Return a pair or an interval with the numbers of the total over so many queries."""
+    names = OF_MEANS.intersection(field.name for field in fields(of_mean))
+    return replace(of_mean, **{name: n_queries * getattr(of_mean, name) for name in names})
+
+
+def reported_interval(scores: Scores, interval: Interval) -> Interval:
+    """Return the interval of the mean of scores, of a count that of the total."""
+    return in_totals(interval, scores.n_queries) if scores.measure.total else interval
+
+
+def reported_pairs(comparison: Comparison) -> tuple[Pair, ...]:
+    """Return the pairs of a comparison, those of counts with totals over the queries that both have."""
+    counts = {str(one) for one in comparison.measures if one.total}
+    return tuple(in_totals(pair, pair.n_queries) if pair.measure in counts else pair for pair in comparison.pairs)
+
+
+def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: int) -> dict[str, Any]:
+    """Return a row with a field `total` if there are counts, and `baseline_total` of a pair.
+
+    A row of a count has totals there, no means, and all its numbers are of the total.
+    """
+    if not counts:
+        return dict(row)
+    found = dict(row)
+    is_count = row["measure"] in counts
+    if is_count:
+        found |= {name: n_queries * row[name] for name in OF_MEANS.intersection(row) if row[name] is not None}
+    for mean, total in (("mean", "total"), ("baseline_mean", "baseline_total")):
+        if mean in row:
+            found[total] = found[mean] if is_count else None
+            found[mean] = None if is_count else found[mean]
+    return found
+
+
+def mean_heading(measures: Iterable[Measure]) -> str:
+    """Return the heading of a column of means, or of totals if there is nothing else in it."""
+    return "total" if all(one.total for one in measures) else "mean"
+
+
+def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
+    """Say which numbers of a table are totals, if others are means."""
+    counts = [str(one) for one in measures if one.total]
+    text = f"{', '.join(counts)}: totals over the queries, all else means"
+    if counts:
+        yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")

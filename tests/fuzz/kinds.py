@@ -1,0 +1,354 @@
+"""The kinds of files that are damaged: how a valid one is made, how deadheat reads it, and what it should say."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import warnings
+import zlib
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import deadheat as dh
+from deadheat.io import scan
+from fuzz import strict
+from fuzz.mutations import damaged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from random import Random
+
+    from fuzz.strict import Row
+
+IDS = (
+    "q1",
+    "d1",
+    "0880",
+    "a b",
+    "x,y",
+    'say "x"',
+    "it's",
+    "Müller",
+    "日本",
+    "1.50",
+    "NaN",
+    "null",
+    "-",
+    "#1",
+    "HP:0000001",
+)
+WORDS = tuple(text for text in IDS if " " not in text)
+TEXTS = ("", "x", "two words", "a,b", 'the "best"', "two\nlines", "two\r\nlines", "\ttab", "ü")
+SCORES = ("1", "2.5", "-3", "0.25", "1e-3", "12", "95", "100.125", "7.", ".5", "+4")
+PACKINGS = (".gz", ".zst")
+
+
+class Kind(ABC):
+    """One kind of file.
+
+    Attributes
+    ----------
+    name : str
+        Of the kind, and the ending of its files.
+    may_refuse : bool
+        Whether deadheat may refuse what the strict reader takes: a damaged part may be one that only it looks at.
+    """
+
+    name: ClassVar[str]
+    may_refuse: ClassVar[bool] = False
+
+    @abstractmethod
+    def write(self, folder: Path, rng: Random) -> Path:
+        """Write a damaged file, and whatever belongs to it; return what is to be read."""
+
+    @abstractmethod
+    def read(self, path: Path) -> list[Row] | None:
+        """Return what deadheat reads; None where only its errors count."""
+
+    def expected(self, path: Path) -> list[Row] | None:  # noqa: B027 - not every kind has one
+        """Return what the strict reader reads, or raise `strict.Refused`; None if there is none."""
+
+
+class Ranking(Kind):
+    """A run in one of the formats, sometimes compressed, sometimes damaged after that."""
+
+    @abstractmethod
+    def content(self, rng: Random) -> bytes:
+        """Return a valid run."""
+
+    @abstractmethod
+    def strictly(self, data: bytes) -> list[Row]:
+        """Return the rows of a run, or raise `strict.Refused`."""
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        data = self.content(rng)
+        packing = rng.choice(("", "", *PACKINGS)) if self.name != "parquet" else ""
+        late = bool(packing) and rng.random() < 0.25
+        if not late and rng.random() < 0.97:  # valid files must be read too
+            data = damaged(data, rng)
+        data = packed(data, packing, rng)
+        path = folder / f"x.{self.name}{packing}"
+        path.write_bytes(damaged(data, rng) if late else data)
+        return path
+
+    def read(self, path: Path) -> list[Row]:
+        found = scan(path, "run", format=self.name)
+        if isinstance(found, dict):
+            return [
+                (q, d, repr(float(score) + 0.0)) for q, documents in found.items() for d, score in documents.items()
+            ]
+        assert isinstance(found, pl.DataFrame)
+        return [(q, d, repr(score + 0.0)) for q, d, score in found.iter_rows()]
+
+    def expected(self, path: Path) -> list[Row] | None:
+        data = unpacked(path.read_bytes())
+        try:
+            return self.strictly(data)
+        except strict.Refused as refused:
+            if refused.lines:
+                refused.lines |= strict.lines_without_text(data)
+            raise
+
+
+class Trec(Ranking):
+    name = "trec"
+
+    def content(self, rng: Random) -> bytes:
+        end, rows = rng.choice(("\n", "\n", "\r\n")), _rows(rng, WORDS)
+        blank = rng.choice((" ", " ", "\t", "  "))
+        return _ended([blank.join((q, "Q0", d, str(n), score, "t")) for n, (q, d, score) in enumerate(rows)], end, rng)
+
+    def strictly(self, data: bytes) -> list[Row]:
+        return strict.trec(data)
+
+
+class Table(Ranking):
+    separator: ClassVar[str]
+
+    def content(self, rng: Random) -> bytes:
+        names = (
+            rng.sample(["query_id", "doc_id", "score"], 3) if rng.random() < 0.5 else ["query_id", "doc_id", "score"]
+        )
+        unread = rng.sample(["rank", "text", "note"], rng.randint(0, 3))
+        for name in unread:
+            names.insert(rng.randint(0, len(names)), name)
+        texts = TEXTS if rng.random() < 0.3 else ("x", "1", "a")
+        file = io.StringIO(newline="")
+        writer = csv.writer(
+            file,
+            delimiter=self.separator,
+            quoting=rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL)),
+            lineterminator=rng.choice(("\n", "\n", "\r\n")),
+        )
+        writer.writerow(names)
+        for n, (query, doc, score) in enumerate(_rows(rng, IDS)):
+            row = {"query_id": query, "doc_id": doc, "score": score, "rank": str(n)}
+            writer.writerow([row.get(name) or rng.choice(texts) for name in names])
+        text = file.getvalue()
+        return (text if rng.random() < 0.7 else text.rstrip("\r\n")).encode()
+
+    def strictly(self, data: bytes) -> list[Row]:
+        return strict.table(data, self.separator)
+
+
+class Csv(Table):
+    name, separator = "csv", ","
+
+
+class Tsv(Table):
+    name, separator = "tsv", "\t"
+
+    def strictly(self, data: bytes) -> list[Row]:
+        """Read TREC with tabs where the first line has no name of a column, and four or six fields."""
+        first = next((line for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()), b"")
+        fields = {field.strip(b' "') for field in first.strip(b"\r").split(b"\t")}
+        known = {name.encode() for names in (strict.QUERY, strict.DOC, strict.SCORE) for name in names}
+        known |= {b"relevance", b"label", b"rel", b"relevance_label"}
+        is_trec = first.count(b"\t") in {3, 5} and not known & fields
+        return strict.trec(data) if is_trec else super().strictly(data)
+
+
+class JsonLines(Ranking):
+    name = "jsonl"
+
+    def content(self, rng: Random) -> bytes:
+        names = rng.choice((("query_id", "doc_id"), ("qid", "docno")))
+        lines = []
+        for query, doc, score in _rows(rng, IDS):
+            row: dict[str, object] = {names[0]: query, names[1]: doc, "score": float(score)}
+            if rng.random() < 0.2:
+                row[rng.choice(names)] = rng.choice((7, 0, 123))
+            if rng.random() < 0.3:
+                row["text"] = rng.choice(TEXTS)
+            lines.append(json.dumps(row, ensure_ascii=rng.random() < 0.5))
+        return _ended(lines, rng.choice(("\n", "\n", "\r\n")), rng)
+
+    def strictly(self, data: bytes) -> list[Row]:
+        return strict.json_lines(data)
+
+
+class Json(Ranking):
+    name = "json"
+
+    def content(self, rng: Random) -> bytes:
+        run: dict[str, dict[str, float]] = {}
+        for query, doc, score in _rows(rng, IDS):
+            run.setdefault(query, {})[doc] = float(score)
+        return json.dumps(run, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 1))).encode()
+
+    def strictly(self, data: bytes) -> list[Row]:
+        return strict.nested(data)
+
+
+class Parquet(Ranking):
+    name = "parquet"
+    may_refuse = True
+
+    def content(self, rng: Random) -> bytes:
+        queries, docs, scores = zip(*_rows(rng, IDS), strict=True)
+        file = io.BytesIO()
+        table = pa.table(
+            {
+                "query_id": pa.array(queries, rng.choice((pa.string(), pa.large_string()))),
+                "doc_id": pa.array(docs),
+                "score": pa.array([float(score) for score in scores], rng.choice((pa.float64(), pa.float32()))),
+            }
+        )
+        compression = rng.choice(("NONE", "SNAPPY", "ZSTD", "GZIP"))
+        pq.write_table(table, file, compression=compression, use_dictionary=rng.random() < 0.5)
+        return file.getvalue()
+
+    def read(self, path: Path) -> list[Row]:
+        return [(q, d, repr(score + 0.0)) for q, d, score in dh.read_run(path).to_polars().iter_rows()]
+
+    def expected(self, path: Path) -> list[Row] | None:
+        """Return the rows that PyArrow reads; what it refuses may be a part of the file that nobody needs."""
+        try:
+            table = pq.read_table(io.BytesIO(path.read_bytes()), columns=["query_id", "doc_id", "score"])
+            rows = [tuple(row.values()) for row in table.to_pylist()]
+        except Exception:  # noqa: BLE001 - whatever PyArrow raises
+            return None
+        return [(str(query), str(doc), repr(float(score) + 0.0)) for query, doc, score in rows]
+
+    def strictly(self, data: bytes) -> list[Row]:
+        raise NotImplementedError
+
+
+class LabelledCases(Kind):
+    name = "cases"
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        cases = [
+            {"case_id": f"c{n}", "text": text, "expected_ids": rng.sample(["T:1", "T:2", "T:3"], 2), "language": "en"}
+            for n, text in enumerate(("fever", "high fever", "a, b"))
+        ]
+        ending = rng.choice(("json", "jsonl", "csv", "tsv"))
+        if ending == "json":
+            text = json.dumps({"metadata": {"dataset_id": "x"}, "cases": cases}, indent=rng.choice((None, 1)))
+        elif ending == "jsonl":
+            text = "".join(json.dumps(case) + "\n" for case in cases)
+        else:
+            file = io.StringIO()
+            writer = csv.DictWriter(file, list(cases[0]), delimiter="," if ending == "csv" else "\t")
+            writer.writeheader()
+            writer.writerows({**case, "expected_ids": "|".join(case["expected_ids"])} for case in cases)
+            text = file.getvalue()
+        packing = rng.choice(("", "", *PACKINGS))
+        path = folder / f"x.{ending}{packing}"
+        path.write_bytes(packed(damaged(text.encode(), rng), packing, rng))
+        return path
+
+    def read(self, path: Path) -> None:
+        from deadheat.cases import validate
+
+        validate(path)
+        dh.read_cases(path)
+
+
+class Ontology(Kind):
+    name = "ontology"
+    OBO = "format-version: 1.4\n\n[Term]\nid: T:1\nname: all\n\n" + "".join(
+        f'[Term]\nid: T:{n}\nname: term {n}\nsynonym: "t {n}" EXACT []\nis_a: T:{n // 2} ! parent\n\n'
+        for n in range(2, 7)
+    )
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        if rng.random() < 0.7:
+            ending, text = "obo", self.OBO
+        else:
+            nodes = [
+                {"id": f"http://purl.obolibrary.org/obo/T_{n}", "lbl": f"t {n}", "type": "CLASS"} for n in range(1, 5)
+            ]
+            edges = [{"sub": node["id"], "pred": "is_a", "obj": nodes[0]["id"]} for node in nodes[1:]]
+            ending, text = "json", json.dumps({"graphs": [{"id": "x", "nodes": nodes, "edges": edges}]})
+        path = folder / f"x.{ending}"
+        path.write_bytes(damaged(text.encode(), rng))
+        return path
+
+    def read(self, path: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dh.DeadheatWarning)
+            dh.read_ontology(path)
+
+
+class Saved(Kind):
+    """A saved evaluation: every file that saving makes is damaged in turn."""
+
+    name = "saved"
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        path = folder / "x.json"
+        dh.evaluate(
+            {"q": {"a": 1}, "r": {"b": 2}}, {"q": {"a": 1.0, "b": 1.0}, "r": {"b": 3.0}}, ["RR", "nDCG@10"]
+        ).save(path)
+        target = rng.choice(sorted(folder.iterdir()))
+        target.write_bytes(damaged(target.read_bytes(), rng))
+        return path
+
+    def read(self, path: Path) -> None:
+        evaluation = dh.load_evaluation(path)
+        evaluation.means()
+        evaluation.to_polars()
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (Trec(), Csv(), Tsv(), JsonLines(), Json(), Parquet(), LabelledCases(), Ontology(), Saved())
+}
+
+
+def packed(data: bytes, packing: str, rng: Random) -> bytes:
+    """Return compressed bytes, sometimes in several members."""
+    if not packing:
+        return data
+    cut = rng.choice((0, 0, rng.randint(0, len(data))))
+    parts = (data[:cut], data[cut:]) if cut else (data,)
+    if packing == ".gz":
+        return b"".join(gzip.compress(part, mtime=0) for part in parts)
+    return b"".join(pa.Codec("zstd").compress(part).to_pybytes() for part in parts)
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return the content of bytes that may be compressed, as Python and PyArrow unpack them."""
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            return gzip.decompress(data)
+        if data.startswith(b"\x28\xb5\x2f\xfd"):
+            return pa.CompressedInputStream(pa.BufferReader(data), "zstd").read()
+    except (OSError, EOFError, zlib.error) as error:
+        raise strict.Refused(f"damaged: {error}") from error
+    return data
+
+
+def _rows(rng: Random, ids: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    return [(rng.choice(ids), f"{rng.choice(ids)}{n}", rng.choice(SCORES)) for n in range(rng.randint(1, 6))]
+
+
+def _ended(lines: list[str], end: str, rng: Random) -> bytes:
+    return (end.join(lines) + (end if rng.random() < 0.7 else "")).encode()

@@ -1,0 +1,250 @@
+"""Strict readers of every format, written from its description in plain Python: nothing of deadheat is used here."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+Row = tuple[str, str, str]
+"""Query, document, and the repr of the number as float64."""
+
+NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))")
+CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")
+QUERY = ("query_id", "query-id", "qid", "q_id", "query")
+DOC = ("doc_id", "doc-id", "corpus-id", "corpus_id", "docno", "docid", "doc", "document_id", "pid")
+SCORE = ("score",)
+
+
+@dataclass
+class Refused(Exception):  # noqa: N818 - what the file is
+    """A file that is not what it should be.
+
+    Attributes
+    ----------
+    why : str
+    lines : set of int
+        Lines that may be named; empty if the format has none, or if the whole file is meant.
+    """
+
+    why: str
+    lines: set[int] = field(default_factory=set)
+
+
+def number(text: str, line: int | None = None) -> str:
+    """Return the repr of a score."""
+    lines = set() if line is None else {line}
+    if not NUMBER.fullmatch(text):
+        raise Refused(f"no number: {text[:40]!r}", lines)
+    value = float(text)
+    if math.isinf(value) and any(char.isdigit() for char in text):
+        raise Refused("beyond float64", lines)
+    digits = text.lstrip("+-")
+    if digits.isdigit() and (len(digits.lstrip("0")) > 17 or int(digits) > 2**53):
+        raise Refused("an integer that float64 does not have", lines)
+    return repr(value + 0.0)
+
+
+def ident(text: str, line: int | None = None) -> str:
+    """Return an id."""
+    if not text or CONTROL.search(text):
+        raise Refused(f"no id: {text[:40]!r}", set() if line is None else {line})
+    return text
+
+
+def lines_of(data: bytes) -> Iterator[str]:
+    """Yield the lines of a text, each with its newline, up to the first that is no text in UTF-8."""
+    if data.startswith(b"\xef\xbb\xbf" * 2):
+        raise Refused("two byte order marks", {1})
+    for n, line in enumerate(_split(data.removeprefix(b"\xef\xbb\xbf")), 1):
+        if not _is_text(line):
+            raise Refused("no UTF-8 text", {n})
+        yield line.decode()
+
+
+def lines_without_text(data: bytes) -> set[int]:
+    """Return the first line that is not UTF-8, and the first with a NUL: whoever decodes all at once names these."""
+    lines = _split(data)
+    not_utf8 = next((n for n, line in enumerate(lines, 1) if not _is_text(line.replace(b"\0", b""))), 0)
+    return {not_utf8, next((n for n, line in enumerate(lines, 1) if b"\0" in line), 0)} - {0}
+
+
+def trec(data: bytes) -> list[Row]:
+    """Six fields a line, separated by blanks of ASCII: query, Q0, document, rank, score, tag."""
+    rows = []
+    for n, line in enumerate(lines_of(data), 1):
+        fields = [part.decode() for part in line.encode().split()]
+        if not fields:
+            continue
+        if len(fields) != 6:
+            raise Refused(f"{len(fields)} fields", {n})
+        rows.append((ident(fields[0], n), ident(fields[2], n), number(fields[4], n)))
+    return _not_empty(rows)
+
+
+def table(data: bytes, separator: str) -> list[Row]:
+    """Return the rows of a table with a header, as Python's csv module reads it when it is strict.
+
+    Rows without any text are blank lines; every other one has as many fields as the header.
+    """
+    header: list[str] | None = None
+    places: list[int] = []
+    rows = []
+    for n, fields in csv_rows(lines_of(data), separator):
+        if not any(fields):
+            continue
+        if header is None:
+            header = [name.strip() for name in fields]
+            places = [_place(header, names) for names in (QUERY, DOC, SCORE)]
+            continue
+        if len(fields) != len(header):
+            raise Refused(f"{len(fields)} fields", {n})
+        query, doc, score = (fields[place] for place in places)
+        rows.append((ident(query, n), ident(doc, n), number(score.strip(), n)))
+    return _not_empty(rows)
+
+
+def csv_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row with the line on which it begins; a carriage return outside quotes stands before a newline."""
+    taken: list[str] = []
+    reader = csv.reader(map(_kept_in(taken), lines), delimiter=separator, strict=True)
+    while True:
+        first = reader.line_num + 1
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            raise Refused(str(error), {first, max(reader.line_num, 1)}) from error
+        except Refused as refused:
+            refused.lines.add(first)  # where a quote may have been opened
+            raise
+        if fields is None:
+            return
+        last = taken[-1]
+        body = last.removesuffix("\n").removesuffix("\r") if last.endswith("\n") else last.removesuffix("\r")
+        if body.endswith("\r"):
+            raise Refused("a carriage return that ends no line", {reader.line_num})
+        yield first, fields
+
+
+def _kept_in(taken: list[str]) -> Callable[[str], str]:
+    def keep(line: str) -> str:
+        taken.append(line)
+        return line
+
+    return keep
+
+
+def json_lines(data: bytes) -> list[Row]:
+    """One object a line; the first says which names the columns have; an id may be a number, as it is written."""
+    names: list[str] = []
+    rows = []
+    for n, line in enumerate(lines_of(data), 1):
+        if not line.strip():
+            continue
+        pairs: Any = _loads(line, n)
+        if not isinstance(pairs, _Object):
+            raise Refused("no object", {n})
+        keys = [key for key, _ in pairs]
+        if not names:
+            names = [next((name for name in known if name in keys), "") for known in (QUERY, DOC, SCORE)]
+            if not all(names):
+                raise Refused("a column is missing")
+        if any(keys.count(name) != 1 for name in names):
+            raise Refused("a key is missing, or twice there", {n})
+        query, doc, value = (dict(pairs)[name] for name in names)
+        if not (isinstance(query, str) and isinstance(doc, str)):
+            raise Refused("an id that is no text", {n})
+        if isinstance(value, bool):
+            score = repr(float(value))
+        elif isinstance(value, _Number):
+            score = number(str(value), n)
+        else:
+            raise Refused("a score that is no number", {n})
+        rows.append((_whole(ident(query, n), n), _whole(ident(doc, n), n), score))
+    return _not_empty(rows)
+
+
+def nested(data: bytes) -> list[Row]:
+    """``{query: {document: score}}``."""
+    queries: Any = _loads("".join(lines_of(data)), None)
+    if not isinstance(queries, _Object):
+        raise Refused("no object")
+    _check_unique(queries)
+    rows = []
+    for query, documents in queries:
+        if not isinstance(documents, _Object):
+            raise Refused("no object of documents")
+        for doc, value in documents:
+            if isinstance(value, bool):
+                score = repr(float(value))
+            elif isinstance(value, _Number):
+                score = number(str(value))
+            else:
+                raise Refused("a score that is no number")
+            rows.append((_whole(ident(query)), _whole(ident(doc)), score))
+    return _not_empty(rows)
+
+
+class _Number(str):
+    """A number of JSON, as it is written."""
+
+    __slots__ = ()
+
+
+class _Object(list[tuple[str, Any]]):
+    """The pairs of an object, also those with the same key."""
+
+
+def _loads(text: str, line: int | None) -> object:
+    try:
+        return json.loads(
+            text, object_pairs_hook=_Object, parse_float=_Number, parse_int=_Number, parse_constant=_Number
+        )
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"no JSON: {error}", set() if line is None else {line}) from error
+
+
+def _check_unique(given: object) -> None:
+    if isinstance(given, _Object):
+        if len({key for key, _ in given}) < len(given):
+            raise Refused("a key stands twice")
+        for _, value in given:
+            _check_unique(value)
+
+
+def _whole(text: str, line: int | None = None) -> str:
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise Refused("half a character", set() if line is None else {line})
+    return text
+
+
+def _split(data: bytes) -> list[bytes]:
+    lines = data.split(b"\n")
+    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in line
+
+
+def _place(header: list[str], known: Sequence[str]) -> int:
+    name = next((name for name in known if name in header), None)
+    if name is None or header.count(name) > 1:
+        raise Refused("a column is missing, or twice there")
+    return header.index(name)
+
+
+def _not_empty(rows: list[Row]) -> list[Row]:
+    if not rows:
+        raise Refused("no row")
+    return rows

@@ -1,0 +1,125 @@
+"""Polars panics, and a panic is no `Exception`: what it cannot read is bad data all the same, never a failed gate."""
+
+from __future__ import annotations
+
+import decimal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DataError
+from deadheat.io.guarding import guarded
+from test_cli_process import environment, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# goes through the damaged files from one number on: Polars aborts the process where a file asks for exabytes
+READ_DAMAGED = """
+import sys
+from pathlib import Path
+
+import deadheat as dh
+
+path = Path("damaged.parquet")
+whole = Path("whole.parquet").read_bytes()
+for at in range(int(sys.argv[1]), len(whole)):
+    path.write_bytes(whole[:at] + b"\\xff" + whole[at + 1 :])
+    print(at, end=" ", flush=True)
+    try:
+        dh.evaluate({f"q{n}": {"d1": 1, "d3": 2} for n in range(10)}, path, ["RR"])
+        print("read")
+    except dh.DeadheatError as error:
+        print("refused" if "damaged.parquet" in str(error) else f"without its name: {error!r}")
+    except BaseException as error:
+        print(f"raw: {error!r}")
+"""
+
+
+def test_damaged_parquet_is_bad_data_wherever_the_damage_is(tmp_path: Path) -> None:
+    """One byte of a file after the other is changed: about 15 of 1,300 make Polars panic."""
+    rows = [(f"q{n // 20}", f"d{n % 20}", float(n % 4)) for n in range(200)]
+    pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_parquet(tmp_path / "whole.parquet")
+    outcomes: list[str] = []
+    for _ in range(10):
+        code = [sys.executable, "-c", READ_DAMAGED, str(len(outcomes))]
+        done = subprocess.run(code, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+        outcomes += [line.partition(" ")[2] or "aborted" for line in done.stdout.splitlines()]
+        if done.returncode == 0:
+            break
+    assert len(outcomes) == (tmp_path / "whole.parquet").stat().st_size
+    assert set(outcomes) <= {"read", "refused", "aborted"}
+    assert outcomes.count("refused") > 100
+
+
+def test_a_quote_alone_at_the_end_of_a_table(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    (tmp_path / "run.csv").write_text('query_id,doc_id,score\nq1,d1,1\nq1,d2,"')
+    done = run(tmp_path, "evaluate", "qrels.txt", "run.csv")
+    message = done.stderr.decode()
+    assert done.returncode == 3
+    assert "Error: run.csv" in message
+    assert "Traceback" not in message
+    with pytest.raises(DataError):
+        dh.read_run(tmp_path / "run.csv")
+
+
+@pytest.mark.parametrize("precision", [38, 76])
+def test_decimals_of_256_bits(precision: int, tmp_path: Path) -> None:
+    """Polars knows none in tables of PyArrow, nor those of more than 38 digits in Parquet."""
+    scores = pa.array([decimal.Decimal("1.5"), decimal.Decimal("2.5")], pa.decimal256(precision, 2))
+    table, path = pa.table({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": scores}), tmp_path / "run.parquet"
+    pq.write_table(table, path)
+    with pytest.raises(DataError, match="run: Polars broke off"):
+        dh.evaluate({"q": {"a": 1}}, table, ["RR"])
+    with pytest.raises(DataError, match="queries: Polars broke off"):
+        dh.Queries(table)
+    if precision == 38:
+        assert dh.evaluate({"q": {"a": 1}}, path, ["RR"]).means() == {"RR": 0.5}
+        return
+    with pytest.raises(
+        DataError, match=r"run\.parquet: (a column is of a type that is not read|its rows cannot be read)"
+    ):
+        dh.evaluate({"q": {"a": 1}}, path, ["RR"])
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
+    for arguments in (["evaluate", "qrels.txt", "run.parquet"], ["convert", "run.parquet", "run.csv"]):
+        done = run(tmp_path, *arguments)
+        assert (done.returncode, done.stderr.startswith(b"Error: run.parquet")) == (3, True)
+
+
+def test_a_panic_names_the_data() -> None:
+    with (
+        pytest.raises(DataError, match=r"^bm25\.run: Polars broke off .*\(index out of bounds\)") as caught,
+        guarded("bm25.run"),
+    ):
+        raise pl.exceptions.PanicException("index out of bounds\nand more")
+    assert isinstance(caught.value.__cause__, pl.exceptions.PanicException)
+
+
+PANIC = """
+import polars as pl
+from deadheat import evaluating
+from deadheat.cli import main
+
+def panic(*_, **__):
+    raise pl.exceptions.PanicException("our mistake")
+
+evaluating.evaluate = panic
+main(["evaluate", "qrels.txt", "bm25.run"])
+"""
+
+
+def test_a_panic_that_is_not_the_datas_is_a_mistake_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 1 t\n")
+    done = subprocess.run(
+        [sys.executable, "-c", PANIC], cwd=tmp_path, env=environment(), capture_output=True, check=False
+    )
+    assert done.returncode == 70
+    assert done.stderr.startswith(b"Error: PanicException: our mistake\nThis is a mistake in deadheat")

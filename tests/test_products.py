@@ -1,0 +1,123 @@
+"""Scores of embeddings: those of two vectors are the same bits in any batch, block, order and number of threads."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from deadheat.collection import Collection
+from deadheat.retrievers import Embedding
+from deadheat.retrievers._products import COLUMNS, ROWS, Distinct, products
+from test_embedding import Letters, letters  # noqa: F401 - the fixture, which pytest finds by its name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deadheat.arrays import FloatArray
+
+N_DOCUMENTS, N_TEXTS = 517, 301
+
+
+def drawn(n_dimensions: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Return embeddings of documents and texts, many of them equal, at random places."""
+    rng = np.random.default_rng(seed)
+    documents = rng.standard_normal((N_DOCUMENTS, n_dimensions)).astype(np.float32)
+    texts = rng.standard_normal((N_TEXTS, n_dimensions)).astype(np.float32)
+    documents[rng.integers(0, N_DOCUMENTS, 150)] = documents[7]
+    documents[rng.integers(0, N_DOCUMENTS, 50)] = documents[11]
+    texts[rng.integers(0, N_TEXTS, 60)] = texts[3]
+    return documents, texts
+
+
+class Searched:
+    """Embeddings that were drawn, as a retriever whose documents are named by their numbers."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, n_dimensions: int) -> None:
+        self.documents, self.texts = drawn(n_dimensions)
+
+        def encode(_: Letters, texts: Sequence[str], **__: object) -> FloatArray:
+            return np.stack([(self.documents if text[0] == "d" else self.texts)[int(text[1:])] for text in texts])
+
+        monkeypatch.setattr(Letters, "encode", encode)
+        ids = tuple(f"d{number}" for number in range(N_DOCUMENTS))
+        self.retriever = Embedding("m", cache=False)
+        self.retriever.index(Collection("drawn", ids, ids, ((),) * N_DOCUMENTS))
+
+    def scores(self, numbers: Sequence[int]) -> FloatArray:
+        """Return the score of every document for some texts, of shape (n_texts, n_documents)."""
+        hits = self.retriever.search([f"t{number}" for number in numbers], N_DOCUMENTS)
+        found = np.full((len(numbers), N_DOCUMENTS), np.nan)
+        found[hits.text, [int(doc[1:]) for doc in hits.doc_id]] = hits.score
+        return found
+
+
+@pytest.mark.usefixtures("letters")
+@pytest.mark.parametrize("n_dimensions", [5, 100, 384])
+def test_equal_embeddings_tie_in_any_batch_and_block(n_dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = Searched(monkeypatch, n_dimensions)
+    whole = searched.scores(range(N_TEXTS))
+    exact = searched.texts.astype(np.float64) @ searched.documents.T.astype(np.float64)
+    np.testing.assert_allclose(whole, exact, atol=1e-4)
+    for vectors, scores in ((searched.documents, whole.T), (searched.texts, whole)):
+        for number in (7, 11, 3):
+            same = (vectors == vectors[number]).all(axis=1)
+            assert (scores[same] == scores[number]).all()
+    for cells in (1, 1000, ROWS * N_DOCUMENTS, 1 << 30):
+        monkeypatch.setattr("deadheat.retrievers._embedding.MAX_CELLS", cells)
+        assert np.array_equal(searched.scores(range(N_TEXTS)), whole)
+    shuffled = np.random.default_rng(1).permutation(N_TEXTS)
+    assert np.array_equal(searched.scores(shuffled.tolist()), whole[shuffled])
+    for batch in ([0], [5, 3], [*range(20, 37)], [N_TEXTS - 1, 3, 3]):
+        assert np.array_equal(searched.scores(batch), whole[batch])
+
+
+@pytest.mark.usefixtures("letters")
+def test_threads_find_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = Searched(monkeypatch, 100)
+    whole = searched.scores(range(N_TEXTS))
+    batches = [[*range(start, min(start + 37, N_TEXTS))] for start in range(0, N_TEXTS, 37)]
+    with ThreadPoolExecutor(4) as pool:
+        assert np.array_equal(np.concatenate(list(pool.map(searched.scores, batches))), whole)
+
+
+PROGRAM = """
+import hashlib
+from test_products import drawn
+from deadheat.retrievers._products import products
+documents, texts = drawn(100)
+print(hashlib.sha256(products(texts, documents).tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("n_threads", ["1", "2"])
+def test_another_number_of_threads_gives_the_same_bits(n_threads: str) -> None:
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, **dict.fromkeys(names, n_threads), "PYTHONPATH": path}
+    told = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
+    documents, texts = drawn(100)
+    assert told.stdout.strip() == hashlib.sha256(products(texts, documents).tobytes()).hexdigest()
+
+
+def test_products_of_more_than_a_tile_are_those_of_float64() -> None:
+    rng = np.random.default_rng(2)
+    left, right = (rng.standard_normal((size, 7)).astype(np.float32) for size in (ROWS + 3, COLUMNS + 5))
+    found = products(left, right)
+    np.testing.assert_allclose(found, left.astype(np.float64) @ right.T.astype(np.float64), atol=1e-5)
+    assert np.array_equal(products(left[-2:], right[-3:]), found[-2:, -3:])
+
+
+def test_distinct_vectors_are_the_equal_ones_once() -> None:
+    found = Distinct.of(np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [2.0, 3.0], [1.0, 0.0]], np.float32))
+    assert found.rows.tolist() == [[0, 1], [2, 3], [1, 0]]
+    assert found.place.tolist() == [0, 1, 0, 1, 2]
+    assert found.spread(np.array([[5.0, 6.0, 7.0]])).tolist() == [[5, 6, 5, 6, 7]]
+    assert Distinct.of(np.zeros((0, 3), np.float32)).rows.shape == (0, 3)

@@ -1,0 +1,122 @@
+"""Intervals of measures that are 0 or 1: Clopper and Pearson's, also where ties make values fractions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+
+import deadheat as dh
+from deadheat import stats
+from deadheat.confidence import FEWEST
+from deadheat.errors import ParameterError
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("n", [1, 2, 5, 10, 25, 6980])
+def test_bounds_of_counts_are_scipys(n: int, level: float) -> None:
+    counts = np.unique(np.linspace(0, n, 12).astype(int))
+    low, high = stats.proportion_bounds(counts, n, level)
+    for count, *ends in zip(counts.tolist(), low, high, strict=True):
+        exact = binomtest(count, n).proportion_ci(level, method="exact")
+        assert ends == pytest.approx([exact.low, exact.high], abs=1e-12)
+
+
+def hits(n_hits: int, n_queries: int, measure: str = "Hit@1", **options: object) -> dh.Evaluation:
+    """Evaluate queries of which some have their relevant document on the first rank, the others on the second."""
+    qrels = {f"q{n:03}": {"a": 1} for n in range(n_queries)}
+    run = {f"q{n:03}": {"a": 2 if n < n_hits else 0, "b": 1} for n in range(n_queries)}
+    return dh.evaluate(qrels, run, [measure, "nDCG@10"], **options)  # type: ignore[arg-type]
+
+
+def test_two_hits_of_two_are_no_proof() -> None:
+    interval = hits(2, 2)["Hit@1"].interval()
+    assert interval.method == "clopper-pearson"
+    assert [interval.low, interval.high] == pytest.approx([0.025**0.5, 1.0])
+    assert interval.is_known
+    assert not interval.unknown
+
+
+def test_auto_goes_by_the_measure_not_by_the_values() -> None:
+    found = hits(7, 9).intervals()
+    assert {name: one.method for name, one in found.items()} == {"Hit@1": "clopper-pearson", "nDCG@10": "bca"}
+    equal = hits(9, 9).intervals()
+    assert equal["nDCG@10"].unknown == "all 9 values are equal"  # 1 everywhere, as Hit@1, but not by definition
+    assert equal["Hit@1"].low == pytest.approx(0.025 ** (1 / 9))
+
+
+def test_without_clusters_only() -> None:
+    scores = hits(7, 9)["Hit@1"]
+    clusters = [n // 3 for n in range(9)]
+    clustered = scores.interval(cluster=clusters)
+    assert clustered.method == "bca"
+    assert clustered.unknown == "only 3 clusters"
+    with pytest.raises(
+        ParameterError, match=r"takes independent queries, got clusters; allowed here are 'auto', 'bca'"
+    ):
+        scores.interval("clopper-pearson", cluster=clusters)
+
+
+def test_of_such_measures_only() -> None:
+    with pytest.raises(ParameterError, match=r"0 or 1 in every order \(Hit, P@1\), got nDCG@10; allowed here are"):
+        hits(7, 9).intervals(method="clopper-pearson")
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile", "t"])
+def test_few_queries_are_not_known(method: str) -> None:
+    few, enough = (hits(2, n)["nDCG@10"].interval(method) for n in (FEWEST - 1, FEWEST))
+    assert few.unknown == "only 4 queries"
+    assert not few.is_known
+    assert enough.is_known
+    assert hits(1, 1)["nDCG@10"].interval(method).unknown == "only 1 query"
+
+
+def test_a_measure_without_a_value() -> None:
+    lacking = dh.evaluate({"q": {"a": 0}}, {"q": {"a": 1}}, ["Hit@1", "RR"], no_relevant="skip").intervals()
+    assert {one.unknown for one in lacking.values()} == {"no query has a value"}
+    assert np.isnan(lacking["Hit@1"].low)
+
+
+@pytest.mark.parametrize("mean", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("n_queries", [2, 5, 10, 25])
+def test_the_default_covers_proportions(n_queries: int, mean: float) -> None:
+    """The sum over all numbers of hits of their probability, where the interval of the evaluation has the mean."""
+    found = [hits(n, n_queries)["Hit@1"].interval() for n in range(n_queries + 1)]
+    covering = [n for n, one in enumerate(found) if one.low <= mean <= one.high]
+    assert float(np.sum(binom.pmf(covering, n_queries, mean))) >= 0.95
+
+
+FRACTIONS: list[tuple[float, Any]] = [
+    (0.5, lambda rng, shape: rng.choice([0.5], shape)),
+    (0.85, lambda rng, shape: rng.choice([0, 0.5, 1], shape, p=[0.1, 0.1, 0.8])),
+    (0.9, lambda rng, shape: rng.choice([1 / 3, 1], shape, p=[0.15, 0.85])),
+    (0.891, lambda rng, shape: rng.choice([0, 0.99], shape, p=[0.1, 0.9])),
+    (0.9802, lambda rng, shape: rng.choice([0.01, 1], shape, p=[0.02, 0.98])),
+    (0.9, lambda rng, shape: rng.beta(0.45, 0.05, shape)),
+    (0.5, lambda rng, shape: rng.beta(5, 5, shape)),
+    (0.99, lambda rng, shape: rng.beta(0.99, 0.01, shape)),
+]
+
+
+@pytest.mark.parametrize("n_queries", [2, 5, 10, 25, 100])
+@pytest.mark.parametrize(("mean", "draw"), FRACTIONS)
+def test_fractions_are_covered_too(mean: float, draw: Any, n_queries: int) -> None:  # noqa: ANN401 - a lambda
+    n_samples = 4_000
+    drawn = draw(np.random.default_rng(1), (n_samples, n_queries))
+    low, high = stats.proportion_bounds(drawn.sum(axis=1), n_queries)
+    error = (0.05 * 0.95 / n_samples) ** 0.5
+    assert ((low <= mean) & (mean <= high)).mean() >= 0.95 - 3 * error
+    assert (low < high).all()
+
+
+def test_fractions_lie_between_the_counts() -> None:
+    """No value that is nearly 0 or 1 makes the bounds jump."""
+    for n in (2, 10, 25):
+        low, high = stats.proportion_bounds(np.linspace(0, n, 1001), n)
+        assert (np.diff(low) >= 0).all()
+        assert (np.diff(high) >= 0).all()
+        near = stats.proportion_bounds([0, 1e-9, n - 1e-9, n], n)
+        assert near[:, :2] == pytest.approx(near[:, [0, 0]], abs=1e-7)
+        assert near[:, 2:] == pytest.approx(near[:, [3, 3]], abs=1e-7)
