@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from bench import report
-from bench.data import DEPTH, Data
+from bench.data import DEPTH, MAKERS, Data
 from bench.lines import LINES, ON_REQUEST, Row, Setting
 from bench.process import ChildError, run
 
@@ -29,8 +29,8 @@ def main() -> int:
     names = chosen.only or [*LINES, *(["large"] if chosen.large else [])]
     size = "quick" if chosen.quick else "full"
     data = Data(size)
-    for part, wanted in (("runs", True), ("large", "large" in names)):
-        if wanted and data.missing(large=part == "large"):
+    for part in MAKERS:
+        if (part == "run" or part in names) and data.missing(part):
             print(f"making the data ({size}, {part})", flush=True)
             run([sys.executable, "-m", "bench.data", part, size])
     rows: list[Row] = []

@@ -44,9 +44,9 @@ class Data:
         """Return the path of a file."""
         return str(self.folder / name)
 
-    def missing(self, *, large: bool) -> bool:
-        """Tell whether the files of a group still have to be made."""
-        return not (self.folder / ("large.done" if large else "run.done")).is_file()
+    def missing(self, part: str) -> bool:
+        """Tell whether the files of a part, a key of `MAKERS`, still have to be made."""
+        return not (self.folder / f"{part}.done").is_file()
 
 
 def batch(rng: np.random.Generator, query_ids: np.ndarray) -> dict[str, np.ndarray]:
@@ -108,7 +108,7 @@ def trec(run: pl.DataFrame) -> bytes:
     )
 
 
-def make_runs(data: Data) -> None:
+def make_run(data: Data) -> None:
     """Write the run of one size: TREC and Parquet, its first tenth, a heavily tied one, and two qrels."""
     import numpy as np
     import polars as pl
@@ -135,7 +135,16 @@ def make_runs(data: Data) -> None:
     run = pl.concat(frames)
     run.write_parquet(data.folder / "run.parquet")
     run.head(tenth * DEPTH).write_parquet(data.folder / "tenth.parquet")
-    (data.folder / "run.done").touch()
+
+
+def make_csv(data: Data) -> None:
+    """Write the run as CSV, with a rank that nobody needs before the score: once plain, once with all ids quoted."""
+    import polars as pl
+
+    rank = (pl.int_range(pl.len()) % DEPTH + 1).alias("rank")
+    run = pl.read_parquet(data.folder / "run.parquet").select("query_id", "doc_id", rank, "score")
+    run.write_csv(data.folder / "plain.csv", float_precision=6)
+    run.write_csv(data.folder / "quoted.csv", float_precision=6, quote_style="non_numeric")
 
 
 def make_large(data: Data) -> None:
@@ -154,11 +163,13 @@ def make_large(data: Data) -> None:
                 qrels.write(f"{query} 0 {doc} {grade}\n")
     if writer:
         writer.close()
-    (data.folder / "large.done").touch()
 
+
+MAKERS = {"run": make_run, "csv": make_csv, "large": make_large}  # in this order: the second reads what the first wrote
 
 if __name__ == "__main__":
-    which, size = sys.argv[1:]
+    part, size = sys.argv[1:]
     chosen = Data(size)
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    {"runs": make_runs, "large": make_large}[which](chosen)
+    MAKERS[part](chosen)
+    (chosen.folder / f"{part}.done").touch()

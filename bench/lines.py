@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.data import DEPTH
 from bench.process import interleave, peak, ratio, run, task, walls, warm
 from bench.tasks import FORTY
 
@@ -113,6 +114,25 @@ def trec(setting: Setting) -> Iterator[Row]:
             value = ratio(walls(samples["pytrec_eval"]), walls(reading))
             line = "TREC file: Polars alone, its import and three columns, faster than pytrec_eval"
             yield Row(line, "-", f"{value:.1f}x", None, took(Polars=reading))
+
+
+def csv(setting: Setting) -> Iterator[Row]:
+    """CSV files with a column that is not needed: read, and proved row by row, beside readers that prove nothing."""
+    for kind in ("plain", "quoted"):
+        path = setting.path(f"{kind}.csv")
+        warm(path)
+        tools = ("deadheat", "Polars", "pandas")
+        n_rows = setting.data.size.run * DEPTH
+        commands = {tool: task("tasks", "rows_of_csv", tool, path, n_rows) for tool in tools}
+        samples = interleave(commands, setting.repeats)
+        ours = samples["deadheat"]
+        for peer in ("Polars", "pandas"):
+            theirs = samples[peer]
+            both = {"deadheat": ours, peer: theirs}
+            value = ratio(walls(ours), walls(theirs))
+            line = f"CSV file, {kind} ids, {n_rows / 1e6:g} million rows: read_run against {peer} alone"
+            detail = took(**both) + "; " + same_means(ours[0], theirs[0])
+            yield Row(line, "-", f"{value:.3g}x", None, detail, memory(**both))
 
 
 def dicts(setting: Setting) -> Iterator[Row]:
@@ -277,6 +297,7 @@ def peers(setting: Setting) -> Iterator[Row]:
 
 LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "trec": trec,
+    "csv": csv,
     "dicts": dicts,
     "forty": forty,
     "policies": policies,

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 PACKAGES = (
-    *("deadheat", "numpy", "polars", "narwhals", "pytrec_eval-terrier", "ir-measures", "ranx"),
+    *("deadheat", "numpy", "polars", "pandas", "narwhals", "pytrec_eval-terrier", "ir-measures", "ranx"),
     *("tie-aware-retrieval-metrics", "scikit-learn"),
 )
 METHOD = (
-    "Each tool runs as a whole process, from the start of the interpreter to the means, in turn with the others"
-    " (A B A B); ratios are medians of the ratios pair by pair, seconds are medians, peak memory is the largest"
-    " resident set that the operating system counted. Dicts, the small evaluation, the tied documents and the"
-    " tools that average over ties are timed inside one process; ten times the rows from after the import to the"
-    " means. CPU seconds are those of all threads together: deadheat reads files with all cores, the others with one."
+    "Each tool runs as a whole process, from the start of the interpreter to the means (of CSV: to the rows), in turn"
+    " with the others (A B A B); ratios are medians of the ratios pair by pair, seconds are medians, peak memory is"
+    " the largest resident set that the operating system counted. Dicts, the small evaluation, the tied documents and"
+    " the tools that average over ties are timed inside one process; ten times the rows from after the import to the"
+    " means. CPU seconds are those of all threads together: deadheat and Polars read files with all cores, the others"
+    " with one."
 )
 VERDICTS = {True: "pass", False: "MISS", None: ""}
 
