@@ -102,6 +102,7 @@ from pathlib import Path
 import deadheat.io.writing as writing
 from deadheat.cli import main
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
 whole = writing.{function}
 def stopped(*given, **options):
     os.kill(os.getpid(), signal.{name})  # in the middle of a write: the temporary file is there

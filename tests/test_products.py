@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,7 @@ import pytest
 
 from deadheat.collection import Collection
 from deadheat.retrievers import Embedding
-from deadheat.retrievers._products import COLUMNS, ROWS, Distinct, products
+from deadheat.retrievers._products import ROWS, products, rounded
 from test_embedding import Letters, letters  # noqa: F401 - the fixture, which pytest finds by its name
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ def test_equal_embeddings_tie_in_any_batch_and_block(n_dimensions: int, monkeypa
         for number in (7, 11, 3):
             same = (vectors == vectors[number]).all(axis=1)
             assert (scores[same] == scores[number]).all()
-    for cells in (1, 1000, ROWS * N_DOCUMENTS, 1 << 30):
+    for cells in (1, 1000, 100 * N_DOCUMENTS, 1 << 30):
         monkeypatch.setattr("deadheat.retrievers._embedding.MAX_CELLS", cells)
         assert np.array_equal(searched.scores(range(N_TEXTS)), whole)
     shuffled = np.random.default_rng(1).permutation(N_TEXTS)
@@ -91,9 +93,9 @@ def test_threads_find_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
 PROGRAM = """
 import hashlib
 from test_products import drawn
-from deadheat.retrievers._products import products
+from deadheat.retrievers._products import products, rounded
 documents, texts = drawn(100)
-print(hashlib.sha256(products(texts, documents).tobytes()).hexdigest())
+print(hashlib.sha256(products(rounded(texts), rounded(documents)).tobytes()).hexdigest())
 """
 
 
@@ -104,20 +106,40 @@ def test_another_number_of_threads_gives_the_same_bits(n_threads: str) -> None:
     environment = {**os.environ, **dict.fromkeys(names, n_threads), "PYTHONPATH": path}
     told = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     documents, texts = drawn(100)
-    assert told.stdout.strip() == hashlib.sha256(products(texts, documents).tobytes()).hexdigest()
+    assert told.stdout.strip() == hashlib.sha256(products(rounded(texts), rounded(documents)).tobytes()).hexdigest()
 
 
-def test_products_of_more_than_a_tile_are_those_of_float64() -> None:
+@pytest.mark.parametrize("n_dimensions", [1, 2, 7, 64, 65, 384, 1000, 4096])
+def test_products_need_no_rounding(n_dimensions: int) -> None:
+    """They are those of whole numbers in Python, rounded once, and close to those of the vectors as given."""
+    rng = np.random.default_rng(n_dimensions)
+    scale = np.array([[1.0], [1e-12], [1e15]])
+    left, right = ((rng.standard_normal((3, n_dimensions)) * scale).astype(np.float32) for _ in range(2))
+    right[1] = np.abs(right[1]).max()  # the largest sums
+    one, other = rounded(left), rounded(right)
+    expected = [
+        [float(np.float32(float(sum(map(mul, row, column))))) for column in fractions(other)] for row in fractions(one)
+    ]
+    assert products(one, other).tolist() == expected
+    exact = left.astype(np.float64) @ right.T.astype(np.float64)
+    sizes = np.linalg.norm(left.astype(np.float64), axis=1)[:, None] * np.linalg.norm(right.astype(np.float64), axis=1)
+    assert (np.abs(products(one, other) - exact) <= 2e-6 * sizes).all()
+
+
+def fractions(vectors: FloatArray) -> list[list[Fraction]]:
+    return [[Fraction(number) for number in row] for row in vectors.tolist()]
+
+
+def test_products_of_more_than_a_block() -> None:
     rng = np.random.default_rng(2)
-    left, right = (rng.standard_normal((size, 7)).astype(np.float32) for size in (ROWS + 3, COLUMNS + 5))
+    left, right = (rounded(rng.standard_normal((size, 7)).astype(np.float32)) for size in (5, ROWS + 5))
     found = products(left, right)
-    np.testing.assert_allclose(found, left.astype(np.float64) @ right.T.astype(np.float64), atol=1e-5)
+    np.testing.assert_allclose(found, left.astype(np.float64) @ right.T.astype(np.float64), rtol=1e-6)
     assert np.array_equal(products(left[-2:], right[-3:]), found[-2:, -3:])
 
 
-def test_distinct_vectors_are_the_equal_ones_once() -> None:
-    found = Distinct.of(np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [2.0, 3.0], [1.0, 0.0]], np.float32))
-    assert found.rows.tolist() == [[0, 1], [2, 3], [1, 0]]
-    assert found.place.tolist() == [0, 1, 0, 1, 2]
-    assert found.spread(np.array([[5.0, 6.0, 7.0]])).tolist() == [[5, 6, 5, 6, 7]]
-    assert Distinct.of(np.zeros((0, 3), np.float32)).rows.shape == (0, 3)
+def test_rounding_keeps_zeros_and_the_smallest_numbers() -> None:
+    small = np.array([[1e-45, 3e-45], [0.0, -0.0]], np.float32)
+    assert rounded(small).tolist() == small.tolist()
+    assert rounded(np.zeros((0, 3), np.float32)).shape == (0, 3)
+    assert not np.signbit(products(small[1:], small[1:])).any()

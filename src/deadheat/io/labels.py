@@ -14,6 +14,7 @@ from deadheat.errors import ColumnError, EmptyDataError, FileFormatError, Malfor
 from deadheat.io.formats import chosen_format
 from deadheat.io.guarding import guarded
 from deadheat.io.objects import parsed, parsed_lines
+from deadheat.io.parquet import scan_parquet
 from deadheat.io.rows import Rows
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.values import shown
@@ -121,7 +122,7 @@ def as_text(value: object) -> str | None:
 def _read_parquet(path: Path) -> pl.DataFrame:
     try:
         with guarded(path):
-            return pl.scan_parquet(path, glob=False).collect()
+            return scan_parquet(path).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FileFormatError(f"expected a Parquet file ({error})", path=path) from error
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from deadheat.errors import FileFormatError
 from deadheat.io.guarding import guarded
+from deadheat.io.pages import check_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +20,9 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     Raises
     ------
     FileFormatError
-        If the file is not Parquet.
+        If the file is not Parquet, or is damaged.
     """
+    check_pages(path)
     rows = pl.scan_parquet(path, glob=False)
     try:
         with guarded(path):

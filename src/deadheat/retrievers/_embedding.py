@@ -16,7 +16,7 @@ from deadheat.errors import MissingDependencyError, ParameterError, check_choice
 from deadheat.retrievers import _cache
 from deadheat.retrievers._cards import name_of
 from deadheat.retrievers._options import check_indexed, check_search, options_of, written
-from deadheat.retrievers._products import ROWS, Distinct, products
+from deadheat.retrievers._products import products, rounded
 from deadheat.retrievers._protocol import Hits
 from deadheat.retrievers._strings import STRINGS, Strings, top
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from deadheat.collection import Collection
 
 PART = 1024  # strings between two steps of the progress bar
-MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB; a tile of texts at least
+MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB
 QUERY_PROMPTS, DOCUMENT_PROMPTS = ("query",), ("document", "passage", "corpus")
 
 
@@ -36,6 +36,8 @@ class Embedding:
     """Search by the dot product of embeddings, in float32.
 
     A score depends on the two embeddings alone, not on what else is searched or found with them: equal embeddings tie.
+    For that their numbers are rounded to 20 bits or more of the largest in each (22 for 384 dimensions), so that the
+    products add up without rounding.
     Embeddings of the documents are kept in a folder, by the model and the content of the collection. With a model
     that is on this machine nothing is fetched.
 
@@ -97,7 +99,8 @@ class Embedding:
         self.options = own
         self._loaded: Any = None
         self._strings: Strings | None = None
-        self._vectors = Distinct.of(np.zeros((0, 0), np.float32))
+        self._vectors: FloatArray = np.zeros((0, 0), np.float32)
+        self._place: IntArray = np.zeros(0, np.int64)
 
     def __repr__(self) -> str:
         return f"Embedding({self.model!r})"
@@ -129,8 +132,7 @@ class Embedding:
             vectors = self._embed(distinct, prompt, f"{self.name}: {documents.name}", path)
             _cache.write(path, vectors)
             _cache.remove_parts(path)
-        found = Distinct.of(vectors)
-        self._vectors, self._strings = Distinct(found.rows, found.place[place]), strings
+        self._vectors, self._place, self._strings = rounded(vectors), place, strings
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Return the k best documents of each text, and all that tie with the last of them."""
@@ -138,15 +140,15 @@ class Embedding:
         strings = check_indexed(self, self._strings)
         distinct, place = _distinct(texts)
         prompt = self._prompt(self.query_prompt, QUERY_PROMPTS)
-        queries = Distinct.of(self._embed(distinct, prompt, f"{self.name}: searching"))
-        size = max(1, MAX_CELLS // max(1, len(self._vectors.place)) // ROWS) * ROWS
+        queries = rounded(self._embed(distinct, prompt, f"{self.name}: searching"))
+        size = max(1, MAX_CELLS // max(1, len(self._place)))
         parts = []
-        for start in range(0, len(queries.rows), size):
-            scores = self._vectors.spread(products(queries.rows[start : start + size], self._vectors.rows))
-            for row in strings.best(scores):
+        for start in range(0, len(queries), size):
+            scores = products(queries[start : start + size], self._vectors)
+            for row in strings.best(np.take(scores, self._place, axis=1)):
                 found = top(row, k)
                 parts.append((found, row[found]))
-        return Hits.of_parts(strings.doc_ids, [parts[row] for row in queries.place[place].tolist()])
+        return Hits.of_parts(strings.doc_ids, [parts[row] for row in place.tolist()])
 
     @property
     def _model(self) -> Any:  # noqa: ANN401 - a package that may not be there
