@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pyarrow as pa
 import pytest
 
+import deadheat as dh
 from deadheat.errors import DataError, FileFormatError, ScoreError
 from deadheat.gates import read_settings
 from deadheat.io import locate, scan, source
@@ -142,6 +144,29 @@ def test_a_file_that_is_compressed_twice_says_so(name: str, inner: str, tmp_path
     reading = read_settings if name == "x.toml" else read
     with pytest.raises(FileFormatError, match=r"compressed twice .unpack it once|is compressed twice, expected once"):
         reading(path)
+
+
+@pytest.mark.parametrize("outer", ["gzip", "zstd"])
+@pytest.mark.parametrize("inner", ["gzip", "zstd"])
+def test_a_file_that_is_compressed_twice_says_so_without_pyarrow(
+    inner: str, outer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = pa.compress(pa.compress(many_rows(20), codec=inner, asbytes=True), codec=outer, asbytes=True)
+    path = written(tmp_path, data, "x.run")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(FileFormatError, match="compressed twice"):
+        read(path)
+
+
+def test_parquet_that_is_compressed_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="it is compressed as a whole: unpack it first"):
+        dh.read_run(written(tmp_path, gzip.compress(b"PAR1"), "x.parquet.gz"))
+
+
+def test_toml_keys_of_many_parts_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path, b"a = 1\n" + b"a." * 10**5 + b"a = 1\n", "x.toml")
+    with pytest.raises(FileFormatError, match=r"x\.toml:2: TOML with 100,000 points in one line, expected 1,000 or"):
+        read_settings(path)
 
 
 @pytest.mark.parametrize("text", ["a = " + "[" * 10**5, "a = " + "1" * 5000])

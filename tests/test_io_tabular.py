@@ -286,9 +286,10 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
     for content in (b"q1 Q0 d1 1 2.5 t\n", b"", whole[:-10], gzip.compress(whole)):
         with pytest.raises(FileFormatError, match="expected a Parquet file"):
             scan(written(tmp_path, content, "x.parquet"), "run")
-    damaged = whole[:4] + b"\xff" * 60 + whole[64:]
-    with pytest.raises(DataError, match="its rows cannot be read"):
-        Run(written(tmp_path, damaged, "x.parquet"))
+    for start, message in ((4, "expected a Parquet file, but it is damaged"), (20, "its rows cannot be read")):
+        damaged = whole[:start] + b"\xff" * 8 + whole[start + 8 :]
+        with pytest.raises(DataError, match=message):
+            Run(written(tmp_path, damaged, "x.parquet"))
 
 
 @pytest.mark.parametrize(

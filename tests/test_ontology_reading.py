@@ -183,6 +183,11 @@ def test_a_replacement_may_be_of_another_ontology(tmp_path: Path) -> None:
             "refers to 'X:9' as its parent, which is no term",
         ),
         ("a.obo", OBO + "is_a: X:0000005\n\n[Term]\nid: X:0000005\nis_a: X:0000004\n", "must not be its own ancestor"),
+        (
+            "a.obo",
+            OBO + 'synonym: "x" EXACT WEIRD []\n',
+            "cannot be read .*type: WEIRD.*synonymtypedef",
+        ),
         ("a.obo", OBO[: OBO.index("[Term]")], "at least one term that is not obsolete"),
     ],
 )

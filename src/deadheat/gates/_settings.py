@@ -17,6 +17,7 @@ from deadheat.measures import parse_measure
 TABLE = "tool.deadheat.gates"
 FILES = ("baseline", "queries")
 LISTS = {"checks": "gates, such as ['nDCG@10 >= 0.8']", "by": "columns, such as ['language']"}
+MOST_POINTS = 1000  # in a line
 KEYS = (*LISTS, "preset", *FILES, *FLAGS, *NUMBERS)
 
 
@@ -99,6 +100,7 @@ def read_settings(path: str | Path) -> GateSettings:
 
 def _table(path: Path) -> dict[str, Any] | None:
     text = decoded(read_all(path), path)
+    _check_keys(text, path)
     try:
         found: object = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -113,6 +115,14 @@ def _table(path: Path) -> dict[str, Any] | None:
         msg = f"{path}: {TABLE} must be a table, got {found!r}"
         raise GateError(msg)
     return found
+
+
+def _check_keys(text: str, path: Path) -> None:
+    """Refuse keys of so many parts that tomllib takes minutes for them: its time is quadratic in their number."""
+    for line, content in enumerate(text.splitlines(), 1):
+        if (n_points := content.count(".")) > MOST_POINTS:
+            msg = f"TOML with {n_points:,} points in one line, expected {MOST_POINTS:,} or less"
+            raise FileFormatError(msg, path=path, line=line)
 
 
 def _preset(table: dict[str, Any]) -> tuple[str, ...]:

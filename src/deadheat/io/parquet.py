@@ -9,6 +9,7 @@ import polars as pl
 from deadheat.errors import FileFormatError
 from deadheat.io.guarding import guarded
 from deadheat.io.pages import check_pages
+from deadheat.io.source import compression
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,5 +29,13 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
         with guarded(path):
             rows.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise FileFormatError(f"expected a Parquet file ({error})", path=path) from error
+        msg = f"expected a Parquet file ({error}){_advice(path)}"
+        raise FileFormatError(msg, path=path) from error
     return rows
+
+
+def _advice(path: Path) -> str:
+    """Say so if the whole file was compressed, as text is."""
+    with path.open("rb") as file:
+        is_packed = compression(file.read(4)) is not None
+    return "; it is compressed as a whole: unpack it first (Parquet is compressed inside)" if is_packed else ""

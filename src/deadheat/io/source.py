@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import io
 import os
 import zlib
 from functools import partial
@@ -29,6 +28,7 @@ MOSTLY_TEXT = 8  # at most one byte in so many is NUL; of UTF-16 it is about eve
 _CONVERT = "convert it first, for instance with iconv -f latin1 -t utf-8"
 _BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_COMPRESSED_LOSSY = tuple(magic.decode("utf-8", "replace") for magic in _COMPRESSED)
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 _FOREIGN = {
     b"BZh": "a bzip2 archive",
@@ -83,7 +83,7 @@ def plain_head(path: Path) -> bytes | None:
         return None
     with path.open("rb") as file:
         head = file.read(HEAD)
-    return None if _compression(head) else head
+    return None if compression(head) else head
 
 
 def refuse_binary(data: bytes, path: Path) -> None:
@@ -94,7 +94,7 @@ def refuse_binary(data: bytes, path: Path) -> None:
         return  # an id may begin with the letters of a magic number
     kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
     n_nul, line = head.count(b"\0"), None
-    if _compression(head):
+    if compression(head):
         kind = "a file that is compressed twice (unpack it once)"
     if kind is None and 0 < n_nul < len(head) / MOSTLY_TEXT:
         kind, line = "a NUL byte: the file is damaged", head.count(b"\n", 0, head.index(b"\0")) + 1
@@ -210,7 +210,8 @@ def not_utf8(line: bytes, position: int, path: Path, n: int) -> FileFormatError:
     )
 
 
-def _compression(head: bytes) -> str | None:
+def compression(head: bytes) -> str | None:
+    """Return how a file that begins so is compressed, if it is."""
     return next((name for magic, name in _COMPRESSED.items() if head.startswith(magic)), None)
 
 
@@ -239,7 +240,7 @@ def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterato
 
 def _unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
     """Yield the bytes of an open file, decompressed, in pieces of about `size` bytes."""
-    compressed = _compression(file.peek(HEAD))
+    compressed = compression(file.peek(HEAD))
     if compressed == "gzip":
         return _gunzipped(file, path, size)
     if compressed == "zstd":
@@ -351,20 +352,9 @@ def _not_utf8_somewhere(source: Path | bytes, path: Path) -> FileFormatError:
         wrong = text.with_row_index("n").filter(pl.col("line").str.contains("\ufffd", literal=True)).head(1).collect()
     except (pl.exceptions.PolarsError, OSError):  # of some bytes not even this can be read
         wrong = pl.DataFrame()
-    if _is_twice(source):
-        return FileFormatError("is compressed twice, expected once: decompress it once", path=path)
+    if not wrong.is_empty() and wrong["line"].item().startswith(_COMPRESSED_LOSSY):
+        return FileFormatError("is compressed twice, expected once: unpack it once", path=path)
     if wrong.is_empty():
-        return FileFormatError(f"the text is not UTF-8; {_CONVERT}", path=path)
+        return FileFormatError(f"the text is not UTF-8; {_CONVERT}; or is it compressed twice?", path=path)
     advice = "it looks like UTF-16: save it as UTF-8" if "\0" in wrong["line"].item() else _CONVERT
     return FileFormatError(f"the text is not UTF-8; {advice}", path=path, line=wrong["n"].item() + 1)
-
-
-def _is_twice(source: Path | bytes) -> bool:
-    """Tell whether what was packed with gzip is a compressed file itself."""
-    import gzip
-
-    try:
-        with gzip.open(source if isinstance(source, Path) else io.BytesIO(source)) as file:
-            return _compression(file.read(4)) is not None
-    except (OSError, EOFError, zlib.error):
-        return False

@@ -67,7 +67,7 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     return Ontology.from_parents(
         _parents(live, {term.id for term in terms}, file),
         labels={term.id: term.name or "" for term in live},
-        synonyms={term.id: [_synonym(synonym) for synonym in term.synonyms] for term in live},
+        synonyms={term.id: _synonyms(term, file) for term in live},
         obsolete={term.id: _instead(term) for term in terms if term.obsolete},
         alternatives={other: term.id for term in live for other in sorted(term.alternate_ids)},
         version=parsed.metadata.data_version,
@@ -143,6 +143,14 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
             stacklevel=3,
         )
     return parents
+
+
+def _synonyms(term: Term, path: Path) -> list[Synonym]:
+    try:
+        return [_synonym(synonym) for synonym in term.synonyms]
+    except ValueError as error:  # pronto looks their types up no earlier than here
+        msg = f"the synonyms of {term.id!r} cannot be read ({error}): a type needs a line synonymtypedef in the header"
+        raise FileFormatError(msg, path=path) from error
 
 
 def _synonym(synonym: ParsedSynonym) -> Synonym:
