@@ -41,13 +41,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deadheat.cases import folded, read_cases
-from deadheat.ontology import read_ontology
+from deadheat.benchmark.cases import folded, read_cases
+from deadheat.benchmark.ontology import read_ontology
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from deadheat.ontology import Ontology
+    from deadheat.benchmark.ontology import Ontology
 
 SEED = "deadheat-hpo-v1"
 ROOT = "HP:0000118"

@@ -21,13 +21,13 @@ import numpy as np
 import polars as pl
 
 import deadheat as dh
-from deadheat import ties
 from deadheat.errors import DataError
+from deadheat.placements import policies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
 
 FIRST_FORMAT = Path(__file__).parent / "saved_by_format_1"
 DIGITS, BEYOND = "a number of 5,000 digits", "1e999"
@@ -214,7 +214,7 @@ def use(loaded: Evaluation, again: Path) -> None:
     loaded.save(again, method="t")
     assert repr(dh.load_evaluation(again).means()) == repr(loaded.means())
     if loaded.has_placements:
-        drawn = ties.draw(loaded.placements, np.random.default_rng(0))
+        drawn = policies.draw(loaded.placements, np.random.default_rng(0))
         for measure in loaded.measures:
             if str(measure) != "mine":
                 measure.mean(drawn)

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark import Key, _invariants, report_bench
-from deadheat.benchmark._invariants import BrokenInvariantError
-from deadheat.benchmark._measures import main_of, measures_of
-from deadheat.cases import Case, Cases
-from deadheat.collection import Collection
+from deadheat.benchmark import invariants
+from deadheat.benchmark.cases import Case, Cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.invariants import BrokenInvariantError
+from deadheat.benchmark.measures import main_of, measures_of
+from deadheat.benchmark.ontology import Ontology
+from deadheat.benchmark.report import report_bench
+from deadheat.benchmark.result import Key
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
-from deadheat.ontology import Ontology
 from deadheat.report.model import Marked
 
 if TYPE_CHECKING:
@@ -195,13 +197,13 @@ def test_the_table_has_a_row_for_each_set_language_retriever_and_measure() -> No
 
 def test_a_broken_invariant_is_a_mistake_of_deadheat() -> None:
     evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["Hit@1", "P@1", "R@1", "RR", "Hit@3"])
-    _invariants.check(evaluation)
+    invariants.check(evaluation)
     vars(evaluation["Hit@1"])["values"] = np.array([0.5])
     with pytest.raises(BrokenInvariantError, match=r"R@1 <= Hit@1 does not hold for 'q'"):
-        _invariants.check(evaluation)
+        invariants.check(evaluation)
     vars(evaluation["Hit@1"])["values"] = np.array([1.5])
     with pytest.raises(BrokenInvariantError, match=r"Hit@1 = P@1|R@1 = Hit@1"):
-        _invariants.check(evaluation)
+        invariants.check(evaluation)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark import report_bench
+from deadheat.benchmark.report import report_bench
 from deadheat.report.of_comparison import report_comparison
 
 if TYPE_CHECKING:

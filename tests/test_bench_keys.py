@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark import Key
-from deadheat.cases import Case, Cases
-from deadheat.collection import Collection
+from deadheat.benchmark.cases import Case, Cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.ontology import Ontology
+from deadheat.benchmark.result import Key
 from deadheat.errors import EmptyDataError, NoCommonQueryError, ParameterError, SourceTypeError
-from deadheat.ontology import Ontology
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

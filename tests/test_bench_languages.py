@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.cases import Case, Cases
+from deadheat.benchmark.cases import Case, Cases
 from deadheat.errors import ParameterError
 from test_bench import CASES, DOCUMENTS
 

@@ -9,12 +9,13 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark import Key, report_bench
-from deadheat.benchmark._parts import Part
-from deadheat.cases import Case, Cases
-from deadheat.collection import Collection
+from deadheat.benchmark.cases import Case, Cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.ontology import Ontology
+from deadheat.benchmark.parts import Part
+from deadheat.benchmark.report import report_bench
+from deadheat.benchmark.result import Key
 from deadheat.errors import DataError, DeadheatWarning, ParameterError
-from deadheat.ontology import Ontology
 from test_bench import Counting
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark import Key
-from deadheat.cases import Case, Cases
-from deadheat.collection import Collection
+from deadheat.benchmark.cases import Case, Cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.result import Key
 from deadheat.errors import DataError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pyt
         return len(dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=99, measures="RR").reused)
 
     assert [reused(), reused()] == [0, 2]
-    monkeypatch.setattr("deadheat.benchmark._searching.SEARCH", -1)
+    monkeypatch.setattr("deadheat.benchmark.searching.SEARCH", -1)
     assert [reused(), reused()] == [0, 2]
 
 

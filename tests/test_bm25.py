@@ -9,10 +9,10 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from deadheat.collection import Collection
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.retrievers import BM25, identity, make_retriever, retrieve
+from deadheat.benchmark.retrievers.bm25 import METHODS
 from deadheat.errors import ParameterError, ScoreError
-from deadheat.retrievers import BM25, identity, make_retriever, retrieve
-from deadheat.retrievers._bm25 import METHODS
 from test_retrievers import found
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.cases import Case, Cases, summarise
+from deadheat.benchmark.cases import Case, Cases, summarise
+from deadheat.data.queries import Queries
 from deadheat.errors import CasesError, ParameterError
-from deadheat.queries import Queries
 from shared_data import SHARED, needs_shared_data
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.cases import validate
+from deadheat.benchmark.cases import validate
 from deadheat.errors import (
     CasesError,
     ColumnError,

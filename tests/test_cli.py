@@ -203,7 +203,7 @@ def test_a_random_order_can_be_had_again() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_every_tie_policy_is_in_the_help() -> None:
-    from deadheat.ties import POLICIES
+    from deadheat.placements.policies import POLICIES
 
     text = ok("evaluate", "--help")
     assert all(policy in text for policy in POLICIES)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark import Key
+from deadheat.benchmark.result import Key
 from deadheat.cli.app import USAGE
 from test_cli_bench import BENCH, DEMO, call, ok
 

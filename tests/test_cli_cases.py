@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.cases import validate
+from deadheat.benchmark.cases import validate
 from deadheat.errors import DataError
 from test_cases import FIRST, SECOND, written
 from test_cli import call, ok

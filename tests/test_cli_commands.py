@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat import measures
-from deadheat.data import Qrels, Run
+from deadheat.data.tables import Qrels, Run
 from shared_data import llm_qrels, llm_run, needs_shared_data
 from test_cli import QRELS, RUN, call, ok
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.data import Qrels
+from deadheat.data.tables import Qrels
 from test_cli import call
 
 BEIR = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.saved import load_evaluation
+from deadheat.evaluation.saved import load_evaluation
 from test_cli import call, ok
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.collection import Collection
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.ontology import Ontology, Synonym
 from deadheat.errors import (
     ColumnError,
     DataError,
@@ -24,7 +25,6 @@ from deadheat.errors import (
     ParameterError,
     SourceTypeError,
 )
-from deadheat.ontology import Ontology, Synonym
 from shared_data import SHARED, needs_shared_data
 
 if TYPE_CHECKING:

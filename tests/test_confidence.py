@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.confidence import cluster_codes
 from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.intervals import cluster_codes
 
 if TYPE_CHECKING:
-    from deadheat.confidence import Cluster
+    from deadheat.evaluation.intervals import Cluster
 
 IDS = np.array(["q1", "q2", "q3", "q4"], dtype=object)
 LABELS = ["b", "a", "b", "c"]

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from scipy import stats
 
 import deadheat as dh
-from deadheat.benchmark import data_of_bench, report_bench
-from deadheat.cases import Case, Cases
+from deadheat.benchmark.cases import Case, Cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.report import data_of_bench, report_bench
 from deadheat.cli import main
-from deadheat.collection import Collection
 from orders import all_orders
 
 if TYPE_CHECKING:

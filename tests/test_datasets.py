@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from deadheat.cases import read_cases, validate
-from deadheat.ontology import read_ontology
+from deadheat.benchmark.cases import read_cases, validate
+from deadheat.benchmark.ontology import read_ontology
 from shared_data import HPO
 
 ROOT = Path(__file__).parents[1]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 
-from deadheat.collection import Collection
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.retrievers import Embedding, identity, make_retriever, retrieve
+from deadheat.benchmark.retrievers.strings import Strings
 from deadheat.errors import ParameterError, ScoreError
-from deadheat.retrievers import Embedding, identity, make_retriever, retrieve
-from deadheat.retrievers._strings import Strings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ def test_a_damaged_cache_is_made_again(letters: type[Letters], tmp_path: Path) -
 def test_interrupted_embeddings_go_on_where_they_were(
     letters: type[Letters], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deadheat.retrievers._embedding.PART", 2)
+    monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.PART", 2)
     encode, n_strings = Letters.encode, len(set(Strings.of(DOCUMENTS).texts))
 
     def dying(self: Letters, texts: list[str], **options: Any) -> FloatArray:  # noqa: ANN401 - passed on
@@ -178,7 +178,7 @@ def test_a_model_is_known_by_every_byte_and_read_once(tmp_path: Path, monkeypatc
     one, two = (Embedding(tmp_path / name, name="model") for name in ("one", "two"))
     assert identity(one) != identity(two)
     before = identity(one)
-    monkeypatch.setattr("deadheat.retrievers._cache.identity_of", lambda _: "read again")
+    monkeypatch.setattr("deadheat.benchmark.retrievers.cache.identity_of", lambda _: "read again")
     assert identity(one) == before
 
 
@@ -186,8 +186,8 @@ def test_a_model_is_known_by_every_byte_and_read_once(tmp_path: Path, monkeypatc
 def test_many_texts_are_searched_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["a heart", "broken", "fever", "cab"]
     whole = found(indexed(Embedding("m")), texts)
-    monkeypatch.setattr("deadheat.retrievers._embedding.MAX_CELLS", 7)
-    monkeypatch.setattr("deadheat.retrievers._embedding.PART", 3)
+    monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.MAX_CELLS", 7)
+    monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.PART", 3)
     in_blocks = found(indexed(Embedding("m", cache=False)), texts)
     assert [pytest.approx(hits) for hits in whole] == in_blocks
 
@@ -197,7 +197,7 @@ def test_many_texts_are_searched_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_product_that_is_nan_is_an_error_with_its_case_and_document(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # what infinity less infinity is; whether a processor gets there depends on how it adds up
     scores = np.array([[1, 1], [1, np.nan]], np.float32)
-    monkeypatch.setattr("deadheat.retrievers._embedding.products", lambda *_: scores)
+    monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.products", lambda *_: scores)
     retriever = Embedding("org/large", cache=False)
     retriever.index(Collection("two", ("D1", "D2"), ("a fever", "pain a"), ((), ())))
     with pytest.raises(ScoreError, match="score of document 'D2' for case 'q' by large is NaN"):

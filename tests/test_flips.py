@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.comparison.flips import Flip, flip, summands
+from deadheat.comparison.sums import Distribution, comparable
 from deadheat.measures import Measure
-from deadheat.stats import Distribution, Flip, flip
-from deadheat.stats.flips import summands
-from deadheat.stats.sums import comparable
 from orders import count_orders, weighted_rankings
 from random_cases import BATCHES
 from reference_binary import Judged, Ranking

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.comparison import sums
+from deadheat.comparison.flips import Flip, flip, summands
+from deadheat.comparison.sums import Distribution, Summands, comparable
 from deadheat.report.of_comparison import report_comparison
-from deadheat.stats import Distribution, Flip, flip, sums
-from deadheat.stats.flips import summands
-from deadheat.stats.sums import Summands, comparable
 
 UNIT = math.lcm(*range(1, 31))  # all reciprocal ranks down to 30 are whole multiples of 1 / UNIT
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.stats import Flip, flip
-from deadheat.stats.flips import summands
-from deadheat.stats.sums import Summands, comparable
+from deadheat.comparison.flips import Flip, flip, summands
+from deadheat.comparison.sums import Summands, comparable
 from shared_data import (
     HPO_RUNS,
     LLM_RUNS,

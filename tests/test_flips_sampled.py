@@ -11,11 +11,11 @@ import pytest
 import scipy.stats
 
 import deadheat as dh
-from deadheat.comparison import Pair
+from deadheat.comparison import drawing
+from deadheat.comparison.comparison import Pair
+from deadheat.comparison.drawing import Drawn, draw_sums, probability_below
+from deadheat.comparison.flips import flip, is_moved, normal_error
 from deadheat.report.of_comparison import report_comparison
-from deadheat.stats import drawing, flip
-from deadheat.stats.drawing import Drawn, draw_sums, probability_below
-from deadheat.stats.flips import is_moved, normal_error
 from random_cases import BATCHES
 from reference_graded import expected_reciprocal_rank
 from shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data, qrels_dict, run_dict

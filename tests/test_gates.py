@@ -12,13 +12,13 @@ import pytest
 import deadheat as dh
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
 from deadheat.gates import PRESETS, QUANTITIES, gate, parse_all, parse_gate
-from deadheat.guide import READINGS
+from deadheat.measures.guide import READINGS
 from shared_data import llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import Check
 
 N = 10

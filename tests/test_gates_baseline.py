@@ -17,7 +17,7 @@ from deadheat.report.of_gate import report_gate
 from test_gates import BEST, EV, QRELS
 
 if TYPE_CHECKING:
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import Check
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from deadheat import evaluate, measures, parse_measure
 from deadheat.errors import ParameterError
-from deadheat.guide import READINGS, USES, reading, recommend
+from deadheat.measures.guide import READINGS, USES, reading, recommend
 
 if TYPE_CHECKING:
-    from deadheat.guide import Use
+    from deadheat.measures.guide import Use
 
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.key)

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from deadheat import max_decompressed
 from deadheat.cli import main
 from deadheat.errors import DataError, EmptyDataError, FileFormatError, MalformedRowError, ParameterError
-from deadheat.io import limits, scan, source
+from deadheat.io import limits, source
+from deadheat.io.formats import scan
 from deadheat.io.labels import read_labels
 from deadheat.io.source import blocks, check_lines_of, read_all
 from deadheat.io.zstandard import largest_content

@@ -23,7 +23,7 @@ from deadheat.errors import (
     ScoreError,
     SwappedFilesError,
 )
-from deadheat.io import locate, scan
+from deadheat.io.formats import locate, scan
 from deadheat.io.jsonl import _columns, _parse, _rows
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from deadheat.errors import (
         DataError,
     )
-    from deadheat.io import Kind
+    from deadheat.io.kinds import Kind
 
     Nested = Mapping[str, Mapping[str, float]]
 

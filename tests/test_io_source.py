@@ -14,7 +14,8 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, FileFormatError, ScoreError
 from deadheat.gates import read_settings
-from deadheat.io import locate, scan, source
+from deadheat.io import source
+from deadheat.io.formats import locate, scan
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadheat.data import Qrels, Run
+from deadheat.data.tables import Qrels, Run
 from deadheat.errors import (
     ColumnError,
     DataError,
@@ -25,13 +25,14 @@ from deadheat.errors import (
     ScoreError,
     SwappedFilesError,
 )
-from deadheat.io import locate, resolve_columns, scan, sniff_format
+from deadheat.io.formats import locate, scan, sniff_format
+from deadheat.io.kinds import resolve_columns
 from deadheat.io.tabular import _open, _parse, _read_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.io import Kind
+    from deadheat.io.kinds import Kind
 
 RUN = "query_id,doc_id,score\n"
 

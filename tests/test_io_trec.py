@@ -19,12 +19,13 @@ from deadheat.errors import (
     ScoreError,
     SwappedFilesError,
 )
-from deadheat.io import scan, source
+from deadheat.io import source
+from deadheat.io.formats import scan
 from deadheat.io.lines import read_lines
 
 if TYPE_CHECKING:
     from deadheat.errors import DataError
-    from deadheat.io import Kind
+    from deadheat.io.kinds import Kind
 
 ROW = "q1 Q0 d1 1 2.5 bm25\n"
 QRELS = "q1 0 d1 1\n"

@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError, RelevanceError, ScoreError
-from deadheat.io import scan, write
+from deadheat.io.formats import scan
+from deadheat.io.writing import write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.io import Kind
+    from deadheat.io.kinds import Kind
 
 PLAIN = ["x.run", "x.csv", "x.tsv", "x.jsonl", "x.json", "x.parquet"]
 NAMES = PLAIN + [name + suffix for name in PLAIN[:-1] for suffix in (".gz", ".zst")]

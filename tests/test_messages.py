@@ -17,6 +17,7 @@ from deadheat.errors import ColumnError, DeadheatError, MeasureError, ParameterE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+WRONG: Any = dh  # what is called as its types forbid
 QRELS = {"q1": {"d1": 1}}
 RUN = {"q1": {"d1": 0.5, "d2": 0.5}}
 
@@ -24,15 +25,15 @@ RUN = {"q1": {"d1": 0.5, "d2": 0.5}}
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: dh.nDCG(k=10), r"got 'k'\. Write the cutoff behind @: nDCG@10"),
-        (lambda: dh.nDCG(10), r"name each parameter and write a cutoff behind @"),
-        (lambda: dh.P(rl=2), r"P takes cutoff, rel; got 'rl'\. Did you mean 'rel'\?"),
+        (lambda: WRONG.nDCG(k=10), r"got 'k'\. Write the cutoff behind @: nDCG@10"),
+        (lambda: WRONG.nDCG(10), r"name each parameter and write a cutoff behind @"),
+        (lambda: WRONG.P(rl=2), r"P takes cutoff, rel; got 'rl'\. Did you mean 'rel'\?"),
         (lambda: dh.bpref @ 3, r"bpref takes no cutoff, got @3"),
         (lambda: dh.parse_measure("P@99999999999999999999"), r"cutoff must be a whole number from 1 on"),
         (lambda: dh.parse_measure("nDCG(gain='exp', gain='linear')"), r"gain stands twice"),
-        (lambda: dh.parse_measure(math), r"expected a measure of deadheat"),
+        (lambda: WRONG.parse_measure(math), r"expected a measure of deadheat"),
         (lambda: dh.Custom("RR", max), r"name must be a text without @ that is not another measure's name"),
-        (lambda: dh.Custom("first", 3), r"function must be a function"),
+        (lambda: WRONG.Custom("first", 3), r"function must be a function"),
     ],
 )
 def test_measures_called_wrongly(call: Callable[[], Any], message: str) -> None:
@@ -44,7 +45,7 @@ def test_a_custom_function_that_fails_is_named_with_the_query() -> None:
     with pytest.raises(MeasureError, match=r"boom: the function raised ZeroDivisionError.* for query 'q1'"):
         dh.evaluate(QRELS, RUN, [dh.Custom("boom", lambda _: 1 / 0)])
     with pytest.raises(MeasureError, match=r"must return a number, got 'x'"):
-        dh.evaluate(QRELS, RUN, [dh.Custom("boom", lambda _: "x")])
+        dh.evaluate(QRELS, RUN, [WRONG.Custom("boom", lambda _: "x")])
 
 
 def test_two_measures_of_one_name_are_refused() -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from deadheat.benchmark.retrievers import make_retriever, make_retrievers
 from deadheat.errors import ParameterError
-from deadheat.retrievers import make_retriever, make_retrievers
 from test_embedding import Letters, letters  # noqa: F401 - the fixture, which pytest finds by its name
 
 if TYPE_CHECKING:

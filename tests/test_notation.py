@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 import deadheat as dh
 from deadheat.errors import MeasureError
-from deadheat.measures._parameters import Number
+from deadheat.measures.parameters import Number
 from deadheat.report.docs import read_doc
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def test_notation_that_cannot_be_read(notation: Any) -> None:  # noqa: ANN401 - 
         lambda: dh.P @ 10**5000,
         lambda: dh.bpref @ 10**5000,
         lambda: (dh.P @ 5) @ 10**5000,
-        lambda: dh.P(10**5000),
-        lambda: dh.P(k=10**5000),
+        lambda: cast("Any", dh.P)(10**5000),
+        lambda: cast("Any", dh.P)(k=10**5000),
         lambda: dh.nDCG(gain={1: 10**5000}),
     ],
 )

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.benchmark.ontology import KINDS, Ontology, Synonym, graph
 from deadheat.errors import DataError, EmptyDataError, ParameterError, SourceTypeError
-from deadheat.ontology import KINDS, Ontology, Synonym, _graph
 from reference_ontology import draw_parents, intrinsic_information, similarity, steps_up
 
 ONE_ONLY_FOR_ITSELF = ("lin", "jiang_conrath", "wu_palmer", "path")
@@ -75,7 +75,7 @@ def test_a_chain_of_20_000_terms_takes_memory_for_its_terms_not_for_their_pairs(
 
 
 def test_a_ladder_of_terms_with_two_parents_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_graph, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(graph, "MAX_BYTES", 1 << 20)
     n = 4_000
     parents = {f"t{i:05}": [f"t{j:05}" for j in (i - 1, i - 2) if j >= 0] for i in range(n)}
     tracemalloc.start()
@@ -91,7 +91,7 @@ def test_a_ladder_of_terms_with_two_parents_takes_bounded_memory(monkeypatch: py
 @pytest.mark.parametrize("most_bytes", [1, 1 << 13, 1 << 26], ids=["a word", "some words", "all"])
 @pytest.mark.parametrize("n_roots", [1, 250, 300])
 def test_descendants_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch, n_roots: int, most_bytes: int) -> None:
-    monkeypatch.setattr(_graph, "MAX_BYTES", most_bytes)
+    monkeypatch.setattr(graph, "MAX_BYTES", most_bytes)
     parents = draw_parents(random.Random(n_roots), 300, n_roots=n_roots)
     ontology = Ontology.from_parents(parents)
     wanted = dict.fromkeys(parents, 0)

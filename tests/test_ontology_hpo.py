@@ -15,7 +15,7 @@ from deadheat.errors import DeadheatWarning
 from shared_data import HPO, hpo_qrels, hpo_run, needs_shared_data
 
 if TYPE_CHECKING:
-    from deadheat.ontology import Ontology
+    from deadheat.benchmark.ontology import Ontology
 
 pytestmark = needs_shared_data
 FILE = HPO.parent / "ontology" / "hp-2025-01-16.obo.gz"

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.benchmark.ontology import KINDS, Ontology
 from deadheat.errors import DataError, DeadheatWarning, ParameterError
-from deadheat.ontology import KINDS, Ontology
 from reference_ontology import draw_parents
 
 PARENTS = draw_parents(random.Random(11), 40)

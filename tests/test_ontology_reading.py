@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
+from deadheat.benchmark.ontology import Synonym
 from deadheat.errors import DataError, DeadheatWarning, FileFormatError, MissingDependencyError
-from deadheat.ontology import Synonym
 
 if TYPE_CHECKING:
     from pathlib import Path

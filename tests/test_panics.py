@@ -141,7 +141,7 @@ def test_a_panic_names_the_data() -> None:
 
 PANIC = """
 import polars as pl
-from deadheat import evaluating
+from deadheat.evaluation import evaluate as evaluating
 from deadheat.cli import main
 
 def panic(*_, **__):

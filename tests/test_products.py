@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from deadheat.collection import Collection
-from deadheat.retrievers import Embedding
-from deadheat.retrievers._products import ROWS, products, rounded
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.retrievers import Embedding
+from deadheat.benchmark.retrievers.products import ROWS, products, rounded
 from test_embedding import Letters, letters  # noqa: F401 - the fixture, which pytest finds by its name
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_equal_embeddings_tie_in_any_batch_and_block(n_dimensions: int, monkeypa
             same = (vectors == vectors[number]).all(axis=1)
             assert (scores[same] == scores[number]).all()
     for cells in (1, 1000, 100 * N_DOCUMENTS, 1 << 30):
-        monkeypatch.setattr("deadheat.retrievers._embedding.MAX_CELLS", cells)
+        monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.MAX_CELLS", cells)
         assert np.array_equal(searched.scores(range(N_TEXTS)), whole)
     shuffled = np.random.default_rng(1).permutation(N_TEXTS)
     assert np.array_equal(searched.scores(shuffled.tolist()), whole[shuffled])
@@ -93,7 +93,7 @@ def test_threads_find_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
 PROGRAM = """
 import hashlib
 from test_products import drawn
-from deadheat.retrievers._products import products, rounded
+from deadheat.benchmark.retrievers.products import products, rounded
 documents, texts = drawn(100)
 print(hashlib.sha256(products(rounded(texts), rounded(documents)).tobytes()).hexdigest())
 """

@@ -10,8 +10,8 @@ from scipy.stats import binom, binomtest
 
 import deadheat as dh
 from deadheat import stats
-from deadheat.confidence import FEWEST
 from deadheat.errors import ParameterError
+from deadheat.evaluation.intervals import FEWEST
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

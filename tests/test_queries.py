@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from deadheat.data.queries import Queries
 from deadheat.errors import (
     ColumnError,
     DataError,
@@ -23,7 +24,6 @@ from deadheat.errors import (
     NullIdError,
     SourceTypeError,
 )
-from deadheat.queries import Queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable

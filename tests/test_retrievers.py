@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.cases import Case, Cases
-from deadheat.collection import Collection
+from deadheat.benchmark.cases import Case, Cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.retrievers import BM25, Function, Hits, RunFile, identity, key_of, make_retriever, retrieve
+from deadheat.benchmark.retrievers.specs import make_retrievers
+from deadheat.benchmark.retrievers.strings import Strings, top
 from deadheat.errors import (
     DataError,
     DeadheatWarning,
@@ -22,14 +25,11 @@ from deadheat.errors import (
     ScoreError,
     SourceTypeError,
 )
-from deadheat.retrievers import BM25, Function, Hits, RunFile, identity, key_of, make_retriever, retrieve
-from deadheat.retrievers._specs import make_retrievers
-from deadheat.retrievers._strings import Strings, top
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from deadheat.retrievers import Retriever
+    from deadheat.benchmark.retrievers import Retriever
 
 DOCUMENTS = Collection(
     "five",
@@ -115,7 +115,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "bm25s", None)
     with pytest.raises(MissingDependencyError, match=r"deadheat\[retrievers\]"):
         BM25()
-    monkeypatch.setattr("deadheat.retrievers._embedding.find_spec", lambda _: None)
+    monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r"deadheat\[embed\]"):
         make_retriever("some-model")
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.retrievers import BM25, Embedding, retrieve
+from deadheat.benchmark.retrievers import BM25, Embedding, retrieve
 from shared_data import HPO, hpo_qrels, hpo_run, needs_shared_data
 
 if TYPE_CHECKING:
-    from deadheat.collection import Collection
+    from deadheat.benchmark.collection import Collection
 
 MEASURES = ["RR", "Hit@1", "nDCG@10", "R@10"]
 

@@ -16,13 +16,13 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat import ties
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
-from deadheat.evaluating import DEFAULT_MEASURES
-from deadheat.placement import Placements
+from deadheat.evaluation.evaluate import DEFAULT_MEASURES
+from deadheat.evaluation.saved import StoredMeasure
+from deadheat.placements import policies
+from deadheat.placements.placements import Placements
 from deadheat.report.as_json import as_json
 from deadheat.report.of_evaluation import Settings, report_evaluations
-from deadheat.saved import StoredMeasure
 from shared_data import llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import FloatArray
     from deadheat.errors import DeadheatError
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
 
 GRADES = [0, 1, 2, 3]
 FIRST_FORMAT = Path(__file__).parent / "saved_by_format_1"  # made by versions that had it, of data()
@@ -63,7 +63,15 @@ def first(relevance: FloatArray) -> float:
 
 MINE = dh.Custom("mine", first)
 SAMPLED = dh.Custom("sampled", first, max_orders=3) @ 5
-MEASURES = [*DEFAULT_MEASURES, "MR", "P(rel=2)@5", "nDCG(gain={0: 0, 1: 1, 2: 5, 3: 6})@5", "NumRet", MINE, SAMPLED]
+MEASURES: list[Any] = [
+    *DEFAULT_MEASURES,
+    "MR",
+    "P(rel=2)@5",
+    "nDCG(gain={0: 0, 1: 1, 2: 5, 3: 6})@5",
+    "NumRet",
+    MINE,
+    SAMPLED,
+]
 
 
 def same(one: ArrayLike, other: ArrayLike) -> None:
@@ -157,7 +165,7 @@ def test_tie_orders_are_drawn_from_a_saved_evaluation(tmp_path: Path) -> None:
     original.save(tmp_path / "run.json")
     loaded = dh.load_evaluation(tmp_path / "run.json")
     drawn = dh.evaluate(*data(), ["nDCG@10", "RR"], ties="random", rng=7, missing="empty")
-    again = ties.draw(loaded.placements, np.random.default_rng(7))
+    again = policies.draw(loaded.placements, np.random.default_rng(7))
     for scores in drawn:
         same(scores.values, scores.measure.mean(again))
 
@@ -303,7 +311,7 @@ def test_a_custom_measure_keeps_its_scores_but_not_its_function(tmp_path: Path) 
 @pytest.mark.parametrize("name", ["first", "last"])
 def test_the_first_format_is_read(name: str, tmp_path: Path) -> None:
     """`first` was made before reachable was kept, `last` by the last version of the format."""
-    measures = ["nDCG@10", "AP", "RR", "MR", "P(rel=2)@5", "NumRet", MINE, SAMPLED]
+    measures: list[Any] = ["nDCG@10", "AP", "RR", "MR", "P(rel=2)@5", "NumRet", MINE, SAMPLED]
     original = dh.evaluate(*data(), measures, ties="doc_id", no_relevant="skip", missing="empty")
     loaded = dh.load_evaluation(FIRST_FORMAT / f"{name}.json")
     assert not loaded.has_placements

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from deadheat.cases import read_cases, schema_text, validate
-from deadheat.cases._checks import half_width
-from deadheat.cases._language import guess, strangers
+from deadheat.benchmark.cases import read_cases, schema_text, validate
+from deadheat.benchmark.cases.checks import half_width
+from deadheat.benchmark.cases.language import guess, strangers
+from deadheat.benchmark.ontology import Ontology, Synonym
 from deadheat.errors import MissingDependencyError
-from deadheat.ontology import Ontology, Synonym
 from shared_data import SHARED, needs_shared_data
 from test_cases import BENCHMARKS, COUNTS, FIRST, METADATA, SECOND, written
 from test_cli import ok
@@ -20,7 +20,7 @@ from test_cli import ok
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deadheat.cases import Finding, Validation
+    from deadheat.benchmark.cases import Finding, Validation
 
 HPO = SHARED / "data" / "hpo" / "ontology" / "hp-2025-01-16.obo.gz"
 LABELS = {"language": "de", "difficulty": "easy", "category": "synonym", "domain": "d"}

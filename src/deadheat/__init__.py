@@ -9,42 +9,21 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from deadheat import forking as _forking  # noqa: F401 - it watches forks from the first import on
+from deadheat.io import forking as _forking  # noqa: F401 - it watches forks from the first import on
 
-if TYPE_CHECKING:
-    from deadheat._api import *  # noqa: F403 - all of them, by its __all__
-
-
-# Where the public names are that are neither measures nor modules: each is imported when it is first used, so that
-# --help does not wait for NumPy and Polars, nor evaluate() for the statistics. `_api` says the same to type checkers.
-_HOMES = {
-    "benchmark": ("BenchResult", "bench"),
-    "cases": ("Cases", "read_cases"),
-    "collection": ("Collection", "read_collection"),
-    "comparing": ("compare", "compare_evaluations"),
-    "comparison": ("Comparison", "Pair"),
-    "confidence": ("Interval",),
-    "data": ("Qrels", "Run", "read_qrels", "read_run"),
-    "errors": ("DeadheatError", "DeadheatWarning"),
-    "evaluating": ("evaluate",),
-    "evaluation": ("Evaluation",),
-    "gates": ("GateResult", "gate"),
-    "io": ("max_decompressed",),
-    "ontology": ("Ontology", "read_ontology"),
-    "orders": ("TieComplexity", "TieOrders", "tie_complexity", "tie_orders"),
-    "placement": ("Placements",),
-    "placing": ("place",),
-    "profile": ("TieProfile", "tie_profile"),
-    "queries": ("Queries",),
-    "retrievers": ("BM25", "Embedding", "Hits", "Retriever", "RunFile"),
-    "saved": ("load_evaluation",),
-    "scores": ("Scores",),
-    "strata": ("Strata",),
+# Where the public names are that are neither measures nor modules: the stub says it, to type checkers and to us. Each
+# is imported when it is first used, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
+_STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
+_HOME_OF = {
+    name: module
+    for module, names in re.findall(r"^from (deadheat\.\S+) import (\w[\w, ]*)$", _STUB, re.MULTILINE)
+    for name in names.split(", ")
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
@@ -53,7 +32,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
         return version("deadheat")
     if name in _HOME_OF:
-        return getattr(import_module(f"deadheat.{_HOME_OF[name]}"), name)
+        return getattr(import_module(_HOME_OF[name]), name)
     try:
         return import_module(f"deadheat.{name}")
     except ModuleNotFoundError as error:

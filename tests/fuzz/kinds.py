@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.io import scan
+from deadheat.io.formats import scan
 from fuzz import strict
 from fuzz.mutations import damaged
 
@@ -265,7 +265,7 @@ class LabelledCases(Kind):
         return path
 
     def read(self, path: Path) -> None:
-        from deadheat.cases import validate
+        from deadheat.benchmark.cases import validate
 
         validate(path)
         dh.read_cases(path)

@@ -30,8 +30,8 @@ from deadheat.cli.validate import input_format_option, language_option, pattern_
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deadheat.benchmark import BenchResult
-    from deadheat.cases import Cases
+    from deadheat.benchmark.cases import Cases
+    from deadheat.benchmark.result import BenchResult
 
 FORMATS = ("table", "json", "csv", "markdown")
 EXAMPLES = examples(
@@ -70,7 +70,7 @@ EXAMPLES = examples(
     metavar="exact|all|none",
     default="exact",
     show_default=True,
-    shell_complete=complete_from("deadheat.collection:SYNONYMS"),
+    shell_complete=complete_from("deadheat.benchmark.collection:SYNONYMS"),
     help="Which synonyms of the collection are searched.",
 )
 @measure_option
@@ -88,7 +88,7 @@ EXAMPLES = examples(
 @click.option(
     "--similarity",
     metavar="KIND",
-    shell_complete=complete_from("deadheat.ontology:KINDS"),
+    shell_complete=complete_from("deadheat.benchmark.ontology:KINDS"),
     help="Of terms of the ontology; default lin.",
 )
 @click.option(
@@ -126,8 +126,8 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     DIR gets a Parquet file a run, the evaluations, bench.json and report.md. Interrupted, the same command goes on
     with the runs that are not finished.
     """
-    from deadheat.benchmark import bench as run_bench
-    from deadheat.benchmark import data_of_bench, report_bench
+    from deadheat.benchmark.bench import bench as run_bench
+    from deadheat.benchmark.report import data_of_bench, report_bench
 
     measures = parsed_measures(notations)
     with_columns = {**options, "queries": True}  # cases have them
@@ -173,7 +173,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
 
 
 def _read(path: str, options: dict[str, Any]) -> Cases:
-    from deadheat.cases import read_cases
+    from deadheat.benchmark.cases import read_cases
 
     names = {"id_pattern": "id_pattern", "language": "language", "format": "input_format"}
     cases = read_cases(path, **{name: options[option] for name, option in names.items()})

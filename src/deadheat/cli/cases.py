@@ -24,7 +24,7 @@ EXAMPLES = examples(
     "--by",
     multiple=True,
     metavar="LABEL",
-    shell_complete=complete_from("deadheat.cases:LABELS"),
+    shell_complete=complete_from("deadheat.benchmark.cases:LABELS"),
     help="language, difficulty, category or domain; may be repeated. Default: each that a set has.",
 )
 @pattern_option
@@ -45,9 +45,9 @@ def cases(
     digits: int | None,
 ) -> None:
     """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
-    from deadheat.cases import LABELS, read_cases, summarise
+    from deadheat.benchmark.cases import LABELS, read_cases, summarise
+    from deadheat.benchmark.cases.report import report_cases
     from deadheat.errors import check_choice
-    from deadheat.report.of_cases import report_cases
 
     paths = [input_path(path) for path in files]
     form = prepare(form, output, FORMATS, paths)

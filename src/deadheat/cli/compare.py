@@ -35,8 +35,8 @@ from deadheat.cli.progress import progress
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from deadheat.comparison import Comparison
-    from deadheat.queries import Queries
+    from deadheat.comparison.comparison import Comparison
+    from deadheat.data.queries import Queries
     from deadheat.report.model import Fact, Report
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -109,8 +109,8 @@ def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
 
 def _design(options: dict[str, Any], baseline: str | None, names: list[str]) -> dict[str, Any]:
     """Return how to compare, each option with an allowed value."""
-    from deadheat.comparing import check_design
-    from deadheat.comparison import Design
+    from deadheat.comparison.compare import check_design
+    from deadheat.comparison.comparison import Design
 
     intervals: dict[str, Any] = {**intervals_of(options, options["seed"], also=also_of_test(options["test"]))}
     design = {
@@ -130,8 +130,8 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
     design: dict[str, Any],
     queries: Queries | None,
 ) -> Comparison:
-    from deadheat.comparing import compare as compare_runs
-    from deadheat.data import Qrels, Run
+    from deadheat.comparison.compare import compare as compare_runs
+    from deadheat.data.tables import Qrels, Run
 
     with progress([qrels, *named.values()]) as begin:
         begin(qrels)
@@ -180,10 +180,10 @@ def _report(comparison: Comparison, qrels: str, queries: Queries | None, options
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:
     """Say where the strata are from, and which are small."""
-    from deadheat.evaluation import SMALLEST
+    from deadheat.evaluation.evaluation import SMALLEST
+    from deadheat.evaluation.strata import label
     from deadheat.report.model import Fact
     from deadheat.report.of_strata import few_queries
-    from deadheat.strata import label
 
     if queries is None or () in parts:
         return []
@@ -198,7 +198,7 @@ def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list
 
 
 def _columns(comparison: Comparison, queries: Queries | None, options: dict[str, Any]) -> Sequence[str]:
-    from deadheat.strata import columns_of
+    from deadheat.evaluation.strata import columns_of
 
     if queries is None:
         return ()

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from deadheat.data import Qrels, Run
-    from deadheat.io import Format, Kind
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.io.formats import Format
+    from deadheat.io.kinds import Kind
 
 EXAMPLES = examples(
     "deadheat convert bm25.run bm25.parquet",
@@ -109,7 +110,7 @@ def _check_tag(tag: str | None, kind: Kind | None, written: Format) -> None:
 
 
 def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str) -> None:
-    from deadheat.io import write
+    from deadheat.io.writing import write
 
     if target != STDOUT:
         write(frame, target, kind, format=written, tag=tag)
@@ -144,7 +145,7 @@ def _named(path: str) -> set[Kind]:
 
 def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Run:
     """Read a file as what it was said to be, or else as what its rows say."""
-    from deadheat.data import Qrels, Run
+    from deadheat.data.tables import Qrels, Run
     from deadheat.errors import ColumnError, MalformedRowError, SwappedFilesError
     from deadheat.io.formats import chosen_format
 

@@ -16,7 +16,7 @@ from deadheat.cli.options import examples
 from deadheat.cli.output import output_options, prepare, print_report, writing
 
 if TYPE_CHECKING:
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
 
 FORMATS = ("table", "json", "markdown")
 QRELS = "qrels.human.txt.gz"
@@ -81,8 +81,8 @@ def _runs(data: Path) -> dict[str, Path]:
 
 
 def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:
-    from deadheat.data import Qrels, Run
-    from deadheat.evaluating import evaluate
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.evaluation.evaluate import evaluate
     from deadheat.report.of_demo import MEASURES, RULES
 
     qrels, run = Qrels(data / QRELS), Run(path)

@@ -32,10 +32,10 @@ from deadheat.cli.progress import progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from deadheat.confidence import IntervalOptions
-    from deadheat.data import Qrels, Run
-    from deadheat.evaluation import Evaluation
-    from deadheat.queries import Queries
+    from deadheat.data.queries import Queries
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.report.model import Fact
     from deadheat.report.of_strata import Grouping
 
@@ -177,8 +177,8 @@ def _evaluate(
 
     Names in `unmatched` a document of the run and one of the qrels, if no document is in both.
     """
-    from deadheat.data import Qrels, Run
-    from deadheat.evaluating import evaluate as evaluate_run
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.evaluation.evaluate import evaluate as evaluate_run
 
     chosen = {**passed_on(options), "check_duplicates": False}  # each file is checked once
     with progress([qrels, *runs.values()]) as begin:

@@ -36,7 +36,7 @@ def label(path: str, default: str) -> str:
     >>> label("runs/bm25.run.gz", "run"), label("/dev/fd/63", "run"), label("/dev/stdin", "run")
     ('bm25', 'run', 'stdin')
     """
-    from deadheat.data import label_of
+    from deadheat.data.tables import label_of
 
     return _made_up(path, default) or printable(label_of(Path(path)))
 
@@ -110,7 +110,7 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
         raise click.UsageError(f"--save {target}: name a file that ends in .json, or a folder that is there")
     most = LONGEST - 15  # with room for an ending
     paths = [target] if is_file else [str(Path(target) / f"{file_name(name, most)}.json") for name in names]
-    from deadheat.saved import refuse_foreign
+    from deadheat.evaluation.saved import refuse_foreign
 
     for path in paths:
         if output is not None and os.path.realpath(output) == os.path.realpath(path):

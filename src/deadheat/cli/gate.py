@@ -29,8 +29,8 @@ from deadheat.cli.progress import progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadheat.confidence import IntervalOptions
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.gates import GateResult, GateSettings, Threshold
 
 FORMATS = ("table", "json", "junit", "github")
@@ -172,8 +172,8 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
 
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
+    from deadheat.evaluation.saved import load_evaluation
     from deadheat.gates import gate as check_gates
-    from deadheat.saved import load_evaluation
 
     form, given = _prepared(ctx, files, options)
     settings = _settings(options)
@@ -284,8 +284,8 @@ def _first(given: Any, of_file: Any) -> Any:  # noqa: ANN401 - of whatever type 
 def _evaluate(
     given: Sequence[str], thresholds: Sequence[Threshold], baseline: Evaluation | None, options: dict[str, Any]
 ) -> Evaluation:
-    from deadheat.data import Qrels, Run
-    from deadheat.evaluating import evaluate
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.evaluation.evaluate import evaluate
     from deadheat.gates import measures_of
 
     measures = measures_of(thresholds, baseline)

@@ -12,8 +12,8 @@ from deadheat.cli.files import PATH, input_path, shown_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from deadheat.evaluation import Evaluation
-    from deadheat.queries import Queries
+    from deadheat.data.queries import Queries
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.report.of_strata import Grouping
 
 
@@ -48,8 +48,8 @@ def queries_path(options: dict[str, Any]) -> str | None:
 
 def read_queries(path: str | None, by: Sequence[str], cluster: str | None = None) -> Queries | None:
     """Read the table of queries, and check that it has the columns that were named."""
-    from deadheat.queries import Queries
-    from deadheat.strata import check_columns, names_of
+    from deadheat.data.queries import Queries
+    from deadheat.evaluation.strata import check_columns, names_of
 
     if path is None:
         return None
@@ -63,8 +63,8 @@ def read_queries(path: str | None, by: Sequence[str], cluster: str | None = None
 def group(evaluations: Sequence[Evaluation], queries: Queries, options: dict[str, Any]) -> Grouping:
     """Return the strata of evaluations, and what the report says of them."""
     from deadheat.errors import DeadheatWarning
+    from deadheat.evaluation.strata import columns_of, stratify
     from deadheat.report.of_strata import Grouping
-    from deadheat.strata import columns_of, stratify
 
     query_ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
     by, pool_languages = options["by"], options["pool_languages"]

@@ -11,8 +11,8 @@ from deadheat.cli.options import complete_from
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from deadheat.confidence import IntervalOptions
-    from deadheat.queries import Queries
+    from deadheat.data.queries import Queries
+    from deadheat.evaluation.intervals import IntervalOptions
 
 # the options that only intervals need, and what the library calls them
 OPTIONS = {
@@ -49,7 +49,7 @@ def _resampling(of_level: str, of_resamples: str) -> Callable[[Callable[..., Any
     method = click.option(
         "--ci-method",
         metavar="METHOD",
-        shell_complete=complete_from("deadheat.confidence:METHODS"),
+        shell_complete=complete_from("deadheat.evaluation.intervals:METHODS"),
         help="auto (default): clopper-pearson for measures that are 0 or 1 (Hit, P@1; not with --cluster), bca for"
         " others. bca, percentile: bootstrap; t: Student's t; clopper-pearson: exact for proportions.",
     )
@@ -82,8 +82,8 @@ def intervals_of(
         Names in `OPTIONS` that something else needs too: these may be given where no interval needs them.
     """
     from deadheat import arguments
-    from deadheat.confidence import METHODS, PROPORTION, intervals
     from deadheat.errors import check_choice
+    from deadheat.evaluation.intervals import METHODS, PROPORTION, intervals
 
     given = {name: options[name] for name in OPTIONS if options[name] is not None}
     of_intervals = [name for name in given if name not in also]
@@ -110,8 +110,8 @@ def intervals_of(
 
 def check_proportions(options: IntervalOptions, measures: list[str] | None) -> None:
     """Refuse intervals of proportions of measures that are none, before files are read."""
-    from deadheat.confidence import PROPORTION, method_of
-    from deadheat.evaluating import parse_measures
+    from deadheat.evaluation.evaluate import parse_measures
+    from deadheat.evaluation.intervals import PROPORTION, method_of
 
     if options.get("method") == PROPORTION:
         for measure in parse_measures(measures):

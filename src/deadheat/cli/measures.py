@@ -25,7 +25,7 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="List the measures, explain one, or say which to use.", **EXAMPLES)
-@click.argument("name", required=False, shell_complete=complete_from("deadheat.measures._base:REGISTRY"))
+@click.argument("name", required=False, shell_complete=complete_from("deadheat.measures.base:REGISTRY"))
 @click.option(
     "--for",
     "use",
@@ -47,7 +47,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
 
 
 def _advice(use: str) -> Report:
-    from deadheat.guide import USES, recommend
+    from deadheat.measures.guide import USES, recommend
     from deadheat.report.of_measures import report_use, report_uses
 
     return report_uses(USES) if use == EVERY else report_use(recommend(use), asked=use)

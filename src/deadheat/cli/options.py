@@ -39,7 +39,7 @@ measure_option = click.option(
     "notations",
     multiple=True,
     metavar="MEASURE",
-    shell_complete=complete_from("deadheat.measures._base:REGISTRY"),
+    shell_complete=complete_from("deadheat.measures.base:REGISTRY"),
     help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
     " 'trec' is most of what trec_eval prints.",
 )
@@ -53,7 +53,7 @@ ties_option = click.option(
     metavar="POLICY",
     default="expected",
     show_default=True,
-    shell_complete=complete_from("deadheat.ties:POLICIES"),
+    shell_complete=complete_from("deadheat.placements.policies:POLICIES"),
     help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (as trec_eval), input"
     " (the order of the file) or random.",
 )
@@ -76,7 +76,7 @@ test_option = click.option(
     metavar="TEST",
     default="randomization",
     show_default=True,
-    shell_complete=complete_from("deadheat.pairing:TESTS"),
+    shell_complete=complete_from("deadheat.comparison.pairs:TESTS"),
     help="randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
 )
 correction_option = click.option(
@@ -104,7 +104,7 @@ precision_option = click.option(
 
 def _allow_decompressed(ctx: click.Context, _: click.Parameter, value: int | None) -> None:
     if value is not None:
-        from deadheat.io import max_decompressed
+        from deadheat.io.limits import max_decompressed
 
         ctx.with_resource(max_decompressed(value))
 
@@ -122,10 +122,10 @@ decompressed_option = click.option(
 
 def check_conventions(options: Mapping[str, Any], *, without: Collection[str] = ()) -> None:
     """Refuse, before anything is read, how an evaluation cannot be made; `without` are ties that do not suit either."""
+    from deadheat.data.precision import check_precision
     from deadheat.errors import check_choice
-    from deadheat.evaluating import MISSING, NO_RELEVANT
-    from deadheat.precision import check_precision
-    from deadheat.ties import POLICIES
+    from deadheat.evaluation.evaluate import MISSING, NO_RELEVANT
+    from deadheat.placements.policies import POLICIES
 
     check_choice("ties", options["ties"], [policy for policy in POLICIES if policy not in without])
     check_choice("missing", options["missing"], MISSING)
@@ -135,7 +135,7 @@ def check_conventions(options: Mapping[str, Any], *, without: Collection[str] = 
 
 def passed_on(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that evaluate() takes too, under the same names."""
-    from deadheat.evaluating import OPTIONS
+    from deadheat.evaluation.evaluate import OPTIONS
 
     return {name: options[name] for name in OPTIONS}
 

@@ -19,7 +19,7 @@ from deadheat.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.report.model import Report
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "trec")

@@ -56,7 +56,7 @@ def ties(  # noqa: PLR0917 - click passes by name
     decided by the order of ties: the spread of its mean; the queries whose value depends on it, and their share; and,
     if ties were broken at random, the part of the squared standard error of the mean that would be due to that.
     """
-    from deadheat.data import Qrels, Run
+    from deadheat.data.tables import Qrels, Run
     from deadheat.profile import CUTOFFS, tie_profile
     from deadheat.report.of_profile import report_profile
 

@@ -14,7 +14,7 @@ from deadheat.cli.output import emit, format_option, output_option, prepare, pri
 from deadheat.cli.words import in_phrases, options_of
 
 if TYPE_CHECKING:
-    from deadheat.cases import Validation
+    from deadheat.benchmark.cases import Validation
 
 FORMATS = ("table", "json")
 EXAMPLES = examples(
@@ -75,8 +75,8 @@ def validate(
     Exit codes: 0 usable, warnings or not; 3 a case or a file cannot be used, such as by an expected id that is
     malformed or stands twice.
     """
-    from deadheat.cases import schema_text
-    from deadheat.report.of_cases import report_validation
+    from deadheat.benchmark.cases import schema_text
+    from deadheat.benchmark.cases.report import report_validation
 
     if schema == bool(files):
         raise click.UsageError("give files to check, or --schema to print the schema")
@@ -96,11 +96,11 @@ def validate(
 
 def _validated(paths: list[str], *, ontology: str | None, **options: str | None) -> list[Validation]:
     """Check each file, all of them against one ontology, which is read once."""
-    from deadheat.cases import validate as check
+    from deadheat.benchmark.cases import validate as check
 
     terms = None
     if ontology is not None:
-        from deadheat.ontology import read_ontology
+        from deadheat.benchmark.ontology import read_ontology
 
         terms = read_ontology(ontology)
     found = [check(path, ontology=terms, **options) for path in paths]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deadheat.arguments import generator
-from deadheat.confidence import cluster_codes
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError, did_you_mean
-from deadheat.gates._notation import QUANTITIES, Threshold, parse_all, parse_gate
-from deadheat.gates._parts import Parts
-from deadheat.gates._presets import PRESETS, SOURCES, preset_gates
-from deadheat.gates._regression import paired, regressions
-from deadheat.gates._result import Check, GateOptions, GateResult, check_flag, check_options
-from deadheat.gates._settings import GateSettings, has_settings, read_settings
-from deadheat.gates._thresholds import check_family, refuse_ends_of_totals
+from deadheat.evaluation.intervals import cluster_codes
+from deadheat.evaluation.saved import StoredMeasure, opened
+from deadheat.evaluation.strata import names_of
+from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
+from deadheat.gates.parts import Parts
+from deadheat.gates.presets import PRESETS, SOURCES, preset_gates
+from deadheat.gates.regression import paired, regressions
+from deadheat.gates.result import Check, GateOptions, GateResult, check_flag, check_options
+from deadheat.gates.settings import GateSettings, has_settings, read_settings
+from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
 from deadheat.measures import parse_measure
-from deadheat.saved import StoredMeasure, opened
-from deadheat.strata import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     import numpy as np
 
     from deadheat.arrays import IntArray
-    from deadheat.confidence import Cluster, IntervalOptions
-    from deadheat.data import Source
-    from deadheat.evaluation import Evaluation
-    from deadheat.gates._notation import Gates
-    from deadheat.gates._regression import Pairs
+    from deadheat.data.tables import Source
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.intervals import Cluster, IntervalOptions
+    from deadheat.gates.notation import Gates
+    from deadheat.gates.regression import Pairs
     from deadheat.measures import Measure
 
 __all__ = [

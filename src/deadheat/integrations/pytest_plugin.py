@@ -16,8 +16,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from deadheat.data import Source
-    from deadheat.evaluation import Evaluation
+    from deadheat.data.tables import Source
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import GateResult
 
     Checks = str | Iterable[str]
@@ -54,7 +54,7 @@ class AssertRanking:
         """
         __tracebackhide__ = True
         from deadheat.errors import DeadheatWarning
-        from deadheat.evaluation import Evaluation
+        from deadheat.evaluation.evaluation import Evaluation
         from deadheat.gates import gate
 
         is_evaluated = bool(given) and isinstance(given[0], Evaluation)
@@ -88,7 +88,7 @@ def _listed(checks: Checks) -> list[str]:
 def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import GateError
-    from deadheat.evaluating import OPTIONS, evaluate
+    from deadheat.evaluation.evaluate import OPTIONS, evaluate
     from deadheat.gates import measures_of, opened, parse_all
 
     if options.get("baseline") is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from deadheat.errors import DataError
-from deadheat.forking import check_threads
+from deadheat.io.forking import check_threads
 
 if TYPE_CHECKING:
     import os

@@ -11,6 +11,7 @@ import polars as pl
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.kinds import VALUE_COLUMN, resolve_columns
+from deadheat.io.mappings import is_broken
 from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
     check_ids_of_row,
@@ -23,7 +24,6 @@ from deadheat.io.values import (
     shown,
     value_error,
 )
-from deadheat.sources import is_broken
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

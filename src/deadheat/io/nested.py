@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.errors import FileFormatError
+from deadheat.io.mappings import VALUE, all_numbers, check_mapping
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.values import check_ids_of_row, shown, value_error
-from deadheat.sources import VALUE, all_numbers, check_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from deadheat.io.kinds import Kind
-    from deadheat.sources import Nested
+    from deadheat.io.mappings import Nested
 
 _EXPECTED = "{query_id: {doc_id: number}}"
 

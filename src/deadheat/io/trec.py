@@ -18,9 +18,9 @@ from deadheat.errors import EmptyDataError, MalformedRowError, SwappedFilesError
 from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, known_names
 from deadheat.io.lines import read_lines
+from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import HEAD, blocks, check_lines_of, misleads_polars, plain_head, refuse_binary, without_bom
 from deadheat.io.values import are_exact, holds_controls, holds_large, holds_only_numbers, shown
-from deadheat.sources import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.errors import DataError, MalformedRowError, RelevanceError, ScoreError
 from deadheat.io.kinds import VALUE_COLUMN
-from deadheat.sources import BEYOND, LARGEST_INTEGER, is_beyond
+from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, is_beyond
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

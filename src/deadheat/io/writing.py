@@ -18,9 +18,9 @@ import polars as pl
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
 from deadheat.io.formats import chosen_format
 from deadheat.io.kinds import VALUE_COLUMN
+from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.naming import LONGEST, cut
 from deadheat.io.values import CONTROL, holds_only_numbers, shown, value_error
-from deadheat.sources import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,9 +3,8 @@
 import sys
 from types import ModuleType
 
-from deadheat.measures._base import CutMeasure, Measure, measures, register
-from deadheat.measures._notation import parse_measure
 from deadheat.measures.average import AP, AR
+from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, nERR
 from deadheat.measures.counts import NumQ, NumRel, NumRet
 from deadheat.measures.custom import Custom
@@ -13,6 +12,7 @@ from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import FRP, MTRR, RR, Hit, TMHits
 from deadheat.measures.graded import GAP, Q
 from deadheat.measures.maximum import MaxRel
+from deadheat.measures.notation import parse_measure
 from deadheat.measures.preference import bpref
 from deadheat.measures.rank import MR
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec

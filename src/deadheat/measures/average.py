@@ -9,14 +9,14 @@ import numpy as np
 
 from deadheat.kernels import counts, pairwise
 from deadheat.kernels.segments import batches, ratio
-from deadheat.measures._base import CutMeasure, register
-from deadheat.measures._parameters import Choice, parameter
+from deadheat.measures.base import CutMeasure, register
 from deadheat.measures.conditional import CountConditional
+from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placement import Placements, Relevant
+    from deadheat.placements.placements import Placements, Relevant
 
 
 NORM = Choice(("R", "min", "retrieved", "retrieved_all"))

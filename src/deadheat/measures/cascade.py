@@ -10,14 +10,14 @@ import numpy as np
 from deadheat.errors import MeasureError
 from deadheat.kernels import cascade
 from deadheat.kernels.segments import ratio, scan_before
-from deadheat.measures._base import CutMeasure, register
-from deadheat.measures._gains import LARGEST_POWER, exp2_minus_one, ideal_rank
-from deadheat.measures._parameters import Call, Number, parameter
+from deadheat.measures.base import CutMeasure, register
 from deadheat.measures.discounted import scale_top
+from deadheat.measures.gains import LARGEST_POWER, exp2_minus_one, ideal_rank
+from deadheat.measures.parameters import Call, Number, parameter
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.placement import Placements
+    from deadheat.placements.placements import Placements
 
 
 STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})

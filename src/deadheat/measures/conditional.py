@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.kernels import counts
-from deadheat.measures._base import CutMeasure
+from deadheat.measures.base import CutMeasure
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placement import Placements, Relevant
+    from deadheat.placements.placements import Placements, Relevant
 
 
 class CountConditional(RelevanceMeasure, CutMeasure):

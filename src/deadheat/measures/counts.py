@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.measures._base import Measure, register
+from deadheat.measures.base import Measure, register
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
-    from deadheat.placement import Placements
+    from deadheat.placements.placements import Placements
 
 
 class Count(Measure):

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from deadheat.errors import MeasureError
-from deadheat.measures._base import ALIASES, REGISTRY, CutMeasure
-from deadheat.measures._parameters import Cutoff, parameter
+from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure
+from deadheat.measures.parameters import Cutoff, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from deadheat.arrays import FloatArray
-    from deadheat.placement import Placements
+    from deadheat.placements.placements import Placements
 
 
 class Name:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from deadheat import ties
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
 from deadheat.kernels.segments import ratio
-from deadheat.measures._base import CutMeasure, register
-from deadheat.measures._gains import DISCOUNT, GAIN, gain_moments, gains_of, ideal_gains, ideal_rank, weights_of
-from deadheat.measures._parameters import Flag, Gains, Number, parameter
+from deadheat.measures.base import CutMeasure, register
+from deadheat.measures.gains import DISCOUNT, GAIN, gain_moments, gains_of, ideal_gains, ideal_rank, weights_of
+from deadheat.measures.parameters import Flag, Gains, Number, parameter
 from deadheat.measures.top import REL
+from deadheat.placements import policies
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray
-    from deadheat.placement import Placements
+    from deadheat.placements.placements import Placements
 
 
 class WeightedMeasure(CutMeasure):
@@ -113,7 +113,7 @@ class DCG(WeightedMeasure):
         if not isinstance(self.gain, Gains):
             return super().extremes(placements)
         key = self.gains(placements)[1]
-        low, high = (self.mean(ties.arrange(placements, key, best=best)) for best in (False, True))
+        low, high = (self.mean(policies.arrange(placements, key, best=best)) for best in (False, True))
         return low, high
 
 

@@ -12,13 +12,13 @@ from deadheat.arrays import run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.segments import ratio
-from deadheat.measures._base import CutMeasure, register
-from deadheat.measures._parameters import Choice, parameter
+from deadheat.measures.base import CutMeasure, register
+from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placement import Placements
+    from deadheat.placements.placements import Placements
 
 
 class FirstMeasure(RelevanceMeasure, CutMeasure):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.kernels.segments import scan_before
-from deadheat.measures._base import CutMeasure, register
+from deadheat.measures.base import CutMeasure, register
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.placement import Placements
+    from deadheat.placements.placements import Placements
 
 
 @register

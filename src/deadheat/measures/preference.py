@@ -10,12 +10,12 @@ import numpy as np
 from deadheat.arrays import run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures._base import register
+from deadheat.measures.base import register
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
-    from deadheat.placement import Placements
+    from deadheat.placements.placements import Placements
 
 
 @register

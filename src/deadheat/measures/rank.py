@@ -10,15 +10,15 @@ import numpy as np
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
 from deadheat.kernels.segments import ratio
-from deadheat.measures._base import register
-from deadheat.measures._gains import gain_moments
-from deadheat.measures._parameters import Choice, parameter
+from deadheat.measures.base import register
 from deadheat.measures.conditional import CountConditional
 from deadheat.measures.first import last_rank
+from deadheat.measures.gains import gain_moments
+from deadheat.measures.parameters import Choice, parameter
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placement import Placements, Relevant
+    from deadheat.placements.placements import Placements, Relevant
 
 
 @register

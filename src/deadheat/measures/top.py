@@ -10,12 +10,12 @@ import numpy as np
 
 from deadheat.kernels import counts
 from deadheat.kernels.segments import ratio
-from deadheat.measures._base import CutMeasure, Measure, register
-from deadheat.measures._parameters import Choice, Number, parameter
+from deadheat.measures.base import CutMeasure, Measure, register
+from deadheat.measures.parameters import Choice, Number, parameter
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.placement import Placements, Relevant
+    from deadheat.placements.placements import Placements, Relevant
 
 
 REL = "lowest relevance that counts as relevant"

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.data import Qrels, Run
+from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError
-from deadheat.evaluating import evaluate
-from deadheat.profile._result import Cut, Decided, LargestTie, Spread, TieProfile, WorstQuery
-from deadheat.profile._scores import find_decimals, find_grid, find_levels, group_scores
+from deadheat.evaluation.evaluate import evaluate
+from deadheat.profile.result import Cut, Decided, LargestTie, Spread, TieProfile, WorstQuery
+from deadheat.profile.scores import find_decimals, find_grid, find_levels, group_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from deadheat.arrays import IntArray
-    from deadheat.data import Source
-    from deadheat.measures._notation import MeasureLike
-    from deadheat.profile._scores import Groups
-    from deadheat.scores import Scores
+    from deadheat.data.tables import Source
+    from deadheat.evaluation.scores import Scores
+    from deadheat.measures.notation import MeasureLike
+    from deadheat.profile.scores import Groups
 
 __all__ = ["Cut", "Decided", "LargestTie", "Spread", "TieProfile", "WorstQuery", "tie_profile"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.confidence import PROPORTION
-from deadheat.facts import TOP
+from deadheat.evaluation.facts import TOP
+from deadheat.evaluation.intervals import PROPORTION
 from deadheat.io.values import counted
 from deadheat.report.model import Fact, Share
 from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell, three
@@ -13,11 +13,11 @@ from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell, three
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from deadheat.comparison import Pair
-    from deadheat.confidence import Interval
-    from deadheat.evaluation import Conventions, Evaluation
+    from deadheat.comparison.comparison import Pair
+    from deadheat.data.precision import ScorePrecision
+    from deadheat.evaluation.evaluation import Conventions, Evaluation
+    from deadheat.evaluation.intervals import Interval
     from deadheat.measures import Measure
-    from deadheat.precision import ScorePrecision
 
 NOTABLE = 0.1  # share of unjudged documents that a report mentions
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised

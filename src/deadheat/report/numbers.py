@@ -12,8 +12,8 @@ from deadheat.report.model import Bar, Marked, PValue, Share, Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from deadheat.comparison import Pair
-    from deadheat.confidence import Interval
+    from deadheat.comparison.comparison import Pair
+    from deadheat.evaluation.intervals import Interval
     from deadheat.report.model import Cell
 
 DIGITS = 4

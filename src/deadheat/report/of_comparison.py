@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat import arguments
-from deadheat.comparison import Pair
-from deadheat.confidence import FEWEST, KNOWN
+from deadheat.comparison.comparison import Pair
+from deadheat.comparison.planning import n_units
+from deadheat.evaluation.intervals import FEWEST, KNOWN
+from deadheat.evaluation.strata import keys_of, label
 from deadheat.io.values import counted
-from deadheat.planning import n_units
 from deadheat.report.bars import bars
 from deadheat.report.conventions import (
     COUNTED,
@@ -30,13 +31,12 @@ from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units, thre
 from deadheat.report.of_systems import MEASURE, SYSTEM, Part, counts_vary, level, list_systems, systems_as_data
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
-from deadheat.strata import keys_of, label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from deadheat.comparison import Comparison, Design
-    from deadheat.confidence import Interval
+    from deadheat.comparison.comparison import Comparison, Design
+    from deadheat.evaluation.intervals import Interval
     from deadheat.measures import Measure
     from deadheat.report.model import Bar, Cell
 

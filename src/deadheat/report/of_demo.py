@@ -9,7 +9,7 @@ from deadheat.report.model import Column, Fact, Report, Row, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
 
 RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 EXACT = list(RULES).index("expected")

@@ -28,8 +28,8 @@ from deadheat.report.totals import count, reported, tell_counts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from deadheat.confidence import Interval, IntervalOptions
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.intervals import Interval, IntervalOptions
     from deadheat.report.of_strata import Grouping
     from deadheat.report.score_tables import Part
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from deadheat.confidence import FEWEST
+from deadheat.evaluation.intervals import FEWEST
 from deadheat.io.values import counted
 from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT, estimated_by
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Table, p_value
@@ -16,7 +16,7 @@ from deadheat.report.numbers import BOOTSTRAPS, MARK, QUERY, format_cell, three,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import Check, GateResult
     from deadheat.report.model import Cell
 

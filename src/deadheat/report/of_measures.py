@@ -7,8 +7,8 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from deadheat.guide import USES, reading
 from deadheat.measures import measures
+from deadheat.measures.guide import USES, reading
 from deadheat.report.as_trec import NAMES
 from deadheat.report.docs import read_doc
 from deadheat.report.model import Column, Fact, Report, Row, Table, Words
@@ -16,8 +16,8 @@ from deadheat.report.model import Column, Fact, Report, Row, Table, Words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deadheat.guide import Reading, Use
     from deadheat.measures import Measure
+    from deadheat.measures.guide import Reading, Use
 
 MEASURE = Column("measure", "measure")
 

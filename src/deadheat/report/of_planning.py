@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadheat import stats
-from deadheat.confidence import FEWEST
+from deadheat.comparison.planning import n_units
+from deadheat.evaluation.intervals import FEWEST
+from deadheat.evaluation.strata import keys_of, label
 from deadheat.io.values import counted
-from deadheat.planning import n_units
 from deadheat.report.model import Column, Fact, Row, Table, p_value
 from deadheat.report.numbers import three
 from deadheat.report.of_comparison import name_of
-from deadheat.strata import keys_of, label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from polars import DataFrame
 
-    from deadheat.comparison import Comparison, Pair
+    from deadheat.comparison.comparison import Comparison, Pair
 
     Parts = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 

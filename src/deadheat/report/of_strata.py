@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deadheat.evaluation.strata import NONE, label, order
 from deadheat.io.values import counted
 from deadheat.report.model import Column, Fact, Row, Table
 from deadheat.report.numbers import MARK, three
-from deadheat.strata import NONE, label, order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from deadheat.strata import Strata
+    from deadheat.evaluation.strata import Strata
 
 MEASURE = Column("measure", "measure")
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))

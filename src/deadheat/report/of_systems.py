@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from deadheat.confidence import KNOWN
+from deadheat.evaluation.intervals import KNOWN
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Row, Span, Table
 from deadheat.report.score_tables import level_heading
@@ -16,7 +16,7 @@ from deadheat.report.totals import TOTAL, as_cell, mean_heading, reported, repor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deadheat.comparison import Comparison, Pair
+    from deadheat.comparison.comparison import Comparison, Pair
     from deadheat.measures import Measure
     from deadheat.report.model import Cell
 

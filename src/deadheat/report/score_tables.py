@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from deadheat.confidence import KNOWN
+from deadheat.evaluation.intervals import KNOWN
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Marked, Row, Span, Table
 from deadheat.report.totals import TOTAL, as_cell, count, mean_heading
@@ -14,12 +14,12 @@ from deadheat.report.totals import TOTAL, as_cell, count, mean_heading
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from deadheat.confidence import Interval, IntervalOptions
-    from deadheat.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.intervals import Interval, IntervalOptions
+    from deadheat.evaluation.scores import Scores
+    from deadheat.evaluation.strata import Strata
     from deadheat.measures import Measure
     from deadheat.report.model import Bar, Cell
-    from deadheat.scores import Scores
-    from deadheat.strata import Strata
 
 MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
 SPREAD = (Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))
@@ -78,7 +78,7 @@ def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[
     options : IntervalOptions or None
         None if no intervals are wanted.
     """
-    from deadheat.strata import keys_of, order
+    from deadheat.evaluation.strata import keys_of, order
 
     found = [{} if options is None else of_run.intervals(**options) for of_run in strata]
     return [
@@ -276,7 +276,7 @@ def _labels_of_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strat
     ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
     if not strata:
         return dict.fromkeys(ids, ())
-    from deadheat.strata import keys_of, order
+    from deadheat.evaluation.strata import keys_of, order
 
     found = {
         query: keys_of(stratum)

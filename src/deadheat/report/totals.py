@@ -11,11 +11,11 @@ from deadheat.report.model import Column, Fact
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from deadheat.comparison import Comparison, Pair
-    from deadheat.confidence import Interval
+    from deadheat.comparison.comparison import Comparison, Pair
+    from deadheat.evaluation.intervals import Interval
+    from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure
     from deadheat.report.model import Cell
-    from deadheat.scores import Scores
 
     T = TypeVar("T", Pair, Interval)
 

@@ -3,10 +3,9 @@
 A column is a measure of one system, or a difference of two. All columns are computed together, and share resamples.
 """
 
-from deadheat.stats._checks import ALTERNATIVES
+from deadheat.stats.checks import ALTERNATIVES
 from deadheat.stats.corrections import CORRECTIONS, adjust, significant
 from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
-from deadheat.stats.flips import Flip, flip
 from deadheat.stats.intervals import METHODS, interval_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
 from deadheat.stats.proportions import proportion_bounds
@@ -14,7 +13,6 @@ from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.stats.significance import CLUSTERED, TESTS, Significance, p_values
 from deadheat.stats.skewness import is_doubtful, skewness
-from deadheat.stats.sums import Distribution
 from deadheat.stats.units import NEGLIGIBLE
 
 __all__ = [
@@ -25,15 +23,12 @@ __all__ = [
     "METHODS",
     "NEGLIGIBLE",
     "TESTS",
-    "Distribution",
     "Equivalence",
-    "Flip",
     "Significance",
     "adjust",
     "bootstrap_means",
     "detectable_difference",
     "equivalent",
-    "flip",
     "interval_bounds",
     "is_doubtful",
     "no_worse",

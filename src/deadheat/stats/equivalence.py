@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.errors import ParameterError
-from deadheat.stats import _checks
+from deadheat.stats import checks
 from deadheat.stats.corrections import significant
 from deadheat.stats.intervals import t_bounds
 from deadheat.stats.significance import t_tail
@@ -77,7 +77,7 @@ def no_worse(
     >>> bool(found.is_shown[0]), round(float(found.low[0]), 4)
     (True, -0.0151)
     """
-    values = _checks.matrix("differences", differences)
+    values = checks.matrix("differences", differences)
     return _against_margin(
         values, _margins(margin, values, allow_zero=True), confidence_level, cluster, both_sides=False
     )
@@ -119,7 +119,7 @@ def equivalent(
     >>> bool(found.is_shown[0]), round(float(found.high[0]), 4)
     (False, 0.0151)
     """
-    values = _checks.matrix("differences", differences)
+    values = checks.matrix("differences", differences)
     return _against_margin(
         values, _margins(margin, values, allow_zero=False), confidence_level, cluster, both_sides=True
     )
@@ -143,7 +143,7 @@ def _against_margin(
 ) -> Equivalence:
     level = arguments.level("confidence_level", confidence_level)
     found, low, high = np.full((3, values.shape[1]), np.nan)
-    for units in units_of(values, _checks.clusters(cluster, len(values))):
+    for units in units_of(values, checks.clusters(cluster, len(values))):
         if units.n_units < 2:
             continue
         means, errors, freedom = units.means, units.standard_errors, units.n_units - 1

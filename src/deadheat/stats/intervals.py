@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.errors import check_choice
-from deadheat.stats import _checks
+from deadheat.stats import checks
 from deadheat.stats.resampling import check_means, resampled_means
 from deadheat.stats.units import ROUNDING, units_of
 
@@ -79,8 +79,8 @@ def interval_bounds(
     check_choice("method", method, METHODS)
     level = arguments.level("confidence_level", confidence_level)
     n_resamples = arguments.resamples(n_resamples)
-    values = _checks.matrix("values", values)
-    codes = _checks.clusters(cluster, len(values))
+    values = checks.matrix("values", values)
+    codes = checks.clusters(cluster, len(values))
     bounds = np.full((2, values.shape[1]), np.nan)
     if means is None and method != "t":
         means = resampled_means(values, n_resamples=n_resamples, cluster=codes, rng=rng)
@@ -125,9 +125,9 @@ def standard_errors(values: ArrayLike, *, cluster: ArrayLike | None = None) -> F
     >>> standard_errors([[0.0], [1.0], [0.0], [1.0]], cluster=[0, 0, 1, 1]).tolist()
     [0.0]
     """
-    values = _checks.matrix("values", values)
+    values = checks.matrix("values", values)
     found = np.full(values.shape[1], np.nan)
-    for units in units_of(values, _checks.clusters(cluster, len(values))):
+    for units in units_of(values, checks.clusters(cluster, len(values))):
         if units.n_units > 1:
             found[units.columns] = units.standard_errors
     return found

@@ -6,7 +6,7 @@ import math
 
 from deadheat import arguments
 from deadheat.errors import ParameterError
-from deadheat.stats import _checks
+from deadheat.stats import checks
 
 MAX_QUERIES = 10**9
 BISECTIONS = 64  # beyond what float64 can tell apart
@@ -54,7 +54,7 @@ def power(
     if not arguments.is_number(difference) or not math.isfinite(difference):
         msg = f"difference must be a finite number, got {difference!r}"
         raise ParameterError(msg)
-    _checks.alternative(alternative)
+    checks.alternative(alternative)
     ratio = difference / arguments.positive("std", std)
     n_queries = arguments.count("n_queries", n_queries, low=2)
     return _power(ratio, n_queries, 1 - arguments.level("confidence_level", confidence_level), alternative)
@@ -100,7 +100,7 @@ def sample_size(
     199
     """
     alpha = check_power(power, confidence_level)
-    _checks.alternative(alternative)
+    checks.alternative(alternative)
     towards = -1.0 if alternative == "less" else 1.0
     possible = arguments.is_number(difference) and math.isfinite(difference)
     if not possible or difference == 0 or (alternative != "two-sided" and difference * towards < 0):
@@ -161,7 +161,7 @@ def detectable_difference(
     """
     alpha = check_power(power, confidence_level)
     std, n_queries = arguments.positive("std", std), arguments.count("n_queries", n_queries, low=2)
-    sided = "two-sided" if _checks.alternative(alternative) == "two-sided" else "greater"
+    sided = "two-sided" if checks.alternative(alternative) == "two-sided" else "greater"
     low, high = 0.0, 1.0
     while _power(high, n_queries, alpha, sided) < power:
         high *= 2

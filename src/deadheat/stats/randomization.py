@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.errors import ParameterError
-from deadheat.stats import _checks
+from deadheat.stats import checks
 from deadheat.stats.resampling import sign_flip_sums
 from deadheat.stats.units import ROUNDING, unit_sums
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.stats._checks import Alternative
+    from deadheat.stats.checks import Alternative
 
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
 PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
@@ -150,12 +150,12 @@ def tukey_p_values(
     >>> (tukey_p_values(values, rng=1) < 0.05).tolist()
     [[False, False, True], [False, False, True], [True, True, False]]
     """
-    values = _checks.matrix("values", values)
+    values = checks.matrix("values", values)
     if values.shape[1] < 2:
         msg = f"values must have a column for each of two or more systems, got {values.shape[1]}"
         raise ParameterError(msg)
     n_resamples = arguments.resamples(n_resamples)
-    codes = _checks.clusters(cluster, len(values))
+    codes = checks.clusters(cluster, len(values))
     complete = ~np.isnan(values).any(axis=1)
     units, _ = unit_sums(values[complete], None if codes is None else codes[complete])
     ranges = np.sort(_permuted_ranges(units, n_resamples, arguments.generator(rng)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from deadheat.arguments import generator, resamples
 from deadheat.errors import ParameterError
-from deadheat.stats._checks import clusters, matrix
+from deadheat.stats.checks import clusters, matrix
 from deadheat.stats.units import ROUNDING, units_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.errors import ParameterError, check_choice
-from deadheat.stats import _checks
+from deadheat.stats import checks
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
 from deadheat.stats.units import NEGLIGIBLE, ROUNDING, units_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.stats._checks import Alternative
+    from deadheat.stats.checks import Alternative
 
 TESTS = ("randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign")
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off
@@ -101,10 +101,10 @@ def p_values(
     ([0.25, 1.0], [True, True])
     """
     check_choice("test", test, TESTS)
-    side = _checks.alternative(alternative)
+    side = checks.alternative(alternative)
     n_resamples = arguments.resamples(n_resamples)
-    differences = _checks.matrix("differences", differences)
-    codes = _checks.clusters(cluster, len(differences))
+    differences = checks.matrix("differences", differences)
+    codes = checks.clusters(cluster, len(differences))
     if codes is not None and test not in CLUSTERED:
         msg = f"cluster is for the tests {', '.join(map(repr, CLUSTERED))}, got test={test!r}"
         raise ParameterError(msg)

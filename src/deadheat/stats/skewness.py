@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.errors import check_choice
-from deadheat.stats import _checks
+from deadheat.stats import checks
 from deadheat.stats.units import units_of
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def skewness(values: ArrayLike, *, cluster: ArrayLike | None = None) -> tuple[Fl
     >>> found.round(3).tolist(), n_units.tolist()
     ([1.732, 0.0], [3, 3])
     """
-    given = _checks.matrix("values", values)
+    given = checks.matrix("values", values)
     found, n_units = np.full(given.shape[1], np.nan), np.zeros(given.shape[1], np.int64)
-    for units in units_of(given, _checks.clusters(cluster, len(given))):
+    for units in units_of(given, checks.clusters(cluster, len(given))):
         n_units[units.columns] = n = units.n_units
         if n < 3:
             continue

@@ -1,0 +1,76 @@
+# The public names. Lines that import names are read when the program runs, too: one line each.
+
+import deadheat.measures as _measures
+from deadheat.benchmark.bench import bench
+from deadheat.benchmark.cases import Cases, read_cases
+from deadheat.benchmark.collection import Collection, read_collection
+from deadheat.benchmark.ontology import Ontology, read_ontology
+from deadheat.benchmark.result import BenchResult
+from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile
+from deadheat.comparison.compare import compare, compare_evaluations
+from deadheat.comparison.comparison import Comparison, Pair
+from deadheat.data.queries import Queries
+from deadheat.data.tables import Qrels, Run, read_qrels, read_run
+from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.evaluation.evaluate import evaluate
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.saved import load_evaluation
+from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.strata import Strata
+from deadheat.gates import GateResult, gate
+from deadheat.io.limits import max_decompressed
+from deadheat.measures import *  # noqa: F403 - every measure is public
+from deadheat.measures import measures
+from deadheat.placements.place import place
+from deadheat.placements.placements import Placements
+from deadheat.profile import TieProfile, tie_profile
+from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
+
+__version__: str
+
+__all__ = [
+    "BM25",
+    "BenchResult",
+    "Cases",
+    "Collection",
+    "Comparison",
+    "DeadheatError",
+    "DeadheatWarning",
+    "Embedding",
+    "Evaluation",
+    "GateResult",
+    "Hits",
+    "Interval",
+    "Ontology",
+    "Pair",
+    "Placements",
+    "Qrels",
+    "Queries",
+    "Retriever",
+    "Run",
+    "RunFile",
+    "Scores",
+    "Strata",
+    "TieComplexity",
+    "TieOrders",
+    "TieProfile",
+    "bench",
+    "compare",
+    "compare_evaluations",
+    "evaluate",
+    "gate",
+    "load_evaluation",
+    "max_decompressed",
+    "measures",
+    "place",
+    "read_cases",
+    "read_collection",
+    "read_ontology",
+    "read_qrels",
+    "read_run",
+    "tie_complexity",
+    "tie_orders",
+    "tie_profile",
+]
+__all__ += _measures.__all__  # pyright: ignore[reportFunctionMemberAccess] - it takes the package for its function

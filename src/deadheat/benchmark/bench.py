@@ -1,0 +1,310 @@
+"""bench(): every retriever on every set of cases."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deadheat.arguments import count, generator, whole
+from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
+from deadheat.benchmark.evaluating import evaluate_part
+from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
+from deadheat.benchmark.ontology import KINDS, Ontology, read_ontology
+from deadheat.benchmark.parts import check_by, check_cluster, check_expected, count_verbatim, parts_of
+from deadheat.benchmark.result import BenchResult, Key, Settings
+from deadheat.benchmark.retrievers import RunFile, described, identity, make_retrievers
+from deadheat.benchmark.searching import Search
+from deadheat.benchmark.store import Store
+from deadheat.benchmark.summary import summarise
+from deadheat.comparison.compare import check_design, compare_evaluations
+from deadheat.comparison.comparison import Design
+from deadheat.errors import DeadheatWarning, ParameterError, SourceTypeError, check_choice
+from deadheat.measures import MaxRel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+
+    from deadheat.benchmark.parts import Part
+    from deadheat.benchmark.retrievers import Retriever
+    from deadheat.comparison.comparison import Comparison
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.measures import Measure
+
+LARGE = 1_000_000  # bytes of a file, above which reading it takes so long that one wants to know
+
+
+def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
+    cases: object,
+    collection: Collection | str | Path,
+    retrievers: object = ("bm25",),
+    measures: object = None,
+    k: int = 50,
+    output: str | Path | None = None,
+    rng: np.random.Generator | int | None = 0,
+    *,
+    at: Sequence[int] | None = None,
+    by: str | Sequence[str] = (),
+    ontology: Ontology | str | Path | None = None,
+    kind: str = "lin",
+    synonyms: str = "exact",
+    baseline: str | None = None,
+    limit: int | None = None,
+    cluster: str | Mapping[str, object] | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    method: str = "auto",
+    progress: Callable[[str], None] | None = None,
+) -> BenchResult:
+    """Run retrievers on labelled cases, and compare them; each set and each language by itself.
+
+    Parameters
+    ----------
+    cases : Cases, path, sequence of them, or mapping of name to one
+    collection : Collection or path
+        The documents that are searched.
+    retrievers : mapping of str to retriever, sequence of retrievers, or one, default "bm25"
+        "bm25" (also with options), a path of a run file, a model's name or folder, a function ``f(texts, k)`` that
+        returns ``{doc_id: score}`` for each text, or an object with name, index and search (see `Retriever`).
+    measures : measure or sequence of measures, optional
+        By default RR, and Hit, nDCG, R, P, AP(norm='min') and, with an ontology, MaxRel at the cutoffs `at`.
+    k : int, default 50
+        Documents for each text; those that tie with the k-th one stay, so that ties are evaluated exactly.
+    output : path, optional
+        A folder for runs, evaluations and a report. Runs that are finished there, of the same retriever, texts,
+        documents and `k`, are not made again, but for those of functions and objects without a ``key``. Evaluations
+        and report are those of the last call: evaluations of the call before it that it has not made are removed.
+        One call at a time works in a folder, and no file is replaced that was not written by one.
+    rng : numpy.random.Generator or int, default 0
+        Of intervals and tests.
+    at : sequence of int, optional
+        Cutoffs of the default measures: 1, 3, 5 and 10.
+    by : str or sequence of str, optional
+        Columns of strata that the reports show: "difficulty", "category" or "domain"; of several, every combination.
+        By default the report in `output` shows each column that has labels, and the screen none.
+    ontology : Ontology or path, optional
+        MaxRel is then on its judgments: the highest similarity of a retrieved document to an expected one.
+    kind : str, default "lin"
+        Of similarity.
+    synonyms : {"exact", "all", "none"}, default "exact"
+        Which synonyms count, as for :func:`read_collection`; of a `Collection` they are chosen already.
+    baseline : str, optional
+        Name of the retriever that all others are compared with; by default every pair is compared.
+    limit : int, optional
+        A quick look at the first cases of each set and language; kept apart from full results.
+    cluster : {"expected_ids", "text", "difficulty", "category", "domain"} or mapping of case id to cluster, optional
+        What cases share that are not independent: it is resampled whole. "expected_ids": cases that share one.
+    test, correction, alternative, confidence_level, n_resamples, method
+        As for :func:`compare`.
+    progress : callable, optional
+        Called with a line of text about each step.
+
+    Returns
+    -------
+    BenchResult
+
+    Raises
+    ------
+    ParameterError
+        An option is not known.
+    DataError
+        Cases or collection cannot be used, or are not of the same ids; or `output` holds other files of these names, or
+        is in use by another call.
+    """
+    k = count("k", k)
+    check_choice("kind", kind, KINDS)
+    check_cluster(cluster)
+    _check_collection(collection, synonyms)
+    tell = progress or (lambda _: None)
+    chosen = measures_of(measures, at, has_ontology=ontology is not None)
+    check_depth(chosen, k)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DeadheatWarning)
+        systems = make_retrievers(retrievers)
+    # the name of a retriever with that of a file; what libraries warn of while they are loaded is nothing to tell
+    confused = [str(one.message) for one in caught if issubclass(one.category, DeadheatWarning)]
+    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, _seed(rng))
+    _check_design(design, list(systems), has_clusters=cluster is not None)
+    parts = parts_of(cases, limit)
+    strata = check_by(by, parts) if by else ()
+    _check_parts(parts, systems, cluster)
+    documents, terms = _read(collection, ontology, synonyms, tell)
+    settings = Settings(
+        collection=documents.name,
+        n_documents=len(documents.ids),
+        k=k,
+        measures=chosen,
+        design=design,
+        cluster=cluster,
+        limit=limit,
+        ontology=None if terms is None else repr(terms).strip("<>"),
+        kind=kind,
+        by=strata,
+        systems={name: described(one) for name, one in systems.items()},
+    )
+    graded = [one for one in chosen if isinstance(one, MaxRel)]
+    notes = [*confused, *check_expected(parts, documents, terms if graded else None)]
+    if terms is not None and not graded:
+        notes.append(f"the ontology changes nothing: only MaxRel is on it; add {_max_rel(chosen, k)} to the measures")
+    chance = _chance(parts, terms, graded, kind)
+    store = None if output is None else Store(output, limit)
+    with nullcontext() if store is None else store.held(parts, systems, k):
+        search = partial(Search, documents=documents, k=k, store=store, tell=tell)
+        runs = _run_all(systems, parts, search, settings, terms)
+        result = BenchResult(
+            evaluations=runs.evaluations,
+            comparisons=_compare(runs.evaluations, parts, design, cluster),
+            parts={(part.name, part.language): part for part in parts},
+            retrievers=tuple(systems),
+            settings=settings,
+            chance=chance,
+            verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
+            reused=tuple(runs.reused),
+            notes=tuple(dict.fromkeys([*notes, *runs.notes])),
+        )
+        for note in result.notes:
+            warnings.warn(note, DeadheatWarning, stacklevel=2)
+        if store is not None:
+            _save(result, store, documents, systems)
+    return result
+
+
+@dataclass
+class _Runs:
+    """What came of all runs: their evaluations, which of them were finished before, and what is to be said of ids."""
+
+    evaluations: dict[Key, Evaluation] = field(default_factory=dict)
+    reused: list[Key] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def _run_all(
+    systems: Mapping[str, Retriever],
+    parts: Sequence[Part],
+    search: Callable[..., Search],
+    settings: Settings,
+    ontology: Ontology | None,
+) -> _Runs:
+    """Search and evaluate: one retriever after the other, each on every part."""
+    measures, kind = settings.measures, settings.kind
+    runs = _Runs()
+    for name, system in systems.items():
+        own = search(name, system)
+        for part in parts:
+            key = Key(part.name, part.language, name)
+            found, is_old = own.run(part)
+            runs.reused += [key] * is_old
+            runs.evaluations[key], said = evaluate_part(part, found, measures, name=name, ontology=ontology, kind=kind)
+            runs.notes += said
+    return runs
+
+
+def _save(result: BenchResult, store: Store, documents: Collection, retrievers: Mapping[str, Retriever]) -> None:
+    for key, evaluation in result.evaluations.items():
+        part = result.parts[key[:2]]
+        store.save(part, evaluation, result.interval_options(part))
+    store.finish(result.report(), summarise(result, documents, retrievers))
+
+
+def _max_rel(measures: Sequence[Measure], k: int) -> MaxRel:
+    """Return a MaxRel that goes with other measures: at the deepest of their cutoffs, or at 10."""
+    return MaxRel(cutoff=max(map(cutoff_of, measures)) or min(k, 10))
+
+
+def _seed(rng: np.random.Generator | int | None) -> int:
+    """Return a seed, drawn if none was given: intervals in tables and files are then the same."""
+    number = whole(rng)
+    return int(generator(rng).integers(1 << 32)) if number is None or number < 0 else number
+
+
+def _check_collection(collection: object, synonyms: str) -> None:
+    """Refuse what is no collection, and a choice of synonyms that comes too late."""
+    check_choice("synonyms", synonyms, SYNONYMS)
+    if not isinstance(collection, Collection | Ontology | str | os.PathLike):
+        msg = f"collection must be a Collection or a path, got {type(collection).__name__}"
+        raise SourceTypeError(msg)
+    if isinstance(collection, Collection) and synonyms != "exact":
+        msg = f"synonyms={synonyms!r} is for a collection that is read here, got a Collection: give its path"
+        raise ParameterError(msg)
+
+
+def _check_parts(
+    parts: Sequence[Part], systems: Mapping[str, Retriever], cluster: str | Mapping[str, object] | None
+) -> None:
+    """Refuse columns without labels, keys that JSON cannot hold and run files that lack a part, before any search."""
+    for part in parts:
+        part.clusters(cluster)
+    for system in systems.values():
+        identity(system)
+        if isinstance(system, RunFile):
+            for part in parts:
+                system.look_up([case.case_id for case in part.cases], of=str(part))
+
+
+def _check_design(design: Design, names: list[str], *, has_clusters: bool) -> None:
+    """Refuse options of intervals and tests before anything is searched."""
+    if design.baseline is not None:
+        check_choice("baseline", design.baseline, names)
+    names = names if len(names) > 1 else [*names, ""]  # a single one is compared with none
+    check_design(design, names, has_clusters=has_clusters)
+
+
+def _compare(
+    evaluations: Mapping[Key, Evaluation],
+    parts: Sequence[Part],
+    design: Design,
+    cluster: str | Mapping[str, object] | None,
+) -> dict[tuple[str, str], Comparison]:
+    """Compare the retrievers within each part; nothing, if there is only one."""
+    found = {}
+    for part in parts:
+        own = {key.retriever: one for key, one in evaluations.items() if key[:2] == (part.name, part.language)}
+        if len(own) > 1:
+            found[part.name, part.language] = compare_evaluations(own, **vars(design), cluster=part.clusters(cluster))
+    return found
+
+
+def _read(
+    collection: Collection | str | Path,
+    ontology: Ontology | str | Path | None,
+    synonyms: str,
+    tell: Callable[[str], None],
+) -> tuple[Collection, Ontology | None]:
+    """Read the documents and the ontology, which may be one file."""
+    for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | os.PathLike)):
+        if Path(path).is_file() and (path == str(ontology) or Path(path).stat().st_size > LARGE):
+            tell(f"reading {path}")
+    terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
+    if isinstance(collection, Collection):
+        return collection, terms
+    is_same = terms is not None and not isinstance(ontology, Ontology) and str(collection) == str(ontology)
+    return read_collection(terms if is_same and terms is not None else collection, synonyms=synonyms), terms
+
+
+def _chance(
+    parts: Sequence[Part], ontology: Ontology | None, measures: Sequence[Measure], kind: str
+) -> dict[tuple[str, str], dict[str, float]]:
+    """Return what random rankings of all terms have, by MaxRel measure that has a cutoff.
+
+    A part of which the ontology has no expected id is refused here, before anything is searched.
+    """
+    if ontology is None or not measures:
+        return {}
+    cut = [one for one in measures if cutoff_of(one)]
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for part in parts:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeadheatWarning)  # `check_expected` has named the ids that it lacks
+            of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=[cutoff_of(one) for one in cut])
+        if cut:
+            found[part.name, part.language] = {str(one): of_part.max_rel[cutoff_of(one)] for one in cut}
+    return found

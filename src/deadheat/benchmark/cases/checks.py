@@ -1,0 +1,172 @@
+"""What no schema sees: labels that are missing, texts that repeat, the language, and how much a set can show."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from deadheat.benchmark.cases.documents import FIELDS
+from deadheat.benchmark.cases.findings import Finding, listed_lines
+from deadheat.benchmark.cases.language import NAMES, code_of, guess, known, strangers
+from deadheat.benchmark.cases.model import LABELS, SMALL
+from deadheat.benchmark.cases.reading import label
+from deadheat.errors import did_you_mean
+from deadheat.io.values import counted, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deadheat.benchmark.cases.documents import Document
+    from deadheat.benchmark.cases.model import Case, Cases
+
+STANDARD = 200  # cases: fewer are good for development, and fewer than `SMALL` for a quick check
+_HOW_TO_LABEL = {
+    "difficulty": "Let people rate it easy, medium or hard: results can then be told apart by it.",
+    "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be told apart by it.",
+    "domain": "Name the part of the collection that the case is about: results can then be told apart by it.",
+}
+
+
+def half_width(n: int) -> float:
+    """Return half the width of a 95% interval of a mean of `n` values from 0 to 1, at worst: half are 0, half 1.
+
+    Examples
+    --------
+    >>> [round(half_width(n), 2) for n in (9, 50, 200, 500)]
+    [0.33, 0.14, 0.07, 0.04]
+    """
+    return 1.96 * 0.5 / math.sqrt(n)
+
+
+def check_fields(document: Document) -> Iterator[Finding]:
+    """Give the fields that nothing reads."""
+    lines: dict[str, list[int]] = {}
+    for row, line in zip(document.rows, document.lines, strict=True):
+        for name in row:
+            if name not in FIELDS or (name == "hpo_domain" and label(row.get("domain")) is not None):
+                lines.setdefault(name, []).append(line)
+    for name, own in lines.items():
+        message = f"field {name!r} is not read{_in_cases(own)}"
+        near = did_you_mean(name, FIELDS).strip() if name not in FIELDS else "Keep one of domain and hpo_domain."
+        yield _about("unread_field", document, message, near, own[:1])
+    yield from _beside_cases(document)
+
+
+def _beside_cases(document: Document) -> Iterator[Finding]:
+    """Give the keys of a JSON object that stand beside its cases, where nothing reads them."""
+    for name in document.value if document.json and isinstance(document.value, dict) else ():
+        if name not in {"metadata", "$schema", *document.keys}:
+            advice = did_you_mean(name, ["metadata"]).strip() or "Move it into metadata."
+            lines = [document.json.line_of([name])] if document.json else []
+            message = f"field {name!r} beside {document.keys[0]!r} is not read"
+            yield _about("unread_field", document, message, advice, lines)
+
+
+def check_labels(document: Document, cases: Cases) -> Iterator[Finding]:
+    """Give the labels that cases lack, once for each label."""
+    for name in LABELS:
+        lacking = [case for case in cases if getattr(case, name) is None]
+        if lacking:
+            lack = f"{len(lacking):,} of {counted(len(cases), 'case')} lack"
+            where = f" ({listed_lines([case.line for case in lacking])})"
+            if len(lacking) == len(cases):
+                lack, where = "all cases lack" if len(cases) > 1 else "the case lacks", ""
+            advice = _HOW_TO_LABEL.get(name) or _how_to_name_language(document, lacking)
+            yield _about("missing_label", document, f"{lack} a {name}{where}", advice, [])
+
+
+def _how_to_name_language(document: Document, cases: Sequence[Case]) -> str:
+    likely = guess([case.text for case in cases])
+    told = f", as the folder's name suggests: {code_of(document.path.absolute().parent.name)}"
+    if code_of(document.path.absolute().parent.name) is None:
+        told = f"; the texts look {NAMES[likely]}: {likely}" if likely else ", such as de"
+    how = "Add a column language" if document.is_table else "Write it once, as metadata.language"
+    return f"{how}, or give --language{told}. Languages are never evaluated together."
+
+
+def check_grades(document: Document, cases: Cases) -> Iterator[Finding]:
+    """Give how many cases grade an expected id so low that measures without grades do not take it as relevant."""
+    low = [case for case in cases if min(case.relevance, default=1.0) < 1]
+    if low:
+        message = (
+            f"{len(low):,} of {counted(len(cases), 'case')} ({listed_lines([case.line for case in low])}): grades below"
+            " 1 count in nDCG and other graded measures only: RR, Hit, P, R and AP take relevance >= 1 as relevant"
+        )
+        advice = "Write grades from 1 on for ids that a search should find."
+        yield _about("low_grades", document, message, advice, [])
+
+
+def check_texts(document: Document, cases: Cases) -> Iterator[Finding]:
+    """Give each text that several cases of one language have."""
+    for group in cases.repeated_texts():
+        lines = listed_lines([case.line for case in group])
+        message = f"the text {shown(group[0].text)} stands {len(group)} times ({lines})"
+        if len({frozenset(case.expected_ids) for case in group}) == 1:
+            kind, advice = (
+                "repeated_text",
+                "Keep one: the others repeat its result, and count as if they were new.",
+            )
+        else:
+            kind, message = "contradicting_text", f"{message}, with different expected ids"
+            advice = "Keep one case with all of them: no ranking can satisfy both."
+        case = group[1]
+        yield Finding("warning", document.where(case.line), case.case_id, message, advice, kind, case.line)
+
+
+def check_language(document: Document, cases: Cases) -> Iterator[Finding]:
+    """Give the sets, and the single texts, that do not look like the language that they say; a guess, and only that."""
+    for language, part in cases.by_language().items():
+        code = known(language)
+        if code is None:
+            continue
+        texts = part.texts()
+        other = guess(texts)
+        if other is not None and other != code:
+            message = f"the texts of language {language!r} look {NAMES[other]} (a guess by function words and endings)"
+            yield _about("language", document, message, f"Look at them; if it is so, write {other!r}.", [])
+            continue
+        for place, stranger in strangers(texts, code):
+            case = part.cases[place]
+            message = f"the text {shown(case.text)} of language {language!r} looks {NAMES[stranger]} (a guess)"
+            advice = f"Look at it; if it is so, write language {stranger!r}."
+            yield Finding("warning", document.where(case.line), case.case_id, message, advice, "language", case.line)
+
+
+def check_size(document: Document, cases: Cases) -> Iterator[Finding]:
+    """Give the languages that have too few cases for a sound statement."""
+    for language, part in cases.by_language().items():
+        n = len(part)
+        if n < STANDARD:
+            of = f" of language {language!r}" if language else ""
+            message = (
+                f"{counted(n, 'case')}{of}: the 95% interval of a mean can be as wide as"
+                f" ± {half_width(n):.2f} (of a measure from 0 to 1)"
+            )
+            use = "Good for development." if n >= SMALL else "Good for a quick check only."
+            advice = f"{use} Collect {STANDARD} for a statement (± {half_width(STANDARD):.2f}), 500 for a fine one."
+            yield _about("few_cases", document, message, advice, [])
+
+
+def check_independence(document: Document, cases: Cases) -> Iterator[Finding]:
+    """Give how many cases expect what another one expects too: a collection that is hard on one is hard on both."""
+    seen: set[str] = set()
+    sharing = []
+    for case in cases:
+        if not seen.isdisjoint(case.expected_ids):
+            sharing.append(case)
+        seen.update(case.expected_ids)
+    if sharing:
+        n, lines = len(sharing), listed_lines([case.line for case in sharing])
+        message = f"{n:,} of {counted(len(cases), 'case')} expect an id that a case before them expects too ({lines})"
+        advice = "They are not independent: take intervals by cluster, one for each expected id."
+        yield _about("shared_ids", document, message, advice, [])
+
+
+def _in_cases(lines: Sequence[int]) -> str:
+    return f" in {len(lines):,} cases ({listed_lines(lines)})" if len(lines) > 1 else ""
+
+
+def _about(kind: str, document: Document, message: str, advice: str, lines: Sequence[int]) -> Finding:
+    """Return a warning about the file, or about a line of it."""
+    line = lines[0] if lines else None
+    return Finding("warning", document.where(line), "", message, advice, kind, line)

@@ -1,0 +1,225 @@
+"""Labelled cases: texts with the ids that a search for them should find."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from deadheat.arguments import count, is_number
+from deadheat.data.tables import Qrels
+from deadheat.errors import CasesError, ParameterError
+from deadheat.io.values import counted
+from deadheat.io.writing import replacing
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
+LABELS = ("language", "difficulty", "category", "domain")
+SMALL = 50  # cases: fewer are for a quick look
+
+
+def folded(text: str) -> str:
+    """Return a text without differences in case and blanks.
+
+    Examples
+    --------
+    >>> folded(" Heart  Attack")
+    'heart attack'
+    """
+    return " ".join(text.split()).casefold()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text and what a search for it should find.
+
+    Attributes
+    ----------
+    case_id : str
+    text : str
+        What is searched for.
+    description : str
+        A remark, such as the text in English; empty if there is none.
+    expected_ids : tuple of str
+        The documents to find.
+    relevance : tuple of float, shape (n_expected_ids,)
+        The grade of each of them, positive; 1 if the case gives none.
+    language, difficulty, category, domain : str or None
+    line : int or None
+        The line of the file on which it begins.
+
+    Raises
+    ------
+    CasesError
+        Nothing is expected, an id is expected twice, or the grades are not one positive number for each id.
+    """
+
+    case_id: str
+    text: str
+    expected_ids: tuple[str, ...]
+    relevance: tuple[float, ...]
+    description: str = ""
+    language: str | None = None
+    difficulty: str | None = None
+    category: str | None = None
+    domain: str | None = None
+    line: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        ids, grades = self.expected_ids, self.relevance
+        given: object = ids
+        wrong = ""
+        if isinstance(given, str):
+            wrong = f"expected_ids must be several ids, got the text {given!r}: write ({given!r},)"
+        elif not ids:
+            wrong = "expected_ids is empty: name what a search for the text should find"
+        elif len(set(ids)) != len(ids):
+            twice = next(one for one in ids if ids.count(one) > 1)
+            wrong = f"expected id {twice!r} stands {ids.count(twice)} times, expected once"
+        elif len(grades) != len(ids):
+            wrong = f"relevance must have a grade for each of the {len(ids)} expected ids, got {len(grades)}"
+        elif not all(is_number(grade) and 0 < grade <= sys.float_info.max for grade in grades):
+            wrong = f"each grade of relevance must be a positive number, got {grades!r}"
+        if wrong:
+            raise CasesError(f"case {self.case_id!r}: {wrong}")
+
+    @property
+    def folded_text(self) -> str:
+        """The text without differences in case and blanks, to find it again in another case."""
+        return folded(self.text)
+
+
+@dataclass(frozen=True, repr=False)
+class Cases:
+    """Labelled cases, in the order of their file.
+
+    Attributes
+    ----------
+    name : str
+        The dataset_id of the metadata, or else the name of the file.
+    metadata : mapping
+        What the file says of itself: dataset_id, version, language, description and whatever else.
+    cases : tuple of Case
+    path : pathlib.Path or None
+
+    Raises
+    ------
+    CasesError
+        Two cases have one id.
+
+    Examples
+    --------
+    >>> cases = Cases("mine", {}, (Case("a", "Krampfanfälle", ("HP:0001250",), (1.0,), language="de"),))
+    >>> cases, cases.languages, cases.qrels().to_dict()
+    (<Cases mine: 1 case, languages de>, ('de',), {'a': {'HP:0001250': 1.0}})
+    """
+
+    name: str
+    metadata: Mapping[str, Any]
+    cases: tuple[Case, ...]
+    path: Path | None = None
+
+    def __post_init__(self) -> None:
+        ids = [case.case_id for case in self.cases]
+        if len(set(ids)) != len(ids):
+            twice = next(one for one in ids if ids.count(one) > 1)
+            msg = f"{ids.count(twice)} cases of {self.name} have the case_id {twice!r}: give each an id of its own"
+            raise CasesError(msg, path=self.path)
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self.cases)
+
+    def __repr__(self) -> str:
+        languages = f", languages {', '.join(self.languages)}" if self.languages else ""
+        return f"<Cases {self.name}: {counted(len(self), 'case')}{languages}>"
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the cases, sorted; those without one add none."""
+        return tuple(sorted({case.language for case in self if case.language is not None}))
+
+    def qrels(self) -> Qrels:
+        """Return the expected ids as judgments, with the case as query."""
+        judged = {case.case_id: dict(zip(case.expected_ids, case.relevance, strict=True)) for case in self}
+        return Qrels(judged, name=self.name)
+
+    def queries(self) -> pl.DataFrame:
+        """Return a table of query_id, text, language, difficulty, category and domain; null where a case has none."""
+        columns = {name: [getattr(case, name) for case in self] for name in ("text", *LABELS)}
+        columns = {"query_id": [case.case_id for case in self], **columns}
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    def texts(self) -> list[str]:
+        """Return the text of each case."""
+        return [case.text for case in self]
+
+    def by_language(self) -> dict[str | None, Cases]:
+        """Return the cases of each language, in the order in which they turn up; None keys those without one."""
+        languages = dict.fromkeys(case.language for case in self)
+        return {
+            language: replace(self, cases=tuple(case for case in self if case.language == language))
+            for language in languages
+        }
+
+    def limit(self, n: int) -> Cases:
+        """Return the first `n` cases, for a quick look."""
+        return replace(self, cases=self.cases[: count("a limit of cases", n)])
+
+    def repeated_texts(self) -> tuple[tuple[Case, ...], ...]:
+        """Return the groups of cases that have one text in one language; upper case and blanks make no difference."""
+        groups: dict[tuple[str, str | None], list[Case]] = {}
+        for case in self:
+            groups.setdefault((case.folded_text, case.language), []).append(case)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+    def to_json(self, path: str | os.PathLike[str], *, hpo: bool = False) -> None:
+        """Write the cases as JSON, which `deadheat.read_cases` reads back.
+
+        Parameters
+        ----------
+        path : path-like
+            A name that ends in .json, or .json.gz to compress. A file that is there is replaced.
+        hpo : bool, default False
+            Whether the fields are called test_cases, expected_hpo_ids and hpo_domain, as in the schema for the Human
+            Phenotype Ontology; their ids are checked when they are read.
+        """
+        path = Path(path)
+        is_packed = path.name.lower().endswith(".json.gz")
+        if not is_packed and path.suffix.lower() != ".json":
+            msg = f"cases are written as JSON: name the file .json or .json.gz, got {path.name!r}"
+            raise ParameterError(msg)
+        metadata = {"dataset_id": self.name, **self.metadata}
+        if len(self.languages) == 1 and None not in self.by_language():
+            metadata.setdefault("language", self.languages[0])
+        rows = [_written(case, metadata.get("language"), hpo=hpo) for case in self]
+        document = {"metadata": metadata, "test_cases" if hpo else "cases": rows}
+        data = (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+        with replacing(path) as file:
+            file.write(gzip.compress(data, mtime=0) if is_packed else data)
+
+
+def _written(case: Case, common_language: object, *, hpo: bool) -> dict[str, Any]:
+    """Return the fields of a case; without those that are empty or hold for all cases."""
+    graded = any(grade != 1 for grade in case.relevance)
+    fields = {
+        "case_id": case.case_id,
+        "text": case.text,
+        "description": case.description or None,
+        "expected_hpo_ids" if hpo else "expected_ids": list(case.expected_ids),
+        "relevance": [int(grade) if grade.is_integer() else grade for grade in case.relevance] if graded else None,
+        "language": None if case.language == common_language else case.language,
+        "difficulty": case.difficulty,
+        "category": case.category,
+        "hpo_domain" if hpo else "domain": case.domain,
+    }
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,210 @@
+"""Rows of fields as cases: what makes one unusable is found, each with its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deadheat.benchmark.cases.documents import DOMAINS, HPO_IDS, IDS, read_document
+from deadheat.benchmark.cases.expected import HPO_PATTERN, Wrong, checked_grades, checked_ids, quoted
+from deadheat.benchmark.cases.findings import Finding
+from deadheat.benchmark.cases.language import normalised
+from deadheat.benchmark.cases.model import Case, Cases
+from deadheat.errors import CasesError, ParameterError
+from deadheat.io.labels import as_text
+from deadheat.io.values import counted
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from deadheat.benchmark.cases.documents import Document
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What came of the rows of a document.
+
+    Attributes
+    ----------
+    document : Document
+    cases : Cases
+        Those that can be used.
+    errors : tuple of Finding
+        What is wrong with the others.
+    spoilt : frozenset of int
+        The places of the others.
+    """
+
+    document: Document
+    cases: Cases
+    errors: tuple[Finding, ...]
+    spoilt: frozenset[int]
+
+
+def read_cases(
+    path: str | os.PathLike[str],
+    *,
+    id_pattern: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word that users look for
+    language: str | None = None,
+) -> Cases:
+    r"""Read labelled cases: texts with the ids that a search for each of them should find.
+
+    JSON is an object with ``metadata`` and ``cases`` (or ``test_cases``), or a list of cases; JSON lines have a case a
+    line, the first line may be ``{"metadata": {...}}``; CSV and TSV have a column for each field, and ``|`` between
+    ids. Fields: text and expected_ids (or expected_hpo_ids, each ``HP:`` and seven digits); and, where there are any,
+    case_id, description, relevance (a grade for each id: a list in their order, or ``{id: grade}``; 1 by default),
+    language (``EN`` is read as ``en``, ``en_GB`` as ``en-gb``), difficulty, category, domain (or hpo_domain).
+    ``deadheat validate`` says more than this reader refuses.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.gz`` and ``.zst`` are unpacked.
+    id_pattern : str, optional
+        A regular expression that every expected id must match as a whole, such as ``"MONDO:\d{7}"``. Default: that of
+        HPO for expected_hpo_ids, and for an id that begins with HP: in expected_ids, where all else is allowed.
+    format : {"json", "jsonl", "csv", "tsv"}, optional
+        Default: what the name says.
+    language : str, optional
+        The language of cases for which neither they nor the metadata say one.
+
+    Returns
+    -------
+    Cases
+        A case without an id is called by the name of the set (the dataset_id, or else the file's name) and its place
+        among the cases, from 0: ``tiny_v1-003``.
+
+    Raises
+    ------
+    CasesError
+        Cases that cannot be used, every one named with its place: an expected id that is malformed or stands twice in
+        its case, no expected id, grades that do not fit them, no text, a case_id that another case has, a row that is
+        no case.
+    DataError
+        The file is missing or malformed.
+    """
+    reading = examine(read_document(path, format), id_pattern=id_pattern, language=language)
+    if reading.errors:
+        total = len(reading.document.rows)
+        lines = "\n".join(f"  {error}" for error in reading.errors)
+        msg = f"{len(reading.spoilt):,} of {counted(total, 'case')} cannot be used:\n{lines}"
+        raise CasesError(msg, path=reading.document.path, findings=reading.errors)
+    return reading.cases
+
+
+def examine(document: Document, *, id_pattern: str | None = None, language: str | None = None) -> Reading:
+    """Read every row of a document as a case, or find what is wrong with it."""
+    pattern = _compiled(id_pattern)
+    cases: list[Case] = []
+    errors: list[Finding] = []
+    spoilt: set[int] = set()
+    seen: dict[str, int] = {}
+    for place, row in enumerate(document.rows):
+        if place in document.misfits:
+            errors.append(_finding(Wrong("malformed_row", (), document.misfits[place]), document, place, ""))
+            spoilt.add(place)
+            continue
+        case_id = _case_id(row, document, place)
+        wrong = [*_repeated_id(case_id, seen, document, place), *_wrong_text(row)]
+        ids, grades = _expected(row, pattern, wrong)
+        errors += [_finding(one, document, place, case_id) for one in wrong]
+        if wrong:
+            spoilt.add(place)
+        else:
+            cases.append(_case(row, document, place, case_id, ids=ids, grades=grades, language=language))
+    made = Cases(document.name, document.metadata, tuple(cases), document.path)
+    return Reading(document, made, tuple(errors), frozenset(spoilt))
+
+
+def _compiled(id_pattern: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if id_pattern is None else re.compile(id_pattern, re.ASCII)
+    except (re.error, TypeError) as error:
+        msg = f"id_pattern must be a regular expression such as {HPO_PATTERN.pattern!r}, got {id_pattern!r}: {error}"
+        raise ParameterError(msg) from error
+
+
+def _case_id(row: dict[str, Any], document: Document, place: int) -> str:
+    """Return the id of a case, or one made of the name and the place; an id has no blank, which TREC files split at."""
+    given = row.get("case_id")
+    if isinstance(given, str | int) and not isinstance(given, bool) and str(given).strip():
+        return str(given)
+    return f"{'_'.join(document.name.split())}-{place:03d}"
+
+
+def _repeated_id(case_id: str, seen: dict[str, int], document: Document, place: int) -> Iterator[Wrong]:
+    given = document.rows[place].get("case_id")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, str | int)):
+        yield Wrong("malformed_case_id", ("case_id",), f"case_id must be text, got {quoted(given)}")
+    first = seen.setdefault(case_id, place)
+    if first != place:
+        message = f"the case on line {document.lines[first]} has this case_id too"
+        keys = ("case_id",) if given is not None else ()
+        yield Wrong("repeated_case_id", keys, message, "Give each case an id of its own, or none at all.")
+
+
+def _wrong_text(row: dict[str, Any]) -> Iterator[Wrong]:
+    text = row.get("text")
+    if text is None or (isinstance(text, str) and not text.strip()):
+        what = "no field 'text'" if "text" not in row else "text is empty"
+        yield Wrong("no_text", ("text",) if "text" in row else (), what, "Write what is searched for.")
+    elif not isinstance(text, str):
+        yield Wrong("malformed_text", ("text",), f"text must be in quotes, got {quoted(text)}")
+
+
+def _expected(
+    row: dict[str, Any], pattern: re.Pattern[str] | None, wrong: list[Wrong]
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the expected ids and their grades; what is wrong with them is added to `wrong`."""
+    named = [name for name in IDS if row.get(name) is not None]
+    if len(named) > 1:
+        message = f"both {IDS[0]} and {IDS[1]} are there, expected one of them"
+        wrong.append(Wrong("no_expected_id", (IDS[1],), message, "Keep one list."))
+        return (), ()
+    name = named[0] if named else IDS[0]
+    is_hpo = name == HPO_IDS and pattern is None
+    ids, faults = checked_ids(row.get(name), name, HPO_PATTERN if is_hpo else pattern)
+    if not faults:
+        grades, faults = checked_grades(row.get("relevance"), ids)
+        wrong += faults
+        return ids, grades
+    wrong += faults
+    return ids, ()
+
+
+def _finding(wrong: Wrong, document: Document, place: int, case_id: str) -> Finding:
+    line = document.line_of(place, *wrong.keys)
+    return Finding("error", document.where(line), case_id, wrong.message, wrong.advice, wrong.kind, line)
+
+
+def _case(
+    row: dict[str, Any],
+    document: Document,
+    place: int,
+    case_id: str,
+    *,
+    ids: tuple[str, ...],
+    grades: tuple[float, ...],
+    language: str | None,
+) -> Case:
+    domain = next((row[name] for name in DOMAINS if label(row.get(name))), None)
+    return Case(
+        case_id,
+        row["text"],
+        ids,
+        grades,
+        description=as_text(row.get("description")) or "",
+        language=normalised(label(row.get("language")) or label(document.metadata.get("language")) or language),
+        difficulty=label(row.get("difficulty")),
+        category=label(row.get("category")),
+        domain=label(domain),
+        line=document.lines[place],
+    )
+
+
+def label(value: object) -> str | None:
+    """Return a label as `Queries` reads it: text without blanks around it, or none."""
+    return (as_text(value) or "").strip() or None

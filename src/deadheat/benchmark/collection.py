@@ -1,0 +1,337 @@
+"""Collections: the documents that a search goes through, each with an id, a text and perhaps synonyms."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from deadheat.data.tables import label_of
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    DeadheatWarning,
+    DuplicateError,
+    EmptyDataError,
+    FileFormatError,
+    MalformedRowError,
+    NullIdError,
+    ParameterError,
+    SourceTypeError,
+    check_choice,
+    did_you_mean,
+)
+from deadheat.io.formats import COMPRESSED, sniff_format
+from deadheat.io.labels import read_labels
+from deadheat.io.objects import JsonText, parsed_lines, read_text
+from deadheat.io.source import readable
+from deadheat.io.values import counted, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from deadheat.arrays import IntArray
+    from deadheat.benchmark.ontology import Ontology
+
+Format = Literal["obo", "owl", "json", "jsonl", "csv", "tsv", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+SYNONYMS = ("exact", "all", "none")
+# The first that is there counts: BEIR has a title beside the text, pandas an index called id.
+ID_NAMES = ("doc_id", "id", "_id")
+TEXT_NAMES = ("text", "label", "name", "title")
+BETWEEN_SYNONYMS = "|"
+LONGEST = 80  # characters of a value in a message
+_EXPECTED = "expected a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')"
+
+
+class _Row(NamedTuple):
+    """A document as its file has it, and the line on which it begins."""
+
+    fields: Mapping[str, Any]
+    line: int | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Collection:
+    """Documents, in the order of their file.
+
+    Attributes
+    ----------
+    name : str
+    ids : tuple of str
+    texts : tuple of str
+        Of a term of an ontology, its label.
+    synonyms : tuple of tuple of str
+        Other texts by which each document may be found.
+    path : pathlib.Path or None
+
+    Raises
+    ------
+    DataError
+        Two documents have one id, or the columns are not of one length.
+
+    Examples
+    --------
+    >>> terms = Collection("terms", ("HP:0001250",), ("Seizure",), (("Seizures", "seizure", "Fits"),))
+    >>> texts, documents = terms.strings()
+    >>> texts, documents.tolist()
+    (['Seizure', 'Seizures', 'Fits'], [0, 0, 0])
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    synonyms: tuple[tuple[str, ...], ...]
+    path: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.ids) == len(self.texts) == len(self.synonyms):
+            lengths = f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms"
+            raise DataError(f"{self.name} must have a text and synonyms, perhaps none, for each id, got {lengths}")
+        if len(set(self.ids)) != len(self.ids):
+            twice = next(one for one in self.ids if self.ids.count(one) > 1)
+            raise DuplicateError(f"{self.name} has document {twice!r} more than once; each id may stand once")
+        given: tuple[object, ...] = self.synonyms
+        for doc_id, own in zip(self.ids, given, strict=True):
+            if isinstance(own, str):
+                msg = f"synonyms of {doc_id!r} must be several texts, got the text {own!r}: write ({own!r},)"
+                raise SourceTypeError(msg)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        n_synonyms = sum(map(len, self.synonyms))
+        return f"<Collection {self.name}: {counted(len(self), 'document')}, {counted(n_synonyms, 'synonym')}>"
+
+    def strings(self) -> tuple[list[str], IntArray]:
+        """Return all texts by which documents are found.
+
+        Returns
+        -------
+        list of str, length n_strings
+            Of each document its text, then its synonyms without those that are its text but for upper case.
+        ndarray of int, shape (n_strings,)
+            The place of the document of each.
+        """
+        strings: list[str] = []
+        counts = np.zeros(len(self), np.int64)
+        for place, (text, synonyms) in enumerate(zip(self.texts, self.synonyms, strict=True)):
+            folded = text.casefold()
+            own = [text, *(synonym for synonym in synonyms if synonym.casefold() != folded)]
+            strings += own
+            counts[place] = len(own)
+        return strings, np.repeat(np.arange(len(self)), counts)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256 of the ids, texts and synonyms in their order; the name and the file do not count."""
+        content = json.dumps([self.ids, self.texts, self.synonyms]).encode()
+        return hashlib.sha256(content).hexdigest()
+
+
+def read_collection(
+    source: str | os.PathLike[str] | Ontology,
+    *,
+    synonyms: str = "exact",
+    format: str | None = None,  # noqa: A002 - the word that users look for
+    name: str | None = None,
+) -> Collection:
+    """Read the documents that a search goes through.
+
+    Parameters
+    ----------
+    source : path-like or Ontology
+        An ontology (.obo, .owl, or .json in OBO Graphs; its terms that are not obsolete), or a table: CSV, TSV,
+        Parquet, JSON lines, or JSON with a list of objects. Columns: doc_id (or id, _id), text (or label, name,
+        title), and synonyms if there are any: a list, or text with ``|`` between them. Others are not read.
+        ``.gz`` is unpacked.
+    synonyms : {"exact", "all", "none"}, default "exact"
+        Which synonyms of a term count; those of a table have no scope, they all do unless it is "none".
+    format : {"obo", "owl", "json", "jsonl", "csv", "tsv", "parquet"}, optional
+        Default: what the name says.
+    name : str, optional
+        By default that of the file.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    DataError
+        The file is missing, malformed or empty; an id is missing or stands twice; a document has no text.
+
+    Warns
+    -----
+    DeadheatWarning
+        Of terms without a label: they are left out.
+    """
+    check_choice("synonyms", synonyms, SYNONYMS)
+    if not isinstance(source, str | os.PathLike):
+        return _of_ontology(source, synonyms, name)
+    path = readable(source)
+    chosen = _chosen_format(path, format)
+    rows = None if chosen in {"obo", "owl"} else _read_rows(path, chosen)
+    if rows is None:
+        from deadheat.benchmark.ontology import read_ontology
+
+        return _of_ontology(read_ontology(path), synonyms, name)
+    return _of_rows(rows, path, name or label_of(path), has_synonyms=synonyms != "none")
+
+
+def _chosen_format(path: Path, given: str | None) -> str:
+    if given is not None and given not in FORMATS:
+        msg = f"unknown format of a collection {given!r}, expected one of {', '.join(FORMATS)}."
+        raise ParameterError(msg + did_you_mean(given, FORMATS))
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
+    is_ontology = bool(suffixes) and suffixes[-1] in {".obo", ".owl"}
+    chosen = given or (suffixes[-1].removeprefix(".") if is_ontology else sniff_format(path))
+    if chosen not in FORMATS:
+        msg = (
+            "cannot tell the format of this collection: name the file .obo, .owl, .json, .jsonl, .csv, .tsv or"
+            " .parquet, or pass format='csv'"
+        )
+        raise FileFormatError(msg, path=path)
+    return chosen
+
+
+def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collection:
+    """Return the terms of an ontology that have a label."""
+    kept = [place for place, label in enumerate(ontology.labels) if label.strip()]
+    where = ontology.path or "ontology"
+    n_left_out = len(ontology.ids) - len(kept)
+    if not kept:
+        raise EmptyDataError(f"no term with a label among {n_left_out:,}, expected at least one", path=where)
+    if n_left_out:
+        first = next(term for term, label in zip(ontology.ids, ontology.labels, strict=True) if not label.strip())
+        msg = f"{where}: {n_left_out:,} terms have no label, such as {first!r}, and are left out"
+        warnings.warn(msg, DeadheatWarning, stacklevel=3)
+    taken = {"exact": {"EXACT"}, "all": {"EXACT", "NARROW", "BROAD", "RELATED"}, "none": set[str]()}[synonyms]
+    return Collection(
+        name or (label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"),
+        tuple(ontology.ids[place] for place in kept),
+        tuple(ontology.labels[place] for place in kept),
+        tuple(tuple(one.text for one in ontology.synonyms[place] if one.scope in taken) for place in kept),
+        ontology.path,
+    )
+
+
+def _read_rows(path: Path, chosen: str) -> list[_Row] | None:
+    """Return the rows of a table; None for JSON that is an ontology."""
+    if chosen == "jsonl":
+        text = read_text(path, "one document a line")
+        return [_Row(fields, line) for fields, line in zip(*parsed_lines(text, path), strict=True)]
+    if chosen == "json":
+        text = read_text(path, "documents")
+        is_object = text.lstrip().startswith("{")
+        return None if is_object and '"graphs"' in text else _rows_of_json(JsonText(text, path), path)
+    labels = read_labels(path, chosen)
+    lines: Iterable[int | None] = labels.lines if labels.lines is not None else [None] * len(labels.frame)
+    names = [name for name in (*ID_NAMES, *TEXT_NAMES, "synonyms") if name in labels.frame.columns]
+    _check_columns(labels.frame.columns, path)
+    rows = labels.frame.select(names).iter_rows(named=True)
+    return [_Row(fields, line) for fields, line in zip(rows, lines, strict=True)]
+
+
+def _rows_of_json(json_text: JsonText, path: Path) -> list[_Row]:
+    if not isinstance(json_text.value, list):
+        msg = f"{_EXPECTED}, got {shown(json.dumps(json_text.value))}"
+        raise MalformedRowError(msg, path=path, line=json_text.line_of([]))
+    rows = [_Row(fields, line) for fields, line in zip(json_text.value, json_text.lines_of_items([]), strict=True)]
+    for fields, line in rows:
+        if not isinstance(fields, dict):
+            raise MalformedRowError(f"{_EXPECTED}, got {shown(json.dumps(fields))}", path=path, line=line)
+    return rows
+
+
+def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) -> None:
+    for names in (ID_NAMES, TEXT_NAMES):
+        if not any(name in columns for name in names):
+            held = ", ".join(map(repr, columns[:12])) or "nothing"
+            expected = ", ".join(map(repr, names))
+            hint = _rename(columns, names)
+            if len(columns) == 1 and ";" in columns[0]:
+                hint = " The fields are separated by ';': save the table with commas."
+            msg = f"documents without {names[0]!r}: found {held}, expected one of {expected}.{hint}"
+            raise ColumnError(msg, path=path, line=line)
+
+
+def _rename(columns: Sequence[str], names: Sequence[str]) -> str:
+    """Say what a file without a column may be, or which of its columns has a name that is near."""
+    if any(name in columns for name in ("expected_ids", "expected_hpo_ids")):
+        return " Is this the file of cases? The collection is what is searched."
+    unused = [name for name in columns if name not in {*ID_NAMES, *TEXT_NAMES, "synonyms"}]
+    given = next((name for name in unused if did_you_mean(name, names)), None)
+    return f" If it is {given!r}, call it {names[0]!r}." if given else ""
+
+
+def _of_rows(rows: Sequence[_Row], path: Path, name: str, *, has_synonyms: bool) -> Collection:
+    if not rows:
+        raise EmptyDataError("no document in it, expected at least one with an id and a text", path=path)
+    seen: dict[str, int] = {}
+    texts: list[str] = []
+    synonyms: list[tuple[str, ...]] = []
+    for place, row in enumerate(rows):
+        _check_columns(list(row.fields), path, row.line)
+        doc_id = _id(row, place, path)
+        if doc_id in seen:
+            raise _repeated(doc_id, rows[seen[doc_id]], row, seen[doc_id], place, path=path)
+        seen[doc_id] = place
+        texts.append(_text(row, doc_id, path))
+        synonyms.append(_synonyms(row, doc_id, path) if has_synonyms else ())
+    return Collection(name, tuple(seen), tuple(texts), tuple(synonyms), path)
+
+
+def _id(row: _Row, place: int, path: Path) -> str:
+    """Return the id as text, exactly as it stands; a whole number is one too."""
+    key = next(name for name in ID_NAMES if name in row.fields)
+    given = row.fields[key]
+    beside = "" if row.line else f" in row {place + 1}"
+    if given is None or given == "" or (isinstance(given, str) and not given.strip()):
+        raise NullIdError(f"empty {key!r}{beside}, expected an id", path=path, line=row.line)
+    if isinstance(given, bool) or not isinstance(given, str | int):
+        msg = f"{key!r}{beside} must be text or a whole number, got {_brief(given)}"
+        raise MalformedRowError(msg, path=path, line=row.line)
+    return str(given)
+
+
+def _text(row: _Row, doc_id: str, path: Path) -> str:
+    key = next(name for name in TEXT_NAMES if name in row.fields)
+    given = row.fields[key]
+    if given is None or given == "" or (isinstance(given, str) and not given.strip()):
+        raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}, expected text", path=path, line=row.line)
+    if not isinstance(given, str):
+        msg = f"document {doc_id!r}: {key!r} must be text, got {_brief(given)}"
+        raise MalformedRowError(msg, path=path, line=row.line)
+    return given
+
+
+def _synonyms(row: _Row, doc_id: str, path: Path) -> tuple[str, ...]:
+    """Return the synonyms of a document; an empty one between two signs is none."""
+    given = row.fields.get("synonyms")
+    if given is None:
+        return ()
+    parts = [part.strip() for part in given.split(BETWEEN_SYNONYMS)] if isinstance(given, str) else given
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        msg = f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them, got {_brief(given)}"
+        raise MalformedRowError(msg, path=path, line=row.line)
+    return tuple(part for part in parts if part.strip())
+
+
+def _brief(given: object) -> str:
+    """Return a value for a message; one that is long is cut."""
+    text = repr(given)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _repeated(doc_id: str, first: _Row, row: _Row, *places: int, path: Path) -> DuplicateError:
+    both = f"on lines {first.line} and {row.line}" if row.line else f"in rows {places[0] + 1} and {places[1] + 1}"
+    return DuplicateError(f"document {doc_id!r} stands {both}; each id may stand once", path=path, line=row.line)

@@ -1,0 +1,119 @@
+"""From a run to an evaluation by all measures, those of an ontology on its judgments."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.benchmark import invariants
+from deadheat.data.tables import Run
+from deadheat.errors import DeadheatWarning
+from deadheat.evaluation.evaluate import evaluate
+from deadheat.evaluation.evaluation import Conventions, Evaluation
+from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.spread import PlacedSpread
+from deadheat.measures import MaxRel
+from deadheat.placements.placements import sort_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from deadheat.benchmark.ontology import Ontology
+    from deadheat.benchmark.parts import Part
+    from deadheat.data.tables import Qrels
+    from deadheat.measures import Measure
+
+
+def evaluate_part(
+    part: Part,
+    found: pl.DataFrame,
+    measures: Sequence[Measure],
+    *,
+    name: str,
+    ontology: Ontology | None = None,
+    kind: str = "lin",
+) -> tuple[Evaluation, list[str]]:
+    """Evaluate a run on the cases of a part.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        With an ontology, MaxRel is on its judgments of the retrieved documents, all else on the expected ids.
+    notes : list of str
+        What the ontology has to say of retrieved ids.
+    """
+    qrels = part.cases.qrels()
+    graded = [one for one in measures if ontology is not None and isinstance(one, MaxRel)]
+    plain = [one for one in measures if one not in graded]
+    found_by: list[Evaluation] = [_evaluate(qrels, found, plain, name)] if plain else []
+    notes: list[str] = []
+    if ontology is not None and graded:
+        judged = qrels  # of a run without a document, whose MaxRel is 0 on any judgments
+        if not found.is_empty():
+            judged, notes = _judged(ontology, qrels, Run(found, name=name), kind)
+        found_by.append(_evaluate(judged, found, graded, name))
+    evaluation = found_by[0] if not graded else _merged(found_by, measures, qrels)
+    invariants.check(evaluation)
+    return evaluation, notes
+
+
+def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrels, list[str]]:
+    """Return the judgments of what was retrieved, which are all that MaxRel reads, and what is said of its ids."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DeadheatWarning)
+        warnings.filterwarnings("ignore", "[0-9,]+ expected id", DeadheatWarning)  # said once, before the first search
+        judged = ontology.judge(qrels, run, kind=kind, ideal=False)
+    return judged, [str(one.message) for one in caught]
+
+
+def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], name: str) -> Evaluation:
+    if found.is_empty():
+        return _of_nothing(qrels, measures, name)
+    with warnings.catch_warnings():
+        # that the ids are of the same collection was checked before: here it means that nothing good was found
+        warnings.filterwarnings("ignore", "no retrieved document is judged", DeadheatWarning)
+        return evaluate(qrels, Run(found, name=name), measures, missing="empty", check_duplicates=False)
+
+
+def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:
+    """Evaluate a run without a single document, which is no table that can be read: every ranking is empty."""
+    judgments = qrels.to_polars()
+    query_ids, codes = np.unique(judgments["query_id"].to_numpy().astype(str), return_inverse=True)
+    ids = query_ids.astype(object)
+    none = np.zeros(0, np.int64)
+    placements = sort_rows(
+        ids,
+        np.zeros(len(ids), np.int64),
+        judged_query=codes,
+        judged_relevance=judgments["relevance"].to_numpy(),
+        rows=(none, np.zeros(0, dtype=object), np.zeros(0), none, none),
+        unjudged_queries=(),
+    )
+    return Evaluation(
+        [Scores(one, ids, one.mean(placements), PlacedSpread(one, placements)) for one in measures],
+        name=name,
+        query_ids=ids,
+        conventions=Conventions(),
+        missing_queries=tuple(ids.tolist()),
+        placements=placements,
+        qrels=qrels,
+    )
+
+
+def _merged(evaluations: Sequence[Evaluation], measures: Sequence[Measure], qrels: Qrels) -> Evaluation:
+    """Put evaluations of one run by different measures together, without placements: each measure has its own."""
+    scores = {of_measure.measure: of_measure for one in evaluations for of_measure in one}
+    first = evaluations[0]
+    return Evaluation(
+        [scores[one] for one in measures],
+        name=first.name,
+        query_ids=first.query_ids,
+        conventions=first.conventions,
+        missing_queries=first.missing_queries,
+        unjudged_queries=first.unjudged_queries,
+        qrels=qrels.fingerprint,
+    )

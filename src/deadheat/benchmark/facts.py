@@ -1,0 +1,219 @@
+"""What a report of a benchmark says beside its tables."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from deadheat.benchmark.cases import SMALL
+from deadheat.benchmark.parts import STRATA
+from deadheat.benchmark.result import Key
+from deadheat.evaluation.evaluation import SMALLEST
+from deadheat.evaluation.strata import label
+from deadheat.io.values import counted
+from deadheat.measures import AP, MaxRel
+from deadheat.report.conventions import broken_by
+from deadheat.report.model import Fact
+from deadheat.report.numbers import MARK, format_cell, three
+from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_strata import few_queries
+from deadheat.report.totals import tell_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deadheat.benchmark.parts import Part
+    from deadheat.benchmark.result import BenchResult, Grouping
+
+
+def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
+    """Give the facts.
+
+    Parameters
+    ----------
+    result : BenchResult
+    groupings : sequence of Grouping, default ()
+        The strata that the report shows.
+    left_out : int, default 0
+        Measures that the report does not show.
+    """
+    settings = result.settings
+    if settings.limit is not None:
+        text = f"only the first {counted(settings.limit, 'case')} of each set and language: a quick look, not a result"
+        yield Fact("", None, "WARNING", text, is_warning=True)
+    yield Fact("limit", settings.limit)
+    yield Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} of {settings.collection}")
+    yield Fact(
+        "k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"
+    )
+    told = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
+    yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(told))
+    yield Fact("languages", list(result.languages), "languages", _languages(result))
+    yield Fact("ties", "expected", "ties", broken_by("expected", None))
+    yield from _of_measures(result, left_out)
+    yield from _of_strata(result, groupings)
+    yield from _of_intervals(result, groupings)
+    yield from _of_tests(result)
+    yield from _of_cases(result)
+    yield Fact("notes", list(result.notes))
+    for note in result.notes:
+        yield Fact("", None, "note", note, is_note=True)
+
+
+def _languages(result: BenchResult) -> str:
+    if len(result.languages) < 2:
+        return ""
+    return f"{', '.join(result.languages)}: kept apart; across them each counts the same, variance: divisor n"
+
+
+def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
+    yield from tell_counts(result.measures)
+    if left_out:
+        yield Fact("", None, "measures", f"{left_out} more in the report, in csv and in json")
+    if any(isinstance(one, AP) and one.norm == "min" for one in result.measures):
+        yield Fact("", None, "AP", "divided by the expected ids or the cutoff, whichever is less")
+    yield from _of_grades(result)
+    if result.settings.ontology is None:
+        if any(isinstance(one, MaxRel) for one in result.measures):
+            yield Fact("", None, "MaxRel", "without an ontology: the highest grade of an expected document found")
+        return
+    yield Fact("ontology", result.settings.ontology)
+    yield Fact("similarity", result.settings.kind)
+    kind = result.settings.kind
+    if any(isinstance(one, MaxRel) for one in result.measures):
+        yield Fact("", None, "MaxRel", f"highest similarity ({kind}) of a document found to an expected one")
+    for key, means in result.chance.items():
+        shown = ", ".join(f"{measure} {format_cell(mean)}" for measure, mean in means.items())
+        yield Fact("", None, "chance", f"random terms, {result.parts[key]}: {shown}")
+
+
+def _of_grades(result: BenchResult) -> Iterator[Fact]:
+    """Say that ids with a grade below 1 are not relevant to measures that only know relevant or not."""
+    low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
+    if low:
+        text = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
+        yield Fact("grades_below_1", low, "grades", f"{text} take 1 or more as relevant")
+
+
+def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+    """Name the columns of strata, and the strata of few cases."""
+    yield Fact("by", list(result.settings.by))
+    held = [name for name in STRATA if any(name in part.strata for part in result.parts.values())]
+    if held and not groupings:
+        yield Fact("", None, "strata", f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it")
+    by = result.settings.by
+    if lacking := [str(part) for part in result.parts.values() if not set(by) <= set(part.strata)]:
+        yield Fact("", None, "strata", f"{', '.join(lacking)}: no case has a {' and a '.join(by)}", is_note=True)
+    small = {
+        f"{one.part} {label(stratum)}": len(evaluation.query_ids)
+        for one in groupings
+        for strata in one.strata.values()
+        for stratum, evaluation in strata.items()
+        if stratum in strata.small
+    }
+    yield Fact("small_strata", small)
+    if small:
+        yield Fact("", None, MARK, few_queries(small, SMALLEST, unit="cases"), is_note=True)
+
+
+def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+    """Say how the intervals were made, and what clusters make of them."""
+    design, cluster = result.settings.design, result.settings.cluster
+    column = cluster if cluster is None or isinstance(cluster, str) else "given"
+    yield Fact("cluster", column)
+    on = {key: f" on {part}" if len(result.parts) > 1 else "" for key, part in result.parts.items()}
+    found = [
+        (measure, f"{measure} of {key.retriever}{on[key[:2]]}", one)
+        for key, own in result.intervals.items()
+        for measure, one in own.items()
+    ]
+    found += [
+        (measure, f"{measure} of {key.retriever} on {one.part} {label(stratum)}", interval)
+        for one in groupings
+        for key, strata in one.intervals.items()
+        for stratum, own in strata.items()
+        for measure, interval in own.items()
+    ]
+    differences = [
+        (f"{pair.measure} of {pair.system} - {pair.baseline}{on[key]}", pair)
+        for key, comparison in result.comparisons.items()
+        for pair in comparison.pairs
+    ]
+    clusters = "" if column is None else f"clusters ({column})"
+    yield from tell_intervals(design, found, differences, clusters=clusters, unit=("case", "cases"))
+    widths: dict[str, float | None] = {}
+    for key, part in result.parts.items():
+        if column is None:
+            yield from _of_repeats(part)
+            continue
+        ratio = _widened(result, key)
+        widths[str(part)] = None if math.isnan(ratio) else ratio
+        n_clusters = len(set((part.clusters(cluster) or {}).values()))
+        wider = (
+            "" if math.isnan(ratio) else f"; intervals of {result.measures[0]} are {_times(ratio)} as wide as without"
+        )
+        text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}{wider}"
+        yield Fact("", None, "clusters", text, is_note=True)
+    if column is not None:
+        yield Fact("width_by_clusters", widths)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f} times"
+
+
+def _widened(result: BenchResult, key: tuple[str, str]) -> float:
+    """Return how many times as wide clusters make the intervals of the first measure, the mean over retrievers."""
+    ratios = []
+    for of_run, evaluation in result.evaluations.items():
+        if of_run[:2] == key:
+            measure = result.measures[0]
+            options = {**result.interval_options(result.parts[key]), "cluster": None}
+            alone, own = evaluation[measure].interval(**options), result.intervals[of_run][str(measure)]  # type: ignore[arg-type]
+            if alone.high > alone.low:
+                ratios.append((own.high - own.low) / (alone.high - alone.low))
+    return sum(ratios) / len(ratios) if ratios else float("nan")
+
+
+def _of_repeats(part: Part) -> Iterator[Fact]:
+    """Say that cases share expected ids."""
+    n_cases, n_independent = len(part.cases), part.n_independent
+    if n_independent < n_cases:
+        text = (
+            f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
+            f" {counted(n_independent, 'group')}, and intervals are too narrow; cluster by expected_ids"
+        )
+        yield Fact("", None, "clusters", text, is_note=True)
+
+
+def _of_tests(result: BenchResult) -> Iterator[Fact]:
+    if result.comparisons:
+        places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
+        placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
+        has_clusters = result.settings.cluster is not None
+        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=("case", "cases"))
+
+
+def _of_cases(result: BenchResult) -> Iterator[Fact]:
+    """Name what found nothing, and sets that are too small for a statement."""
+    for key, part in result.parts.items():
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name in result.retrievers:
+            alike.setdefault(result.evaluations[Key(*key, name)].missing_queries, []).append(name)
+        alike.pop((), None)
+        for ids, names in alike.items():
+            of = f"{len(ids):,} of {counted(len(part.cases), 'case')} of {part} ({three(ids)})"
+            yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0", is_note=True)
+    yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
+    yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})
+    for key, count in result.verbatim.items():
+        if count:
+            of = f"{count:,} of {counted(len(result.parts[key].cases), 'case')} of {result.parts[key]}"
+            yield Fact(
+                "", None, "easy cases", f"{of} are a text of an expected document, but for upper case and blanks"
+            )
+    small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < SMALL]
+    if small and result.settings.limit is None:
+        yield Fact(
+            "", None, "few cases", f"{', '.join(small)}: good for a first look, not for a statement", is_note=True
+        )

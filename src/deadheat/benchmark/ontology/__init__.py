@@ -1,0 +1,9 @@
+"""Ontologies: their terms, how similar these are, and judgments made of that."""
+
+from deadheat.benchmark.ontology.chance import Chance
+from deadheat.benchmark.ontology.kinds import KINDS
+from deadheat.benchmark.ontology.reading import read_ontology
+from deadheat.benchmark.ontology.similarity import Ontology
+from deadheat.benchmark.ontology.terms import Synonym
+
+__all__ = ["KINDS", "Chance", "Ontology", "Synonym", "read_ontology"]

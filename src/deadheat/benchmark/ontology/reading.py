@@ -1,0 +1,169 @@
+"""Reading ontologies by pronto: OBO, OBO Graphs JSON and OWL."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from deadheat.benchmark.ontology.similarity import Ontology
+from deadheat.benchmark.ontology.terms import SCOPES, Synonym, first_few
+from deadheat.errors import DeadheatWarning, FileFormatError, MissingDependencyError
+from deadheat.io.source import blocks, read_all, readable
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pronto.ontology import Ontology as Parsed
+    from pronto.synonym import Synonym as ParsedSynonym
+    from pronto.term import Term
+
+DEEPEST = 1000  # lists and objects of JSON inside each other; ontologies have about ten
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+FORMATS = "expected OBO, OBO Graphs JSON or OWL in RDF/XML, in UTF-8, plain or .gz"
+
+
+def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) -> Ontology:
+    """Read an ontology: its terms that are not obsolete, with their is_a relations.
+
+    Parameters
+    ----------
+    path : path
+        OBO, OBO Graphs JSON, or OWL in RDF/XML, in UTF-8; plain or compressed (``.gz``). Imports that the file names
+        are not followed. Of JSON no synonym types are read. Needs ``deadheat[ontology]``.
+    prefix : str, optional
+        Keep only terms whose id begins so, such as ``"HP:"``, where a file carries terms of other ontologies;
+        parents among the others are left out.
+
+    Returns
+    -------
+    Ontology
+
+    Raises
+    ------
+    MissingDependencyError
+        The package pronto is not installed.
+    DataError
+        No such file, not one of the formats, no term in it, a parent that is no term, or a cycle.
+
+    Warns
+    -----
+    DeadheatWarning
+        Of parents that are obsolete: these relations are left out. Of synonym types in JSON.
+    """
+    file = readable(path)
+    _check_json(file)
+    parsed = _parse(file)
+    terms = [term for term in parsed.terms() if prefix is None or term.id.startswith(prefix)]
+    if prefix is not None and not terms:
+        others = sorted(term.id for term in parsed.terms())
+        msg = f"no id begins with prefix={prefix!r}; the file has {first_few(others, 3)}"
+        raise FileFormatError(msg, path=file)
+    live = [term for term in terms if not term.obsolete]
+    return Ontology.from_parents(
+        _parents(live, {term.id for term in terms}, file),
+        labels={term.id: term.name or "" for term in live},
+        synonyms={term.id: _synonyms(term, file) for term in live},
+        obsolete={term.id: _instead(term) for term in terms if term.obsolete},
+        alternatives={other: term.id for term in live for other in sorted(term.alternate_ids)},
+        version=parsed.metadata.data_version,
+        path=file,
+    )
+
+
+def _check_json(path: Path) -> None:
+    """Refuse JSON that is something else, on which the parser would panic; warn of what it leaves out."""
+    if not next(blocks(path)).lstrip().startswith(b"{"):
+        return
+    content = read_all(path)
+    if b'"graphs"' not in content:
+        msg = f"JSON without 'graphs'; {FORMATS}"
+        raise FileFormatError(msg, path=path)
+    _check_nesting(content, path)
+    if b'"synonymType"' in content:
+        warnings.warn(
+            f"{path}: the types of synonyms (layperson, abbreviation, ...) are not read from OBO Graphs JSON;"
+            " read the OBO or OWL file for them",
+            DeadheatWarning,
+            stacklevel=3,
+        )
+
+
+def _check_nesting(content: bytes, path: Path) -> None:
+    """Refuse JSON that is nested so deeply that the parser would take minutes for it."""
+    plain = STRING.sub(b"", content)
+    text = np.frombuffer(plain, np.uint8)
+    brackets = np.flatnonzero((text | 0x20 == ord("{")) | (text | 0x20 == ord("}")))  # [ and ] but for one bit
+    depth = np.cumsum(np.where(text[brackets] | 0x20 == ord("{"), 1, -1))
+    if depth.max(initial=0) > DEEPEST:
+        line = plain.count(b"\n", 0, int(brackets[np.argmax(depth > DEEPEST)])) + 1
+        msg = f"JSON that is nested {depth.max():,} deep, expected {DEEPEST:,} or less"
+        raise FileFormatError(msg, path=path, line=line)
+
+
+def _parse(path: Path) -> Parsed:
+    """Let pronto read a file; its warnings are of parts of OWL that are not used here."""
+    try:
+        from pronto.ontology import Ontology as Parsed
+    except ImportError:
+        msg = "reading an ontology needs the package pronto, which is not installed: pip install 'deadheat[ontology]'"
+        raise MissingDependencyError(msg) from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return Parsed(path, import_depth=0, encoding="utf-8")
+    except KeyError as error:
+        msg = f"a term refers to {error.args[0]!r} as its parent, which is no term of the file"
+        raise FileFormatError(msg, path=path) from error
+    except BaseException as error:  # the parsers below pronto raise anything, one of them a panic of Rust
+        if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
+            raise
+        line = cast("int | None", getattr(error, "lineno", None))
+        msg = f"{FORMATS}; pronto cannot read it: {error}"
+        raise FileFormatError(msg, path=path, line=line) from error
+
+
+def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, list[str]]:
+    """Return the direct is_a parents that are not obsolete and were kept, by term."""
+    parents: dict[str, list[str]] = {}
+    obsolete: list[str] = []
+    for term in terms:
+        direct = [parent for parent in term.superclasses(distance=1, with_self=False) if parent.id in kept]
+        parents[term.id] = [parent.id for parent in direct if not parent.obsolete]
+        obsolete += [f"{term.id} is_a {parent.id}" for parent in direct if parent.obsolete]
+    if obsolete:
+        warnings.warn(
+            f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out:"
+            f" {first_few(obsolete)}",
+            DeadheatWarning,
+            stacklevel=3,
+        )
+    return parents
+
+
+def _synonyms(term: Term, path: Path) -> list[Synonym]:
+    try:
+        return [_synonym(synonym) for synonym in term.synonyms]
+    except ValueError as error:  # pronto looks their types up no earlier than here
+        msg = f"the synonyms of {term.id!r} cannot be read ({error}): a type needs a line synonymtypedef in the header"
+        raise FileFormatError(msg, path=path) from error
+
+
+def _synonym(synonym: ParsedSynonym) -> Synonym:
+    """Return a synonym; OWL names its type by an IRI, of which only the end is kept."""
+    scope = synonym.scope if synonym.scope in SCOPES else "RELATED"  # the default of the OBO format
+    kind = synonym.type.id if synonym.type is not None else ""
+    return Synonym(synonym.description, scope, kind.rpartition("#")[2].rpartition("/")[2])
+
+
+def _instead(term: Term) -> tuple[str, ...]:
+    """Return the ids that replace an obsolete term, then those to be considered; of JSON these are annotations."""
+    replaced, considered = term.replaced_by.ids, set(term.consider.ids)
+    for value in term.annotations:
+        if value.property.endswith("#consider"):
+            considered.add(str(getattr(value, "resource", None) or getattr(value, "literal", "")))
+    return (*sorted(replaced), *sorted(considered - replaced))

@@ -1,0 +1,347 @@
+"""Ontology: terms with labels and synonyms, and how similar they are on the is_a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from deadheat.benchmark.ontology import terms
+from deadheat.benchmark.ontology.graph import build
+from deadheat.benchmark.ontology.information import checked, intrinsic
+from deadheat.benchmark.ontology.kinds import KINDS
+from deadheat.errors import ParameterError, check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+
+    from deadheat.arrays import FloatArray
+    from deadheat.benchmark.ontology.chance import Chance
+    from deadheat.benchmark.ontology.graph import Graph
+    from deadheat.benchmark.ontology.terms import Synonym
+    from deadheat.data.tables import Qrels, Source
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ontology:
+    """Terms and their is_a graph. Made by `read_ontology`, or by :meth:`from_parents` without a file.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        The terms that are not obsolete, sorted by code point: the same for every format of an ontology.
+    labels : tuple of str
+        Their names, aligned with `ids`; empty where a term has none.
+    synonyms : tuple of tuple of Synonym
+        Aligned with `ids`; sorted by scope, text and kind.
+    parents : tuple of tuple of int
+        Indices of the direct is_a parents, aligned with `ids`. Other relations are not used.
+    obsolete : dict of str to tuple of str
+        Obsolete terms, each with the ids that replace it or are to be considered instead (perhaps none).
+    alternatives : dict of str to str
+        Further ids of a term, such as those of terms that were merged into it, each with the term's id in `ids`.
+    version : str or None
+    path : pathlib.Path or None
+    graph : Graph
+
+    Examples
+    --------
+    >>> animals = Ontology.from_parents({"animal": [], "bird": ["animal"], "owl": ["bird"], "wren": ["bird"]})
+    >>> round(animals.similarity("owl", "wren"), 4)
+    0.2075
+    >>> animals.similarity("owl", "wren", kind="path") == 1 / (1 + 2)
+    True
+    """
+
+    ids: tuple[str, ...]
+    labels: tuple[str, ...]
+    synonyms: tuple[tuple[Synonym, ...], ...]
+    parents: tuple[tuple[int, ...], ...]
+    obsolete: Mapping[str, tuple[str, ...]]
+    alternatives: Mapping[str, str]
+    version: str | None
+    path: Path | None
+    graph: Graph
+    given_information: FloatArray | None = None
+
+    @classmethod
+    def from_parents(
+        cls,
+        parents: Mapping[str, Iterable[str]],
+        *,
+        labels: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, Iterable[Synonym]] | None = None,
+        obsolete: Mapping[str, Iterable[str]] | None = None,
+        alternatives: Mapping[str, str] | None = None,
+        version: str | None = None,
+        path: Path | None = None,
+    ) -> Ontology:
+        """Build an ontology from the parents of each term.
+
+        Parameters
+        ----------
+        parents : mapping of str to iterable of str
+            Every term with its direct parents; a root has none.
+        labels, synonyms, obsolete, alternatives : mapping, optional
+            By id, as the attributes.
+        version : str, optional
+        path : pathlib.Path, optional
+            Where it comes from, for messages.
+
+        Returns
+        -------
+        Ontology
+
+        Raises
+        ------
+        DataError
+            No term, a parent that is no term, or a cycle.
+        """
+        ids = terms.ids_of(parents, path)
+        own = terms.indices(ids, parents, path)
+        labels, synonyms = labels or {}, synonyms or {}
+        return cls(
+            ids=ids,
+            labels=tuple(labels.get(term) or "" for term in ids),
+            synonyms=tuple(terms.in_order(term, synonyms.get(term, ())) for term in ids),
+            parents=own,
+            obsolete={
+                term: terms.listed(f"what replaces {term!r}", "ids", instead)
+                for term, instead in (obsolete or {}).items()
+            },
+            alternatives={other: term for other, term in (alternatives or {}).items() if other not in parents},
+            version=version,
+            path=path,
+            graph=build(ids, own, path),
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, term: object) -> bool:
+        return term in self._index
+
+    def __repr__(self) -> str:
+        name = " ".join(part for part in (self.path.name if self.path else "", self.version or "") if part)
+        return f"<Ontology {name + ': ' if name else ''}{len(self):,} terms>"
+
+    def index(self, term: str) -> int:
+        """Return the place of a term in `ids`, or raise `ParameterError` that says what became of it."""
+        found = self._index.get(term)
+        if found is not None:
+            return found
+        fate = self.fate(term)
+        hint = f": it {fate}" if fate else "." + terms.near_id(str(term), self.ids, self.labels)
+        msg = f"{term!r} is no term of {self!r}{hint}"
+        raise ParameterError(msg)
+
+    def fate(self, term: str) -> str:
+        """Return in words what became of an id that is no term: obsolete, or merged; empty if it is unknown.
+
+        Examples
+        --------
+        >>> Ontology.from_parents({"A": []}, obsolete={"B": ["A"]}).fate("B")
+        "is obsolete: use 'A'"
+        """
+        if term in self.alternatives:
+            return f"is an alternative id: use {self.alternatives[term]!r}"
+        if term in self.obsolete:
+            instead = " or ".join(map(repr, self.obsolete[term]))
+            return f"is obsolete: use {instead}" if instead else "is obsolete, without a replacement"
+        return ""
+
+    @property
+    def information_content(self) -> FloatArray:
+        """The information content of each term, of shape (n_terms,): the intrinsic one unless another was given."""
+        return self._intrinsic if self.given_information is None else self.given_information
+
+    def with_information_content(self, information_content: Mapping[str, float] | None) -> Ontology:
+        r"""Return the ontology with another information content, for instance from annotations: -log(frequency).
+
+        Parameters
+        ----------
+        information_content : mapping of str to float, or None
+            A finite value of 0 or more for every term, and for none that is not one; no term's is lower than that of
+            its parent. None brings back the intrinsic one of Seco, Veale and Hayes 2004,
+            https://dl.acm.org/doi/10.5555/3000001.3000272:
+            :math:`1 - \log(\text{descendants, itself included}) / \log(\text{terms})`.
+
+        Returns
+        -------
+        Ontology
+
+        Examples
+        --------
+        >>> pair = Ontology.from_parents({"A": [], "B": ["A"]}).with_information_content({"A": 0, "B": 2.5})
+        >>> pair.similarity("B", "B", kind="resnik")
+        2.5
+        """
+        if information_content is None:
+            return replace(self, given_information=None)
+        return replace(self, given_information=checked(information_content, self.ids, self.graph))
+
+    def similarity(self, term: str, other: str, kind: str = "lin") -> float:
+        """Return how similar two terms are.
+
+        Parameters
+        ----------
+        term, other : str
+            Ids.
+        kind : str, default "lin"
+            As for :meth:`similarities`.
+
+        Returns
+        -------
+        float
+        """
+        place = self.index(other)
+        return float(self.similarities(term, kind)[place])
+
+    def similarities(self, term: str, kind: str = "lin") -> FloatArray:
+        """Return how similar every term is to one.
+
+        ====================== ======================================================= ======= ==================
+        kind                   of terms a and b with a common ancestor c               range   of a with itself
+        ====================== ======================================================= ======= ==================
+        ``lin``                2 IC(c) / (IC(a) + IC(b))                               0 to 1  1, and only there
+        ``resnik``             IC(c)                                                   0 to 1  IC(a)
+        ``jiang_conrath``      1 - (IC(a) + IC(b) - 2 IC(c)) / (2 max IC)              0 to 1  1, and only there
+        ``wu_palmer``          2 d(c) / (d(a) + d(b)), d: terms on the longest way     0 to 1  1, and only there
+        ``path``               1 / (1 + edges on the shortest way through an ancestor) 0 to 1  1, and only there
+        ``simple_resnik_like`` depth(c) / D, depth: edges on the shortest way          0 to 1  1
+        ``hybrid``             0.7 depth(c) / D + 0.3 (1 - p / (depth(a) + depth(b)))  0 to 1  1
+        ====================== ======================================================= ======= ==================
+
+        IC is the information content; one that was given may exceed 1 (so then may ``resnik``), and may be the same
+        for parent and child (which then have 1 by ``jiang_conrath``, and by ``lin`` if it is above 0). c is the common
+        ancestor with the most information, or the deepest. Terms without a common ancestor have 0, of every kind.
+
+        ``simple_resnik_like`` and ``hybrid`` are phentrieve's formulas, kept exactly as published for comparison with
+        its numbers; D is the largest depth, p = depth(a) + depth(b) - 2 depth(c). ``hybrid`` is 1.0 if p <= 0, and as
+        depth by the shortest way is not monotone, **some different terms get 1.0**; use ``lin`` for anything else.
+        Formulas with references: the functions of ``deadheat.benchmark.ontology.KINDS``.
+
+        Parameters
+        ----------
+        term : str
+            Id.
+        kind : str, default "lin"
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+            Aligned with `ids`.
+        """
+        check_choice("kind", kind, KINDS)
+        return self.similarities_at(self.index(term), kind)
+
+    def similarities_at(self, index: int, kind: str = "lin") -> FloatArray:
+        """Return the same for a term given by its place in `ids`, unchecked."""
+        return KINDS[kind](self.graph, self.information_content, index)
+
+    def judge(
+        self,
+        qrels: Source,
+        *runs: Source,
+        kind: str = "lin",
+        aggregate: str = "best",
+        ideal: bool = True,
+        depth: int | None = None,
+    ) -> Qrels:
+        """Give every retrieved document its similarity to what the query expects, as its relevance.
+
+        On these judgments `MaxRel` is MaxOntSim, and `nDCG` is graded by the ontology. Judged are, for each query of
+        the qrels, the documents that any of the runs retrieved, the documents of the qrels, and (`ideal`) the `depth`
+        terms of the whole ontology that are the most similar. So the ideal ranking is that of the whole ontology for
+        every cutoff up to `depth`; nDCG without a cutoff takes the judged documents for all there are.
+
+        Parameters
+        ----------
+        qrels : path, dict of dict, dataframe or Qrels
+            Documents of positive relevance are the expected ids, all alike.
+        *runs : path, dict of dict, dataframe or Run
+            Give all runs that will be compared: evaluations on different judgments are not comparable.
+        kind : str, default "lin"
+            As for :meth:`similarities`.
+        aggregate : {"best", "mean"}
+            The highest similarity to an expected id, or the mean over them.
+        ideal : bool, default True
+            Whether the best terms of the ontology are judged although they may not be retrieved.
+        depth : int, optional
+            How many; by default as many as the longest list of the runs has documents, and at least 100.
+
+        Returns
+        -------
+        Qrels
+
+        Warns
+        -----
+        DeadheatWarning
+            Expected ids that the ontology lacks: they have similarity 0 to everything, themselves included (and count
+            in the mean). Retrieved ids that it lacks: their relevance is 0. Obsolete ones with what replaces them.
+
+        Examples
+        --------
+        >>> animals = Ontology.from_parents({"animal": [], "bird": ["animal"], "owl": ["bird"], "wren": ["bird"]})
+        >>> judged = animals.judge({"q": {"owl": 1}}, {"q": {"wren": 0.9, "animal": 0.5}}, ideal=False)
+        >>> {term: round(value, 4) for term, value in judged.to_dict()["q"].items()}
+        {'animal': 0.0, 'owl': 1.0, 'wren': 0.2075}
+        """
+        from deadheat.benchmark.ontology import judging
+
+        check_choice("kind", kind, KINDS)
+        return judging.judge(self, qrels, runs, kind=kind, aggregate=aggregate, ideal=ideal, depth=depth)
+
+    def chance(
+        self,
+        kind: str = "lin",
+        *,
+        qrels: Source | None = None,
+        aggregate: str = "best",
+        cutoffs: Sequence[int] = (1, 3, 5, 10),
+        n: int = 1000,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Chance:
+        """Return the MaxRel that random rankings of the ontology would have: random terms are never at 0.
+
+        Exact for each expected term, over all rankings of all terms; only the expected terms are sampled.
+
+        Parameters
+        ----------
+        kind : str, default "lin"
+            As for :meth:`similarities`.
+        qrels : path, dict of dict, dataframe or Qrels, optional
+            Take these queries' expected ids; then nothing is random. By default `n` random terms.
+        aggregate : {"best", "mean"}
+            As for :meth:`judge`.
+        cutoffs : sequence of int
+            Of MaxRel; at 1 it is the mean similarity to a random term.
+        n : int, default 1000
+            How many terms are drawn, without replacement; all of them if there are no more.
+        rng : numpy.random.Generator, int or None, default 0
+
+        Returns
+        -------
+        Chance
+
+        Examples
+        --------
+        >>> chance = Ontology.from_parents({"A": [], "B": ["A"]}).chance("path", cutoffs=[1, 2])
+        >>> chance.max_rel == {1: (1 + 1 / 2) / 2, 2: 1.0}
+        True
+        """
+        from deadheat.benchmark.ontology import chance
+
+        check_choice("kind", kind, KINDS)
+        return chance.chance(self, kind, qrels=qrels, aggregate=aggregate, cutoffs=cutoffs, n=n, rng=rng)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {term: place for place, term in enumerate(self.ids)}
+
+    @cached_property
+    def _intrinsic(self) -> FloatArray:
+        return intrinsic(self.graph)

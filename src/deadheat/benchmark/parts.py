@@ -1,0 +1,237 @@
+"""Parts of a benchmark: the cases of one set in one language. Parts are never mixed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.benchmark.cases import Cases, folded, read_cases
+from deadheat.data.tables import label_of
+from deadheat.errors import ColumnError, DataError, ParameterError, did_you_mean
+from deadheat.evaluation.strata import NONE, names_of
+from deadheat.io.values import counted
+from deadheat.report.numbers import three
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from deadheat.benchmark.collection import Collection
+    from deadheat.benchmark.ontology import Ontology
+
+STRATA = ("difficulty", "category", "domain")
+EXPECTED = "expected_ids"
+COLUMNS = (EXPECTED, "text", *STRATA)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The cases of one set in one language.
+
+    Attributes
+    ----------
+    name : str
+        Of the set.
+    language : str
+        "(none)" for cases without one.
+    cases : Cases
+    """
+
+    name: str
+    language: str
+    cases: Cases
+
+    def __str__(self) -> str:
+        return self.name if self.language == NONE else f"{self.name} ({self.language})"
+
+    @property
+    def searched(self) -> str:
+        """A SHA-256 of the ids and texts: what a search sees."""
+        return _hash([[case.case_id, case.text] for case in self.cases])
+
+    @property
+    def judged(self) -> str:
+        """A SHA-256 of the ids, texts and expected ids: what an evaluation sees."""
+        return _hash([[one.case_id, one.text, *one.expected_ids, *one.relevance] for one in self.cases])
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The columns that some cases have labels in."""
+        return tuple(name for name in STRATA if any(getattr(case, name) is not None for case in self.cases))
+
+    def clusters(self, column: str | Mapping[str, object] | None) -> dict[str, object] | None:
+        """Return the cluster of each case; None without clusters.
+
+        Parameters
+        ----------
+        column : str, mapping of case id to cluster, or None
+            "expected_ids": cases that share an expected id, directly or by way of others, are one cluster.
+        """
+        if column is None:
+            return None
+        if isinstance(column, Mapping):
+            lacking = [case.case_id for case in self.cases if case.case_id not in column]
+            if lacking:
+                msg = f"cluster must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}"
+                raise ParameterError(msg)
+            return {case.case_id: column[case.case_id] for case in self.cases}
+        if column == EXPECTED:
+            return dict(zip((case.case_id for case in self.cases), self._shared(), strict=True))
+        labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
+        lacking = [case_id for case_id, label in labels.items() if label is None]
+        if lacking:
+            of = f"{len(lacking)} of {counted(len(labels), 'case')}"
+            msg = f"cluster={column!r}: {of} have no {column}, such as {lacking[0]!r}"
+            raise ColumnError(msg, path=str(self))
+        return labels
+
+    @property
+    def n_independent(self) -> int:
+        """Number of groups of cases that share no expected id."""
+        return len(set(self._shared()))
+
+    def _shared(self) -> list[int]:
+        """Return a number for each case, the same for those that share an expected id."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        places: dict[str, int] = {}
+        ends = [
+            (number, places.setdefault(expected, len(self.cases) + len(places)))
+            for number, case in enumerate(self.cases)
+            for expected in case.expected_ids
+        ]
+        size = len(self.cases) + len(places)
+        rows, columns = np.array(ends).T
+        labels = connected_components(coo_array((np.ones(len(ends)), (rows, columns)), shape=(size, size)))[1]
+        return [int(label) for label in labels[: len(self.cases)]]
+
+
+def check_cluster(column: object) -> None:
+    """Raise `ParameterError` if no cases can be grouped so."""
+    if column is None or isinstance(column, Mapping) or column in COLUMNS:
+        return
+    allowed = ", ".join(map(repr, COLUMNS))
+    msg = f"cluster must be one of {allowed} or a dict of case id to cluster, got {column!r}."
+    raise ParameterError(msg + did_you_mean(str(column), COLUMNS))
+
+
+def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, ...]:
+    """Return the columns of strata; raise `ParameterError` if no case has a label in one."""
+    names, held = names_of(columns), sorted({name for part in parts for name in part.strata})
+    for name in names:
+        if name == "language":
+            msg = "by='language' is no column of strata here: each language is reported by itself"
+            raise ParameterError(msg)
+        if name not in held:
+            has = f"those that have labels are {', '.join(map(repr, held))}" if held else "no case has labels"
+            msg = f"no case has a {name!r}: {has}.{did_you_mean(str(name), held)}"
+            raise ParameterError(msg)
+    return tuple(names)
+
+
+def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
+    """Return the parts of case sets.
+
+    Parameters
+    ----------
+    cases : Cases, path, sequence of them, or mapping of name to one
+    limit : int or None
+        Cases of each language of each set: the first ones.
+    """
+    found = [
+        Part(name, NONE if language is None else language, of_language if limit is None else of_language.limit(limit))
+        for name, of_set in _named(cases)
+        for language, of_language in of_set.by_language().items()
+    ]
+    if not found:
+        msg = "cases is empty; give at least one set of cases, or the path of one"
+        raise ParameterError(msg)
+    return tuple(found)
+
+
+def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontology | None) -> Iterator[str]:
+    """Give notes on expected ids that collection or ontology lack; raise if the collection lacks all of a part."""
+    held = set(documents.ids)
+    for part in parts:
+        expected = sorted({one for case in part.cases for one in case.expected_ids})
+        if held.isdisjoint(expected):
+            first = ", ".join(documents.ids[:3])
+            msg = (
+                f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects"
+                f" {three(expected)}; the documents are {first}, ... Are they of the same collection, and are the ids"
+                " written alike?"
+            )
+            raise DataError(msg)
+        alike: dict[tuple[str, str], list[str]] = {}  # an id that both lack is named once
+        for one in expected:
+            found = list(_lacks(one, held, documents.name, ontology))
+            if found:
+                where, effects = (" and ".join(texts) for texts in zip(*found, strict=True))
+                fate = "" if ontology is None else ontology.fate(one)
+                alike.setdefault((where, effects), []).append(f"{one!r}{fate and f' ({fate})'}")
+        for (where, effects), ids in alike.items():
+            yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effects}: {three(ids)}"
+
+
+def _lacks(expected: str, held: set[str], name: str, ontology: Ontology | None) -> Iterator[tuple[str, str]]:
+    """Give where an expected id is missing, and what follows."""
+    if expected not in held:
+        yield f"not in {name}", "no search finds them"
+    if ontology is not None and expected not in ontology:
+        yield "no terms of the ontology", "their similarity to everything is 0"
+
+
+def count_verbatim(part: Part, documents: Collection) -> int:
+    """Count the cases whose text is, but for upper case and blanks, a text or synonym of an expected document."""
+    places = {doc: place for place, doc in enumerate(documents.ids)}
+    return sum(
+        any(
+            case.folded_text in {folded(text) for text in (documents.texts[place], *documents.synonyms[place])}
+            for place in (places[doc] for doc in case.expected_ids if doc in places)
+        )
+        for case in part.cases
+    )
+
+
+def _named(cases: object) -> list[tuple[str, Cases]]:
+    if isinstance(cases, Mapping):
+        return [(str(name), _read(one)) for name, one in cases.items()]
+    several = list(cases) if isinstance(cases, list | tuple) else [cases]
+    sets = [_read(one) for one in several]
+    plain = [one.name for one in sets]
+    for name_of in (_by_file, _by_folder):
+        names = [name_of(one) if plain.count(one.name) > 1 else one.name for one in sets]
+        if len(set(names)) == len(names):
+            return list(zip(names, sets, strict=True))
+    twice = next(name for name in plain if plain.count(name) > 1)
+    msg = f"two sets of cases are named {twice!r}: give a dict of name to cases, or another dataset_id"
+    raise ParameterError(msg)
+
+
+def _by_file(cases: Cases) -> str:
+    """Return the name of a set with that of its file, for sets that call themselves the same."""
+    return cases.name if cases.path is None else f"{cases.name}, {label_of(cases.path)}"
+
+
+def _by_folder(cases: Cases) -> str:
+    """Return the name of a set with that of its folder, for sets whose files are called the same."""
+    return cases.name if cases.path is None else f"{cases.path.absolute().parent.name}/{cases.name}"
+
+
+def _read(cases: object) -> Cases:
+    if isinstance(cases, Cases):
+        return cases
+    if isinstance(cases, str | Path):
+        return read_cases(cases)
+    msg = f"cases must be Cases, a path, or several of them, got {type(cases).__name__}: read_cases reads a file"
+    raise ParameterError(msg)
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()

@@ -1,0 +1,309 @@
+"""BenchResult, what bench() returns."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from deadheat.benchmark.parts import check_by
+from deadheat.errors import DeadheatWarning
+from deadheat.evaluation.intervals import KNOWN
+from deadheat.evaluation.strata import NONE, NUMBERS, stratify
+from deadheat.io.values import counted
+from deadheat.report.numbers import NOISE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from deadheat.benchmark.parts import Part
+    from deadheat.comparison.comparison import Comparison, Design
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.intervals import Interval, IntervalOptions
+    from deadheat.evaluation.strata import Strata, Stratum
+    from deadheat.measures import Measure
+
+
+class Key(NamedTuple):
+    """What an evaluation is of: a set of cases, its language ("(none)" without one) and a retriever."""
+
+    cases: str
+    language: str
+    retriever: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a benchmark was made.
+
+    Attributes
+    ----------
+    collection : str
+    n_documents : int
+    k : int
+    measures : tuple of Measure
+    design : Design
+    cluster : str, mapping or None
+    limit : int or None
+    ontology : str or None
+    kind : str
+        Of similarity.
+    by : tuple of str
+        Columns of the strata that the reports show, one by one or, if there are several, by their combinations.
+    systems : dict of str to str
+        What each retriever is, in words.
+    """
+
+    collection: str
+    n_documents: int
+    k: int
+    measures: tuple[Measure, ...]
+    design: Design
+    cluster: str | Mapping[str, object] | None = None
+    limit: int | None = None
+    ontology: str | None = None
+    kind: str = "lin"
+    by: tuple[str, ...] = ()
+    systems: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The cases of a part by the values of columns.
+
+    Attributes
+    ----------
+    part : Part
+    columns : tuple of str
+    strata : dict of Key to Strata
+        Of each retriever.
+    intervals : dict of Key to dict of stratum to dict of str to Interval
+        By measure.
+    """
+
+    part: Part
+    columns: tuple[str, ...]
+    strata: Mapping[Key, Strata]
+    intervals: Mapping[Key, Mapping[Stratum, Mapping[str, Interval]]]
+
+    def __str__(self) -> str:
+        return f"{self.part} by {' and '.join(self.columns)}"
+
+    def select(self, measures: Sequence[Measure]) -> Self:
+        """Return it with the intervals of some measures."""
+        names = [str(one) for one in measures]
+        found = {
+            key: {stratum: {name: own[name] for name in names} for stratum, own in strata.items()}
+            for key, strata in self.intervals.items()
+        }
+        return replace(self, intervals=found)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BenchResult:
+    """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
+
+    Attributes
+    ----------
+    evaluations : dict of Key to Evaluation
+        By (cases, language, retriever).
+    comparisons : dict of (cases, language) to Comparison
+        Empty with a single retriever.
+    parts : dict of (cases, language) to Part
+        The cases.
+    retrievers : tuple of str
+    settings : Settings
+    chance : dict of (cases, language) to dict of str to float
+        With an ontology: the mean that random terms have, by MaxRel measure.
+    verbatim : dict of (cases, language) to int
+        Cases whose text is one of an expected document, but for upper case and blanks: any search for words finds them.
+    reused : tuple of Key
+        Finished runs that were found in the output folder.
+    notes : tuple of str
+        What is wrong with ids.
+    """
+
+    evaluations: Mapping[Key, Evaluation]
+    comparisons: Mapping[tuple[str, str], Comparison]
+    parts: Mapping[tuple[str, str], Part]
+    retrievers: tuple[str, ...]
+    settings: Settings
+    chance: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
+    verbatim: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    reused: tuple[Key, ...] = ()
+    notes: tuple[str, ...] = ()
+    _groupings: dict[tuple[str, ...], tuple[Grouping, ...]] = field(default_factory=dict, init=False, repr=False)
+
+    def __repr__(self) -> str:
+        measure = str(self.measures[0])
+        means = "; ".join(
+            f"{part}: "
+            + ", ".join(f"{name} {self.evaluations[Key(*key, name)][measure].mean:.4f}" for name in self.retrievers)
+            for key, part in self.parts.items()
+        )
+        return f"<BenchResult by {measure}: {means}>"
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures."""
+        return self.settings.measures
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages, sorted; cases without one add none."""
+        return tuple(sorted({language for _, language in self.parts if language != NONE}))
+
+    @property
+    def pooled(self) -> dict[str, str]:
+        """How many cases of how many sets :meth:`averages` takes for each language."""
+        found = {}
+        for language in self.languages:
+            parts = [part for key, part in self.parts.items() if key[1] == language]
+            cases = {(case.case_id, case.text) for part in parts for case in part.cases}
+            found[language] = counted(len(cases), "case") + (f" of {len(parts)} sets" if len(parts) > 1 else "")
+        return found
+
+    @cached_property
+    def intervals(self) -> dict[Key, dict[str, Interval]]:
+        """The confidence intervals of each evaluation, by measure."""
+        return {
+            key: one.intervals(**self.interval_options(self.parts[key[:2]])) for key, one in self.evaluations.items()
+        }
+
+    def interval_options(self, part: Part) -> IntervalOptions:
+        """Return the options of the intervals of a part."""
+        names = ("method", "confidence_level", "n_resamples", "rng")
+        own: Any = {name: getattr(self.settings.design, name) for name in names}
+        own["cluster"] = part.clusters(self.settings.cluster)
+        options: IntervalOptions = own
+        return options
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each set, language, retriever and measure.
+
+        Returns
+        -------
+        polars.DataFrame
+            cases, language, retriever, measure, n_cases, mean, low, high, standard_error, tie_std, tie_min, tie_max,
+            chance (what random terms have; null but for MaxRel with an ontology), and of the interval ci_method, known
+            and unknown (why not; else empty).
+        """
+        import polars as pl
+
+        from deadheat.io.forking import check_threads
+
+        check_threads()
+        rows = [
+            (
+                *(*key, str(scores.measure), scores.n_queries, *self._numbers(key, str(scores.measure))),
+                *(getattr(self.intervals[key][str(scores.measure)], attribute) for attribute in KNOWN.values()),
+            )
+            for key, one in self.evaluations.items()
+            for scores in one
+        ]
+        texts = dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String)
+        schema: dict[str, Any] = {**texts, "n_cases": pl.Int64, **dict.fromkeys([*NUMBERS, "chance"], pl.Float64)}
+        schema |= {"ci_method": pl.String, "known": pl.Boolean, "unknown": pl.String}
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def averages(self) -> pl.DataFrame:
+        """Return the mean and the variance across languages; each language counts the same.
+
+        Returns
+        -------
+        polars.DataFrame
+            retriever, measure, mean, variance and std (the divisor is n_languages, as in ``np.var``), n_languages,
+            lowest and highest (the languages with these means; null where all are equal), and pooled (how many cases of
+            how many sets each language has). The mean of a language is over all its cases; one that stands in several
+            sets, with the same case_id and text, counts once. No row with fewer than two languages.
+        """
+        import polars as pl
+
+        texts: dict[str, Any] = dict.fromkeys(["retriever", "measure"], pl.String)
+        numbers = dict.fromkeys(["mean", "variance", "std"], pl.Float64)
+        schema = {
+            **texts,
+            **numbers,
+            "n_languages": pl.Int64,
+            **dict.fromkeys(["lowest", "highest", "pooled"], pl.String),
+        }
+        rows = []
+        pooled = ", ".join(f"{language}: {told}" for language, told in self.pooled.items())
+        for name in self.retrievers if len(self.languages) > 1 else ():
+            for measure in self.measures:
+                means = {language: self._mean_of(language, name, measure) for language in self.languages}
+                values = np.array(list(means.values()))
+                differ = values.max() - values.min() > NOISE
+                ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
+                row = float(values.mean()), float(values.var()), float(values.std()), len(values)
+                rows.append((name, str(measure), *row, *ends, pooled))
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def by(self, columns: str | Sequence[str]) -> dict[Key, Strata]:
+        """Return the strata of each evaluation by difficulty, category or domain.
+
+        Parameters
+        ----------
+        columns : str or sequence of str
+            Of several, every combination that occurs is a stratum. Sets without a label in one are left out.
+
+        Returns
+        -------
+        dict of Key to Strata
+        """
+        names = check_by(columns, self.parts.values())
+        return {key: strata for one in self.parts.values() for key, strata in self._by(names, one).items()}
+
+    def groupings(self, columns: Sequence[str]) -> tuple[Grouping, ...]:
+        """Return the strata of each part that has labels in some columns, with the intervals of all measures."""
+        names = tuple(columns)
+        if names not in self._groupings:
+            found = []
+            for part in self.parts.values():
+                if strata := self._by(names, part):
+                    options = self.interval_options(part)
+                    intervals = {key: one.intervals(**options) for key, one in strata.items()}
+                    found.append(Grouping(part, names, strata, intervals))
+            self._groupings[names] = tuple(found)
+        return self._groupings[names]
+
+    def _by(self, columns: Sequence[str], part: Part) -> dict[Key, Strata]:
+        """Return the strata of a part by retriever; none if it has no labels in a column."""
+        if not set(columns) <= set(part.strata):
+            return {}
+        queries = part.cases.queries()
+        keys = (Key(part.name, part.language, name) for name in self.retrievers)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeadheatWarning)  # cases without a label are a stratum that is named so
+            return {key: stratify(self.evaluations[key], columns, queries, pool_languages=True) for key in keys}
+
+    def report(self) -> str:
+        """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
+        from deadheat.benchmark.report import report_bench
+        from deadheat.report.as_markdown import as_markdown
+
+        return as_markdown(report_bench(self, full=True))
+
+    def _numbers(self, key: Key, measure: str) -> tuple[float | None, ...]:
+        scores, interval = self.evaluations[key][measure], self.intervals[key][measure]
+        return (
+            *(scores.mean, interval.low, interval.high, interval.standard_error),
+            *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
+            self.chance.get(key[:2], {}).get(measure),
+        )
+
+    def _mean_of(self, language: str, retriever: str, measure: Measure) -> float:
+        """Return the mean over all cases of a language; one of several sets counts once, with its mean over them."""
+        found: dict[tuple[str, str], list[float]] = {}
+        for key, one in self.evaluations.items():
+            if key[1:] == (language, retriever):
+                texts = {case.case_id: case.text for case in self.parts[key[:2]].cases}
+                for case_id, value in zip(one.query_ids.tolist(), one[measure].values.tolist(), strict=True):
+                    found.setdefault((case_id, texts[case_id]), []).append(value)
+        values = np.array([np.mean(own) for own in found.values()])
+        return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")

@@ -1,0 +1,24 @@
+"""Retrievers: what finds documents for a text, behind one small protocol."""
+
+from deadheat.benchmark.retrievers.bm25 import BM25
+from deadheat.benchmark.retrievers.embedding import Embedding
+from deadheat.benchmark.retrievers.function import Function
+from deadheat.benchmark.retrievers.protocol import Hits, Retriever
+from deadheat.benchmark.retrievers.retrieving import retrieve
+from deadheat.benchmark.retrievers.runs import RunFile
+from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
+
+__all__ = [
+    "BM25",
+    "Embedding",
+    "Function",
+    "Hits",
+    "Retriever",
+    "RunFile",
+    "described",
+    "identity",
+    "key_of",
+    "make_retriever",
+    "make_retrievers",
+    "retrieve",
+]

@@ -1,0 +1,248 @@
+"""Search by the similarity of embeddings, from any sentence-transformers model."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from functools import cached_property
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from deadheat.arguments import count
+from deadheat.benchmark.retrievers import cache as cached
+from deadheat.benchmark.retrievers.cards import name_of
+from deadheat.benchmark.retrievers.options import check_indexed, check_search, options_of, written
+from deadheat.benchmark.retrievers.products import products, rounded
+from deadheat.benchmark.retrievers.protocol import Hits
+from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
+from deadheat.errors import MissingDependencyError, ParameterError, check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from deadheat.arrays import FloatArray, IntArray
+    from deadheat.benchmark.collection import Collection
+
+PART = 1024  # strings between two steps of the progress bar
+MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB
+QUERY_PROMPTS, DOCUMENT_PROMPTS = ("query",), ("document", "passage", "corpus")
+
+
+class Embedding:
+    """Search by the dot product of embeddings, in float32.
+
+    A score depends on the two embeddings alone, not on what else is searched or found with them: equal embeddings tie.
+    For that their numbers are rounded to 20 bits or more of the largest in each (22 for 384 dimensions), so that the
+    products add up without rounding.
+    Embeddings of the documents are kept in a folder, by the model and the content of the collection. With a model
+    that is on this machine nothing is fetched.
+
+    Parameters
+    ----------
+    model : str or path
+        The name of a sentence-transformers model, or the folder that holds one.
+    batch_size : int, default 32
+    device : str, optional
+        Such as "cpu" or "cuda"; by default the best that there is.
+    normalise : bool, default True
+        Whether embeddings have length 1, so that the score is the cosine.
+    query_prompt, document_prompt : str, optional
+        What stands before every text and every document; by default what the model itself prescribes, if it does.
+    strings : {"best", "joined"}, default "best"
+        A document scores by its best string; or all its strings are one text.
+    cache : path or False, optional
+        Folder of kept embeddings; by default the user's cache folder (or ``$DEADHEAT_CACHE``). False keeps none.
+    revision : str, optional
+        Of a model on the hub.
+    name : str, optional
+        By default the last part of the model's name; of one in a folder as its card has it (README.md: ``model_name``,
+        ``model-index`` or the title), else its configuration, else the folder's.
+
+    Raises
+    ------
+    MissingDependencyError
+        sentence-transformers is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        batch_size: int = 32,
+        device: str | None = None,
+        normalise: bool = True,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
+        strings: str = "best",
+        cache: str | Path | Literal[False] | None = None,
+        revision: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.batch_size = count("batch_size", batch_size)
+        check_choice("strings", strings, STRINGS)
+        if find_spec("sentence_transformers") is None:
+            msg = (
+                f"the model {str(model)!r} needs the package sentence-transformers, which is not installed:"
+                " pip install 'deadheat[embed]' (with PyTorch, a large package)"
+            )
+            raise MissingDependencyError(msg)
+        self.model = str(model)
+        self.device, self.normalise, self.strings = device, bool(normalise), strings
+        self.query_prompt, self.document_prompt, self.revision = query_prompt, document_prompt, revision
+        self._folder = cached.folder_of(cache)
+        own = options_of(self, "normalise", "query_prompt", "document_prompt", "strings", "revision")
+        self.name = name or written(name_of(self.model), Embedding, own)
+        self.options = own
+        self._loaded: Any = None
+        self._strings: Strings | None = None
+        self._vectors: FloatArray = np.zeros((0, 0), np.float32)
+        self._place: IntArray = np.zeros(0, np.int64)
+
+    def __repr__(self) -> str:
+        return f"Embedding({self.model!r})"
+
+    @property
+    def key(self) -> dict[str, object]:
+        """What its results depend on, beside the documents."""
+        return {
+            "retriever": "embedding",
+            "model": self._identity,
+            **self.options,
+            "sentence-transformers": metadata.version("sentence-transformers"),
+        }
+
+    @cached_property
+    def _identity(self) -> str:
+        """What tells the model from others; the files of one in a folder are read once."""
+        return cached.identity_of(self.model)
+
+    def index(self, documents: Collection) -> None:
+        """Embed the documents that are to be searched, or find their embeddings in the cache."""
+        strings = Strings.of(documents, self.strings)
+        distinct, place = _distinct(strings.texts)
+        key = {name: value for name, value in self.key.items() if name != "query_prompt"}
+        path = cached.path_of(self._folder, {**key, "collection": documents.fingerprint})
+        vectors = cached.read(path, len(distinct))
+        if vectors is None:
+            prompt = self._prompt(self.document_prompt, DOCUMENT_PROMPTS)
+            vectors = self._embed(distinct, prompt, f"{self.name}: {documents.name}", path)
+            cached.write(path, vectors)
+            cached.remove_parts(path)
+        self._vectors, self._place, self._strings = rounded(vectors), place, strings
+
+    def search(self, texts: Sequence[str], k: int) -> Hits:
+        """Return the k best documents of each text, and all that tie with the last of them."""
+        check_search(texts, k)
+        strings = check_indexed(self, self._strings)
+        distinct, place = _distinct(texts)
+        prompt = self._prompt(self.query_prompt, QUERY_PROMPTS)
+        queries = rounded(self._embed(distinct, prompt, f"{self.name}: searching"))
+        size = max(1, MAX_CELLS // max(1, len(self._place)))
+        parts = []
+        for start in range(0, len(queries), size):
+            scores = products(queries[start : start + size], self._vectors)
+            for row in strings.best(np.take(scores, self._place, axis=1)):
+                found = top(row, k)
+                parts.append((found, row[found]))
+        return Hits.of_parts(strings.doc_ids, [parts[row] for row in place.tolist()])
+
+    @property
+    def _model(self) -> Any:  # noqa: ANN401 - a package that may not be there
+        """The model, loaded when it is first needed."""
+        if self._loaded is None:
+            library = import_module("sentence_transformers")
+            try:
+                with _quiet():
+                    self._loaded = library.SentenceTransformer(self.model, device=self.device, revision=self.revision)
+            except Exception as error:
+                told = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+                msg = (
+                    f"cannot load the model {self.model!r}: {told}."
+                    " A retriever is 'bm25', the path of a run file, the folder of a sentence-transformers model, or"
+                    " the name of one that can be fetched or was fetched before"
+                )
+                raise ParameterError(msg) from error
+        return self._loaded
+
+    def _prompt(self, given: str | None, names: Sequence[str]) -> str | None:
+        """Return what stands before texts: what was given, or what the model has under one of the names."""
+        if given is not None:
+            return given
+        own: dict[str, str] = getattr(self._model, "prompts", None) or {}
+        return next((own[name] for name in names if own.get(name)), None)
+
+    def _embed(self, texts: list[str], prompt: str | None, what: str, path: Path | None = None) -> FloatArray:
+        """Return an embedding for each text, of shape (n_texts, n_dimensions); interrupted, go on from kept parts."""
+        order = np.argsort([-len(text) for text in texts], kind="stable")  # alike in length: less padding
+        parts: list[FloatArray] = []
+        with _progress(what, len(texts)) as advance:
+            for start in range(0, len(texts), PART):
+                own = [texts[place] for place in order[start : start + PART].tolist()]
+                kept = cached.part_of(path, start) if len(texts) > PART else None
+                part = cached.read(kept, len(own))
+                if part is None:
+                    part = self._encode(own, prompt)
+                    cached.write(kept, part)
+                parts.append(part)
+                advance(len(own))
+        vectors = np.empty((len(texts), parts[0].shape[1] if parts else 0), np.float32)
+        if parts:
+            vectors[order] = np.concatenate(parts)
+        return vectors
+
+    def _encode(self, texts: list[str], prompt: str | None) -> FloatArray:
+        vectors = self._model.encode(
+            texts,
+            prompt=prompt,
+            batch_size=self.batch_size,
+            normalize_embeddings=self.normalise,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        if not np.isfinite(vectors).all():
+            msg = f"the model {self.model!r} gave embeddings that are not finite; expected numbers"
+            raise ParameterError(msg)
+        return np.asarray(vectors, np.float32)
+
+
+def _distinct(texts: Sequence[str]) -> tuple[list[str], IntArray]:
+    """Return the different texts, and the place of each text among them: equal ones have one embedding, and tie."""
+    places: dict[str, int] = {}
+    place = np.array([places.setdefault(text, len(places)) for text in texts], np.int64)
+    return list(places), place
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the bar that transformers draws while it loads a model off the screen."""
+    try:
+        logging = import_module("transformers.utils.logging")
+    except ImportError:
+        yield
+        return
+    was_enabled = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show how far embedding is, if it takes several steps and stderr is a terminal."""
+    if total <= PART or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda n: bar.advance(task, n)

@@ -1,0 +1,214 @@
+"""From what a user writes to a retriever: ``bm25``, ``bm25(k1=1.2)``, a path, a model, a function."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from deadheat.benchmark.retrievers.bm25 import BM25
+from deadheat.benchmark.retrievers.embedding import Embedding
+from deadheat.benchmark.retrievers.function import Function
+from deadheat.benchmark.retrievers.protocol import Retriever
+from deadheat.benchmark.retrievers.runs import RunFile
+from deadheat.errors import DeadheatWarning, ParameterError, SourceTypeError, did_you_mean
+from deadheat.io.formats import SUFFIXES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+KINDS: dict[str, Any] = {"bm25": BM25, "embedding": Embedding, "run": RunFile}
+OWN = (BM25, Embedding, RunFile, Function)
+PACKED = (".gz", ".zst")
+ALLOWED = (
+    "'bm25', with options as in 'bm25(k1=1.2, b=0.75)', the path of a run file (of several:"
+    " \"run('de.run', 'en.run')\"), or the name or folder of a sentence-transformers model,"
+    " with options as in \"embedding('NAME', query_prompt='query: ')\""
+)
+
+
+def make_retriever(spec: object, *, name: str | None = None) -> Retriever:
+    """Return the retriever that a user means.
+
+    Parameters
+    ----------
+    spec : str, path, callable or Retriever
+        "bm25", also with options; a path of a run file; a model's name or folder; a function ``f(texts, k)`` that
+        returns ``{doc_id: score}`` for each text; or a retriever, which is returned. "bm25" is BM25 also where a file
+        is called so (with a warning): that is "./bm25", "run('bm25')" or ``Path("bm25")``.
+    name : str, optional
+        What reports call it; not of a retriever, which has one.
+
+    Returns
+    -------
+    Retriever
+
+    Raises
+    ------
+    ParameterError
+        There is no such retriever, or an option is wrong.
+
+    Examples
+    --------
+    >>> make_retriever("bm25(k1=1.2, b=0.75)").name
+    'bm25(k1=1.2)'
+    """
+    named: dict[str, Any] = {} if name is None else {"name": name}
+    if isinstance(spec, str | Path):
+        return _of_text(spec, named)
+    if isinstance(spec, type):
+        msg = f"expected a retriever, got the class {spec.__name__}: make one, as in {spec.__name__}()"
+        raise SourceTypeError(msg)
+    if isinstance(spec, Retriever):
+        return spec
+    if callable(spec):
+        return Function(cast("Any", spec), **named)
+    msg = f"cannot make a retriever of {type(spec).__name__}: give {ALLOWED}, a function or an object with name, index"
+    raise SourceTypeError(msg + " and search")
+
+
+def make_retrievers(specs: object) -> dict[str, Retriever]:
+    """Return retrievers by name.
+
+    Parameters
+    ----------
+    specs : mapping of str to spec, iterable of specs, or a single spec
+        Each as for :func:`make_retriever`.
+    """
+    if isinstance(specs, Mapping):
+        named = [(str(name), make_retriever(spec, name=str(name))) for name, spec in specs.items()]
+    else:
+        several: Iterable[object] = specs if isinstance(specs, list | tuple) else [specs]
+        named = _told_apart([make_retriever(one) for one in several])
+    if not named:
+        msg = f"retrievers is empty; name at least one: {ALLOWED}"
+        raise ParameterError(msg)
+    names = [name for name, _ in named]
+    for name in names:
+        if names.count(name) > 1:
+            is_code = any(one.name == name and isinstance(one, Function) for _, one in named)
+            how = "{'a': f, 'b': g}" if is_code else "\"run('new.run', name='new')\""
+            msg = f"two retrievers are named {name!r}: give one another name, as in {how}"
+            raise ParameterError(msg)
+    return dict(named)
+
+
+def _told_apart(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:
+    """Return retrievers with their names; models of one name in different folders have the folder behind it."""
+    named = [(one.name, one) for one in retrievers]
+    for of_folder in (lambda model: Path(model).absolute().name, str):
+        names = [name for name, _ in named]
+        named = [
+            (f"{one.name}, {of_folder(one.model)}", one)
+            if isinstance(one, Embedding) and names.count(name) > 1 and Path(one.model).is_dir()
+            else (name, one)
+            for name, one in named
+        ]
+    return named
+
+
+def described(retriever: Retriever) -> str:
+    """Return what a retriever is, in words.
+
+    Examples
+    --------
+    >>> described(make_retriever("bm25(b=0.5)")), described(make_retriever(len))
+    ('BM25', 'a function')
+    """
+    if isinstance(retriever, BM25):
+        return "BM25"
+    if isinstance(retriever, RunFile):
+        return f"the run file{'s' * (len(retriever.paths) > 1)} {', '.join(map(str, retriever.paths))}"
+    if isinstance(retriever, Embedding):
+        return f"the model {retriever.model}"
+    return "a function" if isinstance(retriever, Function) else f"of the class {type(retriever).__name__}"
+
+
+def identity(retriever: Retriever) -> str:
+    """Return what the results of a retriever depend on, as JSON; without a key only its class and name."""
+    key = key_of(retriever)
+    if key is None:
+        key = {"retriever": f"{type(retriever).__module__}.{type(retriever).__qualname__}", "name": retriever.name}
+    try:
+        return json.dumps(key, sort_keys=True)
+    except (TypeError, ValueError) as error:
+        msg = f"the key of {retriever.name} must be something that JSON can hold, got {key!r} ({error})"
+        raise ParameterError(msg) from error
+
+
+def key_of(retriever: Retriever) -> object:
+    """Return what tells the results of a retriever from others; None if only a search can say what it finds."""
+    kind = type(retriever)
+    if isinstance(retriever, OWN) and kind not in OWN and "key" not in vars(kind):
+        return None  # a class of a user's: the key that it has from ours says nothing of its changes
+    return getattr(retriever, "key", None)
+
+
+def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
+    text, path = str(spec).strip(), Path(spec)
+    if not text:
+        raise ParameterError(f"no retriever {text!r}. A retriever is {ALLOWED}")
+    head, bracket, _ = text.partition("(")
+    # what is called like a retriever is that retriever, whatever files there are; a Path is a path
+    if isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and bracket and text.endswith(")"))):
+        _warn_of_file(text)
+        return _of_call(text, head.strip(), named) if bracket else _made(text, [], named)
+    if os.path.isfile(path):  # noqa: PTH113 - of Path it raises for a text that is too long for a name
+        return RunFile(path, **named)
+    if os.path.isdir(path):  # noqa: PTH112 - as above
+        return Embedding(path, **named)
+    if bracket and text.endswith(")"):
+        return _of_call(text, head.strip(), named)
+    if text.endswith((*SUFFIXES, *PACKED)) or text.startswith((".", "/", "~")):
+        return RunFile(path, **named)  # says that there is no such file, and which one is near
+    hint = did_you_mean(text, KINDS)
+    if hint or any(char.isspace() for char in text):
+        msg = f"no retriever {text!r}.{hint} A retriever is {ALLOWED}"
+        raise ParameterError(msg)
+    return Embedding(text, **named)
+
+
+def _warn_of_file(text: str) -> None:
+    """Warn of a file or a folder that is called like a retriever, and is not meant by it."""
+    if os.path.lexists(text):
+        there = "folder" if Path(text).is_dir() else "file"
+        how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")
+        msg = f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}"
+        warnings.warn(msg, DeadheatWarning, stacklevel=5)
+
+
+def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
+    """Read a retriever with options."""
+    if head not in KINDS:
+        msg = f"no retriever {head!r} takes options.{did_you_mean(head, KINDS)} Those that do: {', '.join(KINDS)}"
+        raise ParameterError(msg)
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or any(one.arg is None for one in call.keywords):
+            raise SyntaxError  # noqa: TRY301 - as what cannot be parsed at all
+        values = [ast.literal_eval(one) for one in call.args]
+        options = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    except (SyntaxError, ValueError):
+        msg = f"cannot read the options of {text!r}; write them as in \"{head}(name='mine')\""
+        raise ParameterError(msg) from None
+    return _made(head, values, {**options, **named})
+
+
+def _made(head: str, values: list[Any], options: dict[str, Any]) -> Retriever:
+    allowed = [one.name for one in inspect.signature(KINDS[head]).parameters.values() if one.kind != one.VAR_POSITIONAL]
+    for name in options:
+        if name not in allowed:
+            msg = f"{head} has no option {name!r}.{did_you_mean(name, allowed)} Its options: {', '.join(allowed)}"
+            raise ParameterError(msg)
+    try:
+        retriever: Retriever = KINDS[head](*values, **options)
+    except TypeError as error:
+        told = str(error).partition("__init__() ")[2] or str(error)
+        msg = f"{head}: {told}"
+        raise ParameterError(msg) from error
+    return retriever

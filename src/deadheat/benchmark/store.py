@@ -1,0 +1,205 @@
+"""The output folder: finished runs are found again, nothing is half written, and nothing of others is replaced."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from deadheat.benchmark.summary import KIND
+from deadheat.errors import DataError
+from deadheat.evaluation.saved import refuse_foreign
+from deadheat.io.locking import locked
+from deadheat.io.naming import MARK, hashed, is_kept
+from deadheat.io.writing import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from deadheat.benchmark.parts import Part
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.intervals import IntervalOptions
+
+LONGEST = 60  # bytes of each of the three names in the name of a file, without a hash
+RUN_KIND = "deadheat bench run"
+HEAD = 1 << 16  # bytes that are enough to see whose file it is
+RUN, BENCH = (re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{kind}"'.encode()) for kind in (RUN_KIND, KIND))
+# the heading and the title of the first table
+REPORT = re.compile(rb"\*\*[^\n]+ on [^\n]+\*\*\n\n### [^\n]+: [0-9,]+ cases?\n")
+
+
+class Store:
+    """The folder of a benchmark.
+
+    ``runs`` holds a Parquet file for each part, retriever and k, and beside it a JSON file with what it was made from;
+    ``evaluations`` what `Evaluation.save` writes; ``bench.json`` and ``report.md`` are about the whole. ``bench.lock``
+    is there while a call is at work.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    limit : int or None
+        Results of a limited benchmark have names of their own.
+    """
+
+    def __init__(self, folder: str | Path, limit: int | None) -> None:
+        self.folder = Path(folder)
+        self.suffix = "" if limit is None else f".limit-{limit}"
+        self._saved: set[Path] = set()
+
+    @contextmanager
+    def held(self, parts: Iterable[Part], retrievers: Iterable[str], k: int) -> Iterator[None]:
+        """Make the folder, and keep other calls out of it.
+
+        Raises
+        ------
+        DataError
+            A file that would be replaced is none of ours, another call is at work there, or there is a file where the
+            folder should be.
+        """
+        keys = [(part, name) for part in parts for name in retrievers]
+        self._refuse_foreign(keys, k)
+        try:
+            for name in ("runs", "evaluations"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            msg = "cannot be made a folder: part of it is a file; choose another output"
+            raise DataError(msg, path=self.folder) from None
+        advice = "wait until it is done, or choose another output folder"
+        with locked(self.folder / f"bench{self.suffix}.lock", "deadheat bench", advice):
+            yield
+
+    def _refuse_foreign(self, keys: Iterable[tuple[Part, str]], k: int) -> None:
+        """Raise an error if a file that would be replaced was not written by us."""
+        wrong = [path for path, head in ((self._summary, BENCH), (self._report, REPORT)) if not _is_ours(path, head)]
+        for part, name in keys:
+            run = self._run_path(part, name, k)
+            beside = run.with_suffix(".json")
+            if not _is_ours(beside, RUN) or (run.exists() and not beside.exists()):
+                wrong.append(run if run.exists() else beside)
+            refuse_foreign(self._evaluation_path(part, name))
+        if wrong:
+            msg = "is there already and was not written by deadheat bench: it would be replaced; choose another output"
+            raise DataError(f"{msg} folder, or move it away", path=wrong[0])
+
+    @property
+    def _report(self) -> Path:
+        return self.folder / f"report{self.suffix}.md"
+
+    @property
+    def _summary(self) -> Path:
+        return self.folder / f"bench{self.suffix}.json"
+
+    def read(self, part: Part, retriever: str, key: Mapping[str, object]) -> pl.DataFrame | None:
+        """Return a finished run, if it was made from the same; None if it is still to be made."""
+        path = self._run_path(part, retriever, key["k"])
+        try:
+            made = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+            data = path.read_bytes()
+        except (OSError, ValueError):
+            return None
+        if not isinstance(made, dict) or made.get("key") != _plain(key):
+            return None
+        if made.get("sha256") != hashlib.sha256(data).hexdigest():
+            return None
+        return pl.read_parquet(io.BytesIO(data))
+
+    def write(self, part: Part, retriever: str, key: Mapping[str, object], run: pl.DataFrame, seconds: float) -> None:
+        """Keep a run with what it was made from."""
+        path = self._run_path(part, retriever, key["k"])
+        held = io.BytesIO()
+        run.write_parquet(held)
+        made = {
+            "kind": RUN_KIND,
+            "cases": part.name,
+            "language": part.language,
+            "retriever": retriever,
+            "n_cases": len(part.cases),
+            "n_answered": run["query_id"].n_unique(),
+            "seconds": round(seconds, 3),
+            "sha256": hashlib.sha256(held.getvalue()).hexdigest(),
+            "key": _plain(key),
+        }
+        # inside out: a run never stands there without the JSON that says whose it is; it counts with its own hash only
+        with replacing(path) as file, replacing(path.with_suffix(".json")) as beside:
+            file.write(held.getvalue())
+            beside.write(_text(made))
+
+    def save(self, part: Part, evaluation: Evaluation, options: IntervalOptions) -> None:
+        """Keep an evaluation."""
+        path = self._evaluation_path(part, evaluation.name)
+        evaluation.save(path, **options)
+        self._saved.add(path)
+
+    def finish(self, report: str, summary: Mapping[str, Any]) -> None:
+        """Write the report, and what was done; evaluations of the call before this one that it has not made go.
+
+        They would stand beside new ones, though their cases may have been corrected since.
+        """
+        for path in self._of_last_call() - self._saved:
+            with suppress(DataError):  # of someone else by now
+                refuse_foreign(path)
+                path.unlink(missing_ok=True)
+                path.with_suffix(".parquet").unlink(missing_ok=True)
+        with replacing(self._report) as file, replacing(self._summary) as beside:
+            file.write((report + "\n").encode())
+            beside.write(_text(summary))
+
+    def _of_last_call(self) -> set[Path]:
+        """Return the evaluations that bench.json says the last call made; none without one that can be read."""
+        try:
+            made = json.loads(self._summary.read_text(encoding="utf-8"))
+            keys = [(one["cases"], one["language"], name) for one in made["cases"] for name in made["retrievers"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return set()
+        return {self._path("evaluations", key, ".json") for key in keys}
+
+    def _run_path(self, part: Part, retriever: str, k: object) -> Path:
+        return self._path("runs", (part.name, part.language, retriever), f".k{k}.parquet")
+
+    def _evaluation_path(self, part: Part, retriever: str) -> Path:
+        return self._path("evaluations", (part.name, part.language, retriever), ".json")
+
+    def _path(self, folder: str, key: tuple[str, str, str], ending: str) -> Path:
+        name = ".".join(map(_slug, key))
+        return self.folder / folder / f"{name}{self.suffix}{ending}"
+
+
+def _is_ours(path: Path, head: re.Pattern[bytes]) -> bool:
+    """Return whether a file begins as ours do; one that is empty, or not there, is nobody's."""
+    if not path.is_file():
+        return not path.exists()
+    with path.open("rb") as file:
+        found = file.read(HEAD)
+    return not found or head.match(found) is not None
+
+
+def _slug(name: str) -> str:
+    """Return a name that files may have; two names never become the same.
+
+    Examples
+    --------
+    >>> _slug("hpo-de"), _slug("a/b") == _slug("a_b"), _slug("bm25(k1=1.2)")
+    ('hpo-de', False, 'bm25_k1=1_2-9bfe14db')
+    """
+    plain = re.sub(r"[^\w=-]+", "_", name).strip("_")
+    # files that differ in upper case only are one file on some systems
+    if plain == name == name.lower() and is_kept(name) and len(name.encode()) <= LONGEST:
+        return name
+    return hashed(plain, name, LONGEST + MARK)
+
+
+def _plain(key: Mapping[str, object]) -> Any:  # noqa: ANN401 - what JSON holds
+    """Return a key as it comes back from JSON."""
+    return json.loads(json.dumps(key, sort_keys=True))
+
+
+def _text(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()

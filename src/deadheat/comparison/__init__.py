@@ -1,0 +1,1 @@
+"""Pairs of systems: tests, effects, and what ties do to a difference."""

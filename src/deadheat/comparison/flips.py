@@ -1,0 +1,243 @@
+"""Random tie-breaks and the sign of a difference: which of two systems is ahead may depend on the order of ties alone.
+
+The ties of two systems and of different queries are broken independently. What a query is worth in each order has a
+closed form or is listed, and its distribution is exact; so is that of a sum over queries if it takes few values, and
+else it is computed on a grid. Where a query has too many orders, the mean over queries is taken for normal if that is
+proved to be close; else orders are drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.comparison.drawing import Drawn, probability_below
+from deadheat.comparison.listing import MAX_ORDERS, listed_values
+from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Summands
+
+if TYPE_CHECKING:
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
+    from deadheat.comparison.sums import Distribution
+    from deadheat.measures import Measure
+    from deadheat.placements.placements import Placements
+
+BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
+
+
+@dataclass(frozen=True)
+class Flip:
+    """How likely a random tie-break turns the sign of a difference.
+
+    Attributes
+    ----------
+    probability : float
+        Of the strictly opposite sign; NaN where there is no difference to turn.
+    can_flip : bool
+        Whether some order of the ties gives the opposite sign (without a difference: one sign as well as the other).
+    method : {"exact", "grid", "sampled", "normal", "none"}
+        From the exact distributions or extremes; from the exact distributions of the queries, summed on a grid; from
+        random orders; from a normal distribution of the exact variance; or nothing to compute: no difference, or no
+        tie that can move it.
+    standard_error : float
+        Of a sampled probability; of a normal one the most that it can be off, which is proved; else 0.
+    """
+
+    probability: float
+    can_flip: bool
+    method: str
+    standard_error: float = 0.0
+
+
+def flip(
+    difference: float,
+    tie_variance: float,
+    lowest: float,
+    highest: float,
+    distributions: tuple[Distribution, Distribution] | tuple[Drawn, Drawn] | None = None,
+    *,
+    most_off: float = 1.0,
+) -> Flip:
+    r"""Return the probability that random tie-breaks of both systems turn the sign of their difference.
+
+    .. math:: \Pr[\operatorname{sign}(d) \cdot D < 0]
+
+    A tie-break that leaves no difference turns no sign. On a grid the result is off by no more than the probability
+    of a difference that is not 0 but within rounding of it: for real runs below 0.001, and in effect below 0.0001.
+
+    Where the distribution of D is not known, :math:`D \approx N(d, \sigma^2)`, which for few queries can be far off.
+    How far is bounded by :math:`\sigma^2 / (\sigma^2 + d^2)` (Cantelli), and by `most_off`.
+
+    Parameters
+    ----------
+    difference : float
+        Exact mean difference, system less baseline, over all tie orders: d.
+    tie_variance : float
+        Variance of the difference over random tie-breaks.
+    lowest, highest : float
+        Exact extremes of the difference over tie orders.
+    distributions : tuple of Distribution or of Drawn, optional
+        Of the sums of system and baseline over the same queries: both exact or on the same grid, as
+        :func:`~deadheat.comparison.sums.comparable` gives them; or sums that were drawn.
+    most_off : float, default 1
+        The most that the normal distribution can be off, as :func:`normal_error` gives it.
+
+    Returns
+    -------
+    Flip
+
+    Examples
+    --------
+    The sums are 0.5 or 1, and 0.5 or 1.5: the system is ahead in one case of four.
+
+    >>> from deadheat.comparison.sums import Distribution
+    >>> system = Distribution(np.array([0.5, 1.0]), np.array([0.5, 0.5]))
+    >>> baseline = Distribution(np.array([0.5, 1.5]), np.array([0.5, 0.5]))
+    >>> flip(-0.25, 0.3125, -1.0, 0.5, (system, baseline))
+    Flip(probability=0.25, can_flip=True, method='exact', standard_error=0.0)
+    >>> flip(-0.25, 0.3125, -1.0, 0.5).method
+    'normal'
+    """
+    equal = ROUNDING * max(1.0, abs(lowest), abs(highest))
+    if not abs(difference) >= equal:  # equal, or NaN
+        return Flip(math.nan, can_flip=False, method="none")
+    if highest - lowest < equal:
+        return Flip(0.0, can_flip=False, method="none")
+    if (lowest if difference > 0 else -highest) > -equal:
+        return Flip(0.0, can_flip=False, method="exact")
+    if distributions is None:
+        return _normal(difference, tie_variance, most_off)
+    ahead, behind = distributions if difference > 0 else distributions[::-1]
+    if isinstance(ahead, Drawn) or isinstance(behind, Drawn):
+        probability, error = probability_below(ahead, behind)  # type: ignore[arg-type]  # both are
+        return Flip(probability, can_flip=True, method="sampled", standard_error=error)
+    method = "grid" if ahead.rounding or behind.rounding else "exact"
+    return Flip(_probability_below(ahead, behind), can_flip=True, method=method)
+
+
+def _normal(difference: float, tie_variance: float, most_off: float) -> Flip:
+    """Take the difference for normal."""
+    from scipy.special import ndtr
+
+    deviations = abs(difference) / math.sqrt(tie_variance) if tie_variance > 0 else math.inf
+    cantelli = tie_variance / (tie_variance + difference**2)
+    return Flip(float(ndtr(-deviations)), can_flip=True, method="normal", standard_error=min(most_off, cantelli))
+
+
+def normal_error(difference: float, variances: FloatArray, deviations: FloatArray) -> float:
+    r"""Bound how far the probability that a sum of independent values has the other sign is from a normal one.
+
+    .. math:: \min\Bigl(0.5606\, \frac{\sum_i m_i \sigma_i^2}{s^3},
+              \exp\frac{-d^2}{2 (s^2 + m d / 3)}\Bigr), \quad s^2 = \sum_i \sigma_i^2, \quad m = \max_i m_i
+
+    The first is the theorem of Berry and Esseen, with the third moment of each value bounded by its variance and how
+    far it can be from its mean. The second, Bernstein's inequality, bounds the probability itself, and the normal one.
+
+    Parameters
+    ----------
+    difference : float
+        The mean of the sum: d.
+    variances, deviations : ndarray of float, shape (n,)
+        The variance of each value, and the most that it can be from its mean.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    I. Tyurin, "New estimates of the convergence rate in the Lyapunov theorem", 2009. doi:10.48550/arXiv.0912.0726
+
+    Examples
+    --------
+    A hundred fair coins, of which each is worth 0 or 1:
+
+    >>> round(normal_error(0.0, np.full(100, 0.25), np.full(100, 0.5)), 5)
+    0.05606
+    """
+    total = float(variances.sum())
+    if not total > 0:
+        return 1.0
+    lyapunov = float(variances @ deviations) / total**1.5
+    bernstein = math.exp(-(difference**2) / 2 / (total + float(deviations.max()) * abs(difference) / 3))
+    return min(1.0, BERRY_ESSEEN * lyapunov, bernstein)
+
+
+def _probability_below(one: Distribution, other: Distribution) -> float:
+    """Return the probability that `one` is smaller than `other`, which is independent of it."""
+    cumulative = np.concatenate(([0.0], np.cumsum(one.probabilities)))
+    if one.cells and one.cells == other.cells:
+        return min(1.0, _below_on_grid(one, other, cumulative))
+    values, others = one.values - one.shift, other.values - other.shift
+    rounding = ROUNDING * max(np.abs(values).max(), np.abs(others).max())
+    return min(1.0, float(cumulative[np.searchsorted(values, others - rounding)] @ other.probabilities))
+
+
+def _below_on_grid(one: Distribution, other: Distribution, cumulative: FloatArray) -> float:
+    """Count cells; both stand on the same grid."""
+    is_exact = not (one.rounding or other.rounding)
+    # What rounding added is taken back: `one` is below `other` where it is less than this many cells above it.
+    shift = (one.shift - other.shift) * one.cells
+    most = math.ceil(shift - ON_GRID) - 1
+    ahead = round((other.values[0] - one.values[0]) * one.cells)
+
+    def n_below(most: int) -> IntArray:
+        return np.clip(np.arange(len(other.values)) + (ahead + most + 1), 0, len(one.values))
+
+    below = float(cumulative[n_below(most)] @ other.probabilities)
+    if is_exact or most < 0:
+        return below
+    # Sums of the same values are equal, however their values were rounded.
+    return below - float((cumulative[n_below(0)] - cumulative[n_below(-1)]) @ other.probabilities)
+
+
+def summands(
+    measure: Measure,
+    placements: Placements,
+    keep: BoolArray,
+    *,
+    max_orders: int = MAX_ORDERS,
+    max_values: int = MAX_VALUES,
+) -> Summands | None:
+    """Return the exact distribution of each query's value when its ties are broken at random.
+
+    Parameters
+    ----------
+    measure : Measure
+    placements : Placements
+        From before any tie policy.
+    keep : ndarray of bool, shape (n_queries,)
+        The queries to sum over; the measure has a value for each.
+    max_orders : int, default 10,000
+        Most orders of one query, where they have to be listed; of all queries, 20 times as many.
+    max_values : int, default 50,000
+        Most distinct sums, also over some of the queries; 8 times as many may be formed on the way. Where there are
+        more, the sums stand on a grid.
+
+    Returns
+    -------
+    Summands or None
+        None where the distributions are not in closed form and there are more orders than can be listed.
+
+    Examples
+    --------
+    >>> from deadheat import RR, place
+    >>> placements = place({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}})
+    >>> found = summands(RR(), placements, np.array([True])).exact
+    >>> found.values.tolist(), found.probabilities.tolist()
+    ([0.5, 1.0], [0.5, 0.5])
+    """
+    mean = measure.mean(placements)
+    moved = keep & is_moved(mean, measure.variance(placements))
+    queries = np.flatnonzero(moved)
+    parts = measure.distributions(placements, queries) if len(queries) else []
+    if parts is None:
+        parts = listed_values(measure, placements, queries, max_orders)
+    return None if parts is None else Summands.of(mean[keep & ~moved], parts, max_values)
+
+
+def is_moved(mean: FloatArray, variance: FloatArray) -> BoolArray:
+    """Tell which queries the order of ties moves by more than rounding errors."""
+    return np.asarray(variance > (ROUNDING * np.maximum(1.0, np.abs(mean))) ** 2)

@@ -1,0 +1,360 @@
+"""From evaluations to compared pairs: all measures and pairs of systems at once, as columns of one matrix."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from deadheat.arguments import generator
+from deadheat.arrays import members
+from deadheat.comparison.comparison import Pair
+from deadheat.comparison.drawing import draw_sums, n_draws
+from deadheat.comparison.flips import flip, is_moved, normal_error, summands
+from deadheat.comparison.sums import comparable
+from deadheat.errors import ParameterError
+from deadheat.evaluation.saved import StoredMeasure
+from deadheat.stats import TESTS as SINGLE_TESTS
+from deadheat.stats import (
+    adjust,
+    interval_bounds,
+    is_doubtful,
+    p_values,
+    significant,
+    skewness,
+    standard_errors,
+    tukey_p_values,
+)
+from deadheat.stats.units import NEGLIGIBLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from deadheat.arguments import Rng
+    from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+    from deadheat.comparison.comparison import Design
+    from deadheat.comparison.drawing import Drawn
+    from deadheat.comparison.flips import Flip
+    from deadheat.comparison.sums import Summands
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.measures import Measure
+
+    Places = Sequence[tuple[int, int]]
+
+T = TypeVar("T")
+
+TUKEY = "tukey"
+TESTS = (*SINGLE_TESTS, TUKEY)
+NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
+PROVED = 0.005  # what the normal distribution may be off
+FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One system by one measure, over the queries of all systems; NaN where it has no value.
+
+    Attributes
+    ----------
+    own : ndarray of bool, shape (n_queries,)
+        The queries that the evaluation has.
+    values, mean, variance, low, high, by_doc_id : ndarray of shape (n_queries,)
+        Under the tie policy; then over all tie orders: mean, variance, extremes; and under trec_eval's rule.
+    is_exact : bool
+        Whether the moments and extremes are; those of a `Custom` measure may be sampled.
+    """
+
+    measure: Measure
+    evaluation: Evaluation
+    own: BoolArray
+    values: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    low: FloatArray
+    high: FloatArray
+    by_doc_id: FloatArray
+    is_exact: bool
+
+    @property
+    def can_draw(self) -> bool:
+        """Whether tie orders can be drawn: a file holds no function of a `Custom` measure, an old one no placements."""
+        return self.evaluation.has_placements and not isinstance(self.measure, StoredMeasure)
+
+    def summands(self, keep: BoolArray) -> Summands | None:
+        """Return the exact distributions over tie orders of some of the queries, where they are feasible."""
+        if not self.can_draw:
+            return None
+        return summands(self.measure, self.evaluation.placements, keep[self.own])
+
+    def moved(self, keep: BoolArray) -> BoolArray:
+        """Tell which of some queries ties move, of shape (n_queries,)."""
+        return keep & is_moved(self.mean, self.variance)
+
+    def n_draws(self, keep: BoolArray) -> int:
+        """Return how many orders of some queries can be drawn; 0 where the placements are not at hand."""
+        if not self.can_draw:
+            return 0
+        return n_draws(self.evaluation.placements, self.moved(keep)[self.own])
+
+    def drawn(self, keep: BoolArray, rng: Rng) -> Drawn | None:
+        """Return sums over some of the queries in random orders, where they are feasible."""
+        if not self.can_draw:
+            return None
+        placements, moved = self.evaluation.placements, self.moved(keep)[self.own]
+        # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
+        content = hashlib.sha256()
+        for column in (placements.above, placements.tied, placements.relevance):
+            content.update(column.astype(np.float64).tobytes())
+        return draw_sums(self.measure, placements, keep[self.own], moved, generator(rng, *content.digest()))
+
+
+def compare_pairs(
+    evaluations: Mapping[str, Evaluation],
+    query_ids: TextArray,
+    design: Design,
+    cluster: IntArray | None,
+    by_doc_id: Mapping[str, Sequence[FloatArray]],
+) -> tuple[tuple[Pair, ...], FloatArray]:
+    """Compare every pair that the design asks for.
+
+    Parameters
+    ----------
+    evaluations : mapping of str to Evaluation
+        With the same measures.
+    query_ids : ndarray of str, shape (n_queries,)
+        Of all evaluations together, sorted.
+    design : Design
+    cluster : ndarray of int, shape (n_queries,), or None
+    by_doc_id : mapping of str to sequence of ndarray
+        The scores of each evaluation under trec_eval's rule, by measure; empty if they are not known.
+
+    Returns
+    -------
+    pairs : tuple of Pair
+    differences : ndarray of shape (n_queries, n_pairs)
+    """
+    names = list(evaluations)
+    places = pairs_of(names, design.baseline)
+    own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
+    measures = [
+        [_side(one, measure, own[name], by_doc_id.get(name)) for name, one in evaluations.items()]
+        for measure in map(str, evaluations[names[0]].measures)
+    ]
+    if design.test == TUKEY:
+        _check_shared(names, measures, places)
+    differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
+    exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
+    low, high = interval_bounds(
+        differences,
+        method=design.difference_method,
+        confidence_level=design.confidence_level,
+        n_resamples=design.n_resamples,
+        cluster=cluster,
+        rng=design.rng,
+    )
+    raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster)
+    is_significant = significant(adjusted, 1 - design.confidence_level)
+    errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster)
+    skew, n_units = skewness(differences, cluster=cluster)
+    doubtful = is_doubtful(skew, n_units, design.test)
+    pairs: list[Pair] = []
+    for sides in measures:
+        reversals = _Reversals(sides, design.rng)
+        for a, b in places:
+            n, found = len(pairs), reversals.between(a, b)
+            pairs.append(
+                Pair(
+                    measure=str(sides[a].measure),
+                    system=names[a],
+                    baseline=names[b],
+                    low=float(low[n]),
+                    high=float(high[n]),
+                    p_value=float(raw[n]),
+                    p_adjusted=float(adjusted[n]),
+                    significant=bool(is_significant[n]),
+                    exact_p_value=bool(is_exact[n]),
+                    method=design.difference_method,
+                    n_clusters=None if cluster is None else len(np.unique(cluster[~np.isnan(differences[:, n])])),
+                    standard_error=float(errors[n]),
+                    flip_probability=found.probability,
+                    can_flip=found.can_flip,
+                    flip_method=found.method,
+                    skewness=float(skew[n]),
+                    doubtful=bool(doubtful[n]),
+                    flip_standard_error=found.standard_error,
+                    **_described(sides[a], sides[b]),
+                )
+            )
+    return tuple(pairs), differences
+
+
+def pairs_of(names: list[str], baseline: str | None) -> Places:
+    """Return (system, baseline) of each pair, as places in `names`."""
+    if baseline is None:
+        return [(second, first) for first, second in combinations(range(len(names)), 2)]
+    place = names.index(baseline)
+    return [(n, place) for n in range(len(names)) if n != place]
+
+
+def _side(evaluation: Evaluation, measure: str, own: BoolArray, by_doc_id: Sequence[FloatArray] | None) -> Side:
+    scores = evaluation[measure]  # by its name: evaluations may hold the same measures in another order
+
+    def spread(values: FloatArray) -> FloatArray:
+        everywhere = np.full(len(own), np.nan)
+        everywhere[own] = values
+        return everywhere
+
+    nothing = np.full(len(scores.values), np.nan)
+    return Side(
+        scores.measure,
+        evaluation,
+        own,
+        spread(scores.values),
+        spread(scores.tie_mean),
+        spread(scores.tie_std**2),
+        spread(scores.tie_min),
+        spread(scores.tie_max),
+        spread(nothing if by_doc_id is None else by_doc_id[evaluation.measures.index(scores.measure)]),
+        not np.nan_to_num(scores.standard_error).any(),
+    )
+
+
+def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], places: Places) -> None:
+    """Raise if Tukey's test, which takes the queries with a value for all systems, had fewer than a pair has."""
+    for sides in measures:
+        present = np.column_stack([~np.isnan(side.values) for side in sides])
+        n_shared = int(present.all(axis=1).sum())
+        n_of_pair = max(int((present[:, a] & present[:, b]).sum()) for a, b in places)
+        if n_shared < n_of_pair:
+            n_own = present.sum(axis=0)
+            msg = (
+                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only"
+                f" {n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest,"
+                f" {n_own.min()}: leave it out, or choose another test"
+            )
+            raise ParameterError(msg)
+
+
+def _tested(
+    differences: FloatArray,
+    measures: Sequence[Sequence[Side]],
+    places: Places,
+    design: Design,
+    cluster: IntArray | None,
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return p values, corrected p values and whether they are exact, each of shape (n_pairs,)."""
+    is_empty = np.isnan(differences).all(axis=0)  # nothing was tested, as in a stratum that one of the two lacks
+    if design.test == TUKEY:
+        by_pair = []
+        for sides in measures:
+            values = np.column_stack([side.values for side in sides])
+            matrix = tukey_p_values(values, n_resamples=design.n_resamples, cluster=cluster, rng=design.rng)
+            by_pair += [matrix[a, b] for a, b in places]
+        raw = np.where(is_empty, np.nan, by_pair)
+        return raw, raw, np.zeros(len(raw), np.bool_)  # the test accounts for all pairs by itself
+    found = p_values(
+        differences,
+        test=design.test,
+        alternative=design.alternative,
+        n_resamples=design.n_resamples,
+        cluster=cluster,
+        rng=design.rng,
+    )
+    raw = np.where(is_empty, np.nan, found.p_values)
+    if design.test in NEED_SPREAD:
+        alike = (standard_errors(differences, cluster=cluster) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
+        raw = np.where(alike, np.nan, raw)  # the same difference for every query: nothing says how large chance is
+    of_measures = raw.reshape(len(measures), -1)
+    adjusted = np.concatenate([adjust(of_measure, design.correction) for of_measure in of_measures])
+    return raw, adjusted, found.is_exact
+
+
+class _Reversals:
+    """What random tie-breaks can do to the sign of the exact mean difference of pairs, by one measure."""
+
+    def __init__(self, sides: Sequence[Side], rng: Rng) -> None:
+        self.sides, self.rng = sides, rng
+        self.known: dict[tuple[str, int, bytes], Any] = {}  # pairs share systems
+
+    def between(self, a: int, b: int) -> Flip:
+        """Take what is known of two systems, each by its place: exact if possible, and sampled if need be."""
+        one, other = self.sides[a], self.sides[b]
+        keep = ~np.isnan(one.values - other.values)
+        n = max(int(keep.sum()), 1)
+        lowest, highest = (one.low - other.high)[keep].sum() / n, (one.high - other.low)[keep].sum() / n
+        difference = float((one.mean - other.mean)[keep].sum())
+        known = difference / n, float((one.variance + other.variance)[keep].sum() / n**2), float(lowest), float(highest)
+        found = flip(*known)
+        if found.method != "normal":
+            return found
+        if (own := self._summands(a, keep)) and (others := self._summands(b, keep)):
+            found = flip(*known, comparable(own, others))
+        if found.method != "normal":
+            return found
+        most_off, enough = _normal_error(one, other, keep, difference), PROVED
+        if min(side.n_draws(keep) for side in (one, other)) < FEW:
+            enough = DEAR
+        found = flip(*known, most_off=most_off)
+        if found.standard_error > enough and (first := self._drawn(a, keep)) and (second := self._drawn(b, keep)):
+            found = flip(*known, (first, second))
+        return found
+
+    def _summands(self, place: int, keep: BoolArray) -> Summands | None:
+        return self._once("summands", place, keep, lambda: self.sides[place].summands(keep))
+
+    def _drawn(self, place: int, keep: BoolArray) -> Drawn | None:
+        return self._once("drawn", place, keep, lambda: self.sides[place].drawn(keep, self.rng))
+
+    def _once(self, what: str, place: int, keep: BoolArray, make: Callable[[], T]) -> T:
+        key = what, place, keep.tobytes()
+        if key not in self.known:
+            self.known[key] = make()
+        return cast("T", self.known[key])
+
+
+def _normal_error(one: Side, other: Side, keep: BoolArray, difference: float) -> float:
+    """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
+    if not (one.is_exact and other.is_exact):
+        return 1.0
+    deviations = [np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in (one, other)]
+    variances = [side.variance[keep] for side in (one, other)]
+    return normal_error(difference, np.concatenate(variances), np.concatenate(deviations))
+
+
+def _described(one: Side, other: Side) -> dict[str, Any]:
+    """Return what needs no test: means, effect size, wins, and what trec_eval's rule says."""
+    difference = one.values - other.values
+    keep = ~np.isnan(difference)
+    kept = difference[keep]
+    n = len(kept)
+    mean = float(kept.mean()) if n else np.nan
+    std = float(kept.std(ddof=1)) if n > 1 else np.nan
+    better = kept if one.measure.higher_is_better else -kept
+    exact, by_rule = (one.mean - other.mean)[keep], (one.by_doc_id - other.by_doc_id)[keep]
+    of_rule = float(by_rule.mean()) if n else np.nan
+    expected = float(exact.mean()) if n else np.nan
+    return {
+        "mean": float(one.values[keep].mean()) if n else np.nan,
+        "baseline_mean": float(other.values[keep].mean()) if n else np.nan,
+        "difference": mean,
+        "effect_size": _effect_size(mean, std),
+        "wins": int((better > NEGLIGIBLE).sum()),
+        "draws": int((np.abs(kept) <= NEGLIGIBLE).sum()),
+        "losses": int((better < -NEGLIGIBLE).sum()),
+        "n_queries": n,
+        "std": std,
+        "tie_standard_error": float(np.sqrt((one.variance + other.variance)[keep].sum()) / n) if n else np.nan,
+        "expected_difference": expected,
+        "doc_id_difference": of_rule,
+        "doc_id_reverses": bool(of_rule * expected < 0 and abs(of_rule) > NEGLIGIBLE and abs(expected) > NEGLIGIBLE),
+    }
+
+
+def _effect_size(mean: float, std: float) -> float:
+    """Return mean / std; 0 where nothing differs, infinite where all differences are the same."""
+    if std > NEGLIGIBLE or np.isnan(std):
+        return mean / std
+    return float(np.copysign(np.inf, mean)) if abs(mean) > NEGLIGIBLE else 0.0

@@ -1,0 +1,1 @@
+"""Qrels, Run and Queries: what is evaluated, checked when it is read."""

@@ -1,0 +1,270 @@
+"""Queries: a table of what is known of each query, such as its language, joined on the query id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import narwhals as nw
+import polars as pl
+
+from deadheat.data.tables import label_of, path_of
+from deadheat.errors import (
+    ColumnError,
+    DuplicateError,
+    EmptyDataError,
+    NoCommonQueryError,
+    NullIdError,
+    SourceTypeError,
+    did_you_mean,
+)
+from deadheat.io.frames import as_narwhals, collect
+from deadheat.io.guarding import guarded
+from deadheat.io.labels import Labels, as_text, labels_of_mapping, read_labels
+from deadheat.io.mappings import check_ids
+from deadheat.io.values import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from deadheat.data.tables import Source
+
+# Of two tiers the first wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
+ID_NAMES = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))
+LANGUAGE_NAMES = ("language", "lang")
+
+
+class Queries:
+    """A table with a row for each query; all columns but the id are labels.
+
+    Labels are text, without blanks around it; an empty one is none. Ids are text as it stands: "0880" is not 880.
+
+    Parameters
+    ----------
+    source : path, dict of dict, dataframe
+        CSV, TSV, Parquet, JSON Lines or JSON (a list of objects, or ``{query_id: {column: value}}``); ``.gz`` and
+        ``.zst`` are unpacked. The id is called query_id, query-id, qid, case_id, _id, id or query.
+    name : str, optional
+        Label for messages; by default the file's.
+    format : str, optional
+        Format of the file, if its name does not tell.
+
+    Attributes
+    ----------
+    name : str
+    path : pathlib.Path or None
+    query_ids : list of str
+    columns : tuple of str
+        Names of the labels.
+
+    Raises
+    ------
+    DataError
+        Ids that are missing or stand twice, an empty table, a malformed file.
+
+    Examples
+    --------
+    >>> queries = Queries({"q1": {"language": "de"}, "q2": {"language": "en"}})
+    >>> queries.columns, queries.column("language", ["q2", "q3"])
+    (('language',), ['en', None])
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        format: str | None = None,  # noqa: A002 - the word that users look for
+    ) -> None:
+        self.path = path_of(source)
+        self.name = name or (label_of(self.path) if self.path else "queries")
+        labels = read_labels(self.path, format) if self.path else _labels_of(source, self.where)
+        key = _find_id(labels.frame.columns, self.where)
+        self.query_ids = _checked_ids(labels, key, self.where)
+        self.columns = tuple(name for name in labels.frame.columns if name != key)
+        self._frame = labels.frame
+        self._places = {query: place for place, query in enumerate(self.query_ids)}
+        self._read: dict[str, list[str | None]] = {}
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """Return `source` itself if it is of this class already, else read it."""
+        return source if isinstance(source, cls) else cls(source)
+
+    def __repr__(self) -> str:
+        size = counted(len(self), "query", "queries")
+        return f"<Queries {self.name}: {size}, columns {', '.join(self.columns) or 'none'}>"
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    @property
+    def where(self) -> str:
+        """Where the rows came from, for messages."""
+        return str(self.path) if self.path else self.name
+
+    @property
+    def language_column(self) -> str | None:
+        """The column that holds the language, whatever its case: language, or else lang."""
+        folded = {name.casefold(): name for name in reversed(self.columns)}  # the first of two
+        return next((folded[name] for name in LANGUAGE_NAMES if name in folded), None)
+
+    def column(self, name: str, query_ids: Iterable[str]) -> list[str | None]:
+        """Return a label for each of some queries.
+
+        Parameters
+        ----------
+        name : str
+        query_ids : iterable of str
+
+        Returns
+        -------
+        list of str or None, shape (n_queries,)
+            None where the table lacks the query, or its label is empty.
+
+        Raises
+        ------
+        ColumnError
+            There is no such column, or it holds no text.
+        """
+        labels = self._labels(name)
+        places = map(self._places.get, query_ids)
+        return [None if place is None else labels[place] for place in places]
+
+    def check_common(self, query_ids: Sequence[str]) -> None:
+        """Raise if the table has none of these queries: ids of another collection, or written in another way."""
+        if not set(query_ids).isdisjoint(self.query_ids):
+            return
+        both = (query_ids, self.query_ids)
+        shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in both]
+        msg = (
+            f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}."
+            " Are they of the same collection, and are the ids written alike?"
+        )
+        raise NoCommonQueryError(msg)
+
+    def languages(self, query_ids: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Return the languages of some queries, by default of all, sorted; none without a column of languages."""
+        name = self.language_column
+        if name is None:
+            return ()
+        found = set(self._labels(name) if query_ids is None else self.column(name, query_ids))
+        return tuple(sorted(language for language in found if language is not None))
+
+    def without_language(self, query_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some queries that have no language; none without a column of languages."""
+        name, ids = self.language_column, tuple(query_ids)
+        labels = [] if name is None else zip(ids, self.column(name, ids), strict=True)
+        return tuple(query for query, language in labels if language is None)
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Raise `ColumnError` if one of the names is not that of a column of labels."""
+        for name in names:
+            self._labels(name)
+
+    def _labels(self, name: str) -> list[str | None]:
+        """Return a whole column as text."""
+        if name not in self.columns:
+            held = f"found {', '.join(map(repr, self.columns))}" if self.columns else "found only the ids"
+            msg = f"no column {name!r} in the table of queries: {held}.{did_you_mean(str(name), self.columns)}"
+            raise ColumnError(msg, path=self.where)
+        if name not in self._read:
+            cells = _texts(self._frame[name], self.where)
+            self._read[name] = [(cell or "").strip() or None for cell in cells]
+        return self._read[name]
+
+
+def _labels_of(source: Source, where: str) -> Labels:
+    """Read what is no file: a dict of dicts, or a frame."""
+    if isinstance(source, Mapping):
+        for query, row in source.items():
+            if not isinstance(row, Mapping):
+                msg = f"expected a dict of dicts {{query_id: {{column: value}}}}, got {row!r} for {query!r}"
+                raise SourceTypeError(msg)
+        check_ids(list(source), where)
+        return labels_of_mapping(source)
+    frame = as_narwhals(source, where)
+    if isinstance(frame, nw.LazyFrame):
+        return Labels(collect(frame))
+    if isinstance(frame, nw.DataFrame):
+        with guarded(where):
+            return Labels(_to_polars(frame, where))
+    msg = f"cannot read queries from {type(source).__name__}: give a path, a dict of dicts or a dataframe"
+    raise SourceTypeError(msg)
+
+
+def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
+    """Hand a frame over to Polars; a column that it cannot take (pandas without PyArrow, mixed types) as text."""
+    try:
+        return frame.to_polars()
+    except Exception:  # noqa: BLE001 - each library has its own
+        columns = {name: _plain_values(frame[name]) for name in frame.columns}
+    key = _find_id(list(columns), where)
+    kinds = {type(value) for value in columns[key] if value is not None}
+    if not kinds <= {str} and not kinds <= {int}:
+        held = ", ".join(sorted(kind.__name__ for kind in kinds))
+        msg = f"column {key!r} holds values of type {held}, expected text or whole numbers as ids"
+        raise ColumnError(msg, path=where)
+    return pl.DataFrame({name: [as_text(value) for value in column] for name, column in columns.items()})
+
+
+def _plain_values(series: nw.Series[Any]) -> list[Any]:
+    """Return the values of a column, None for null."""
+    return [None if null else value for value, null in zip(series.to_list(), series.is_null().to_list(), strict=True)]
+
+
+def _find_id(names: Sequence[str], where: str) -> str:
+    if not names:
+        raise EmptyDataError("queries without a single row", path=where)
+    for tier in ID_NAMES:
+        found = [name for name in tier if name in names]
+        if len(found) > 1:
+            msg = f"{' and '.join(map(repr, found))} could both be the query id: call one of them 'query_id'"
+            raise ColumnError(msg, path=where)
+        if found:
+            return found[0]
+    known = [name for tier in ID_NAMES for name in tier]
+    hint = next((near for name in names if (near := did_you_mean(name, known))), "")
+    held = ", ".join(map(repr, names[:12]))
+    msg = f"queries without a column 'query_id': found {held}, expected one of {', '.join(map(repr, known))}.{hint}"
+    raise ColumnError(msg, path=where)
+
+
+def _checked_ids(labels: Labels, key: str, where: str) -> list[str]:
+    """Return the ids as text; raise if there are none, one is missing, or one stands twice."""
+    column, lines = labels.frame[key], labels.lines
+    if column.dtype.is_float() or column.dtype == pl.Boolean:
+        msg = f"column {key!r} holds {column.dtype}, expected text or whole numbers as ids"
+        raise ColumnError(msg, path=where)
+    if column.is_empty():
+        raise EmptyDataError("queries without a single row", path=where)
+    ids = _texts(column, where)
+    seen: dict[str, int] = {}
+    for place, query in enumerate(ids):
+        line = lines[place] if lines else None
+        if not query:
+            beside = "" if lines else f" in row {place + 1}"
+            msg = f"empty field in column {key!r}{beside}, expected an id"
+            raise NullIdError(msg, path=where, line=line)
+        if query in seen:
+            first = lines[seen[query]] if lines else seen[query] + 1
+            place_of_both = f"on lines {first} and {line}" if lines else f"in rows {first} and {place + 1}"
+            msg = f"query {query!r} stands {place_of_both}; each query may stand once"
+            raise DuplicateError(msg, path=where, line=line)
+        seen[query] = place
+    return list(seen)
+
+
+def _texts(column: pl.Series, where: str) -> list[str | None]:
+    if column.dtype.is_nested():
+        msg = f"column {column.name!r} holds {column.dtype}, expected text"
+        raise ColumnError(msg, path=where)
+    if column.dtype == pl.Object:
+        return [as_text(value) for value in column.to_list()]
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    try:
+        return column.cast(pl.String).to_list()
+    except pl.exceptions.PolarsError as error:
+        msg = f"column {column.name!r} holds {column.dtype}, which cannot be read as text ({error})"
+        raise ColumnError(msg, path=where) from error

@@ -1,0 +1,1 @@
+"""From placements and measures to scores, their spread over tie orders, intervals and strata."""

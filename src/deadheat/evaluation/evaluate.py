@@ -1,0 +1,196 @@
+"""evaluate(): from qrels and a run to exact scores by query."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from deadheat import arguments
+from deadheat.data.precision import check_precision
+from deadheat.errors import DeadheatWarning, MissingQueryError, ParameterError, check_choice
+from deadheat.evaluation.evaluation import Conventions, Evaluation
+from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.spread import PlacedSpread
+from deadheat.io.values import counted
+from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
+from deadheat.placements import policies
+from deadheat.placements.place import open_pair, place, rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from deadheat.data.precision import ScorePrecision
+    from deadheat.data.tables import Qrels, Run, Source
+    from deadheat.measures.notation import MeasureLike
+    from deadheat.placements.placements import Placements
+
+
+DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
+MISSING = ("empty", "skip", "error")
+NO_RELEVANT = ("zero", "skip")
+OPTIONS = ("ties", "missing", "no_relevant", "score_precision", "check_duplicates")  # those that every caller passes on
+
+
+def evaluate(
+    qrels: Source,
+    run: Source,
+    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    *,
+    ties: str = "expected",
+    rng: np.random.Generator | int | None = None,
+    missing: str | None = None,
+    no_relevant: str = "zero",
+    score_precision: ScorePrecision = None,
+    check_duplicates: bool = True,
+) -> Evaluation:
+    """Evaluate a run against relevance judgments, exactly where scores tie.
+
+    Parameters
+    ----------
+    qrels : path, dict of dict, dataframe or Qrels
+        Columns query_id, doc_id, relevance; or ``{query_id: {doc_id: relevance}}``.
+    run : path, dict of dict, dataframe or Run
+        Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``.
+    measures : measure or iterable of measures, optional
+        Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
+    ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
+        What a tie counts: the mean over its orders, the best or the worst one for the judged documents, the one by
+        document id (descending, as in trec_eval), the one of the input, or one drawn with `rng`.
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``; the same seed gives the same order.
+    missing : {"empty", "skip", "error"}, default "empty"
+        Queries of the qrels that the run lacks count as empty rankings, are left out, or are refused. Where it is not
+        given and the run lacks some, a `DeadheatWarning` names them.
+    no_relevant : {"zero", "skip"}, default "zero"
+        Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+        Round all scores first, to a floating-point format or to so many decimals.
+    check_duplicates : bool, default True
+        Whether to look for (query, document) pairs that stand twice.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    DataError
+        The data cannot be evaluated; the message names the place.
+    MeasureError, ParameterError
+        A measure or an option is not known.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 0.5}}
+    >>> ev = evaluate(qrels, run, ["RR", "P@1"])
+    >>> ev.means()
+    {'RR': 0.75, 'P@1': 0.5}
+    >>> float(ev["RR"].tie_min[0]), float(ev["RR"].tie_max[0])
+    (0.5, 1.0)
+    """
+    check_choice("ties", ties, policies.POLICIES)
+    is_given, missing = missing is not None, "empty" if missing is None else missing
+    check_choice("missing", missing, MISSING)
+    check_choice("no_relevant", no_relevant, NO_RELEVANT)
+    conventions = Conventions(ties, missing, no_relevant, check_precision(score_precision))
+    generator = arguments.generator(rng) if ties == "random" else None
+    chosen = parse_measures(measures)
+    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    policies.check_row_order(run, ties)  # before rows are fetched: then they would have some order
+    if ties in policies.LOOK_AT_RUN:
+        run, score_precision = rounded(run, score_precision), None
+    placements = place(qrels, run, score_precision=score_precision, check_duplicates=False)
+    lacking = tuple(placements.query_ids[placements.missing].tolist())
+    if lacking and missing == "error":
+        queries = counted(placements.n_queries, "query", "queries")
+        msg = f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {_three(lacking)}"
+        raise MissingQueryError(msg)
+    if lacking and not is_given:
+        warn_of_missing({run.where: lacking}, placements.n_queries)
+    if not len(placements.query):
+        _warn_of_strangers(qrels, run)
+    if missing == "skip":
+        placements = placements.select(~placements.missing)
+    if ties in policies.LOOK_AT_RUN:
+        ranked = policies.by_rule(placements, qrels, run, ties)
+    else:
+        ranked = policies.apply(placements, ties, generator)
+    return Evaluation(
+        [_score(measure, placements, ranked, no_relevant) for measure in chosen],
+        name=run.name,
+        query_ids=placements.query_ids,
+        conventions=conventions,
+        missing_queries=lacking,
+        unjudged_queries=placements.unjudged_queries,
+        placements=placements,
+        qrels=qrels,
+    )
+
+
+def _score(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
+    """Give the scores of one measure; `ranked` are the placements after the tie policy."""
+    spread, values = PlacedSpread(measure, placements), measure.mean(ranked)
+    if no_relevant == "skip":
+        values = np.where(spread.has_relevant, values, np.nan)
+    return Scores(measure, placements.query_ids, values, spread)
+
+
+def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
+    """Return the measures that are named, each once; the default ones if none is."""
+    if measures is None:
+        return DEFAULT_MEASURES
+    if isinstance(measures, str | Measure | type):
+        measures = [measures]
+    if not isinstance(cast("object", measures), Iterable):
+        msg = f"measures must be a measure, its notation such as 'nDCG@10', or a list of them, got {measures!r}"
+        raise ParameterError(msg)
+    chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
+    if not chosen:
+        msg = "measures is empty; name at least one, such as 'nDCG@10'"
+        raise ParameterError(msg)
+    names = [str(measure) for measure in chosen]
+    for name in names:
+        if names.count(name) > 1:
+            msg = f"two different measures are named {name!r}; give each custom measure a name of its own"
+            raise ParameterError(msg)
+    return chosen
+
+
+def _three(ids: Sequence[str]) -> str:
+    return ", ".join(map(repr, ids[:3])) + (", ..." if len(ids) > 3 else "")
+
+
+def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> None:
+    """Warn the caller of a caller that runs lack most queries, which nobody said to count as empty rankings.
+
+    Some without a result are what search engines leave, and `Evaluation` shows them; a mean that is made of more
+    empty rankings than others is most often a mistake in the ids or a part of a run.
+    """
+    named = "; ".join(
+        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels ({_three(ids)})"
+        for run, ids in lacking.items()
+        if 2 * len(ids) > n_queries
+    )
+    if not named:
+        return
+    warnings.warn(
+        f"{named}: they count as empty rankings, 0 by most measures. missing='empty' says that this is meant,"
+        " missing='skip' leaves them out",
+        DeadheatWarning,
+        stacklevel=3,
+    )
+
+
+def _warn_of_strangers(qrels: Qrels, run: Run) -> None:
+    """Warn that no retrieved document is judged: most often the ids are written in two ways."""
+    examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]
+    warnings.warn(
+        f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"
+        f" {qrels.where} has {examples[1]}",
+        DeadheatWarning,
+        stacklevel=3,
+    )

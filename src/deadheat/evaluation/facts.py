@@ -1,0 +1,77 @@
+"""What a run lacks, as far as an evaluation can see: queries, judgments, and documents behind a cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deadheat.measures import Judged
+
+if TYPE_CHECKING:
+    from deadheat.placements.placements import Placements
+
+TOP = 10  # ranks whose documents should be judged
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one should know of a run beside its scores.
+
+    Attributes
+    ----------
+    n_queries : int
+        Queries that were evaluated.
+    n_missing : int
+        Queries of the qrels that the run lacks.
+    unjudged_share : float or None
+        Share of unjudged documents in the top 10, expected over tie orders, the mean over the queries that the run has;
+        None where that is not known.
+    n_cut : int or None
+        Queries in which the run may have been cut inside a tie: they have as many documents as any, and the last two
+        share their score. 0 if only one query has so many. None where that is not known.
+    depth : int
+        The most documents that a query has; 0 where that is not known.
+    """
+
+    n_queries: int
+    n_missing: int
+    unjudged_share: float | None = None
+    n_cut: int | None = None
+    depth: int = 0
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether any of it is not as it should be."""
+        return bool(self.n_missing or self.unjudged_share or self.n_cut)
+
+    def __str__(self) -> str:
+        parts = [f"n_queries={self.n_queries}"]
+        if self.n_missing:
+            parts.append(f"missing={self.n_missing}")
+        if self.unjudged_share:
+            parts.append(f"unjudged@{TOP}={self.unjudged_share:.0%}")
+        if self.n_cut:
+            parts.append(f"cut in ties={self.n_cut}")
+        return ", ".join(parts)
+
+
+def facts_of(placements: Placements, n_missing: int) -> Facts:
+    """Return the facts about a run from its placements.
+
+    Parameters
+    ----------
+    placements : Placements
+        From before a tie policy.
+    n_missing : int
+        Queries that the run lacks, also those that were left out.
+    """
+    has = placements.n_retrieved > 0
+    judged = Judged(cutoff=TOP).mean(placements)[has]
+    depth = int(placements.n_retrieved.max(initial=0))
+    is_full = has & (placements.n_retrieved == depth)
+    n_cut = None
+    if placements.ends_in_tie is not None:
+        n_cut = int((is_full & placements.ends_in_tie).sum()) if is_full.sum() > 1 else 0
+    # a sum of probabilities may differ from 1 by rounding
+    share = max(0.0, round(1 - float(judged.mean()), 12)) if len(judged) else None
+    return Facts(placements.n_queries, n_missing, share, n_cut, depth)

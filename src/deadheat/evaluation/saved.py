@@ -1,0 +1,435 @@
+"""Saved evaluations: one JSON file, whose head people and programs read, with the tables of all queries at its end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import sys
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Unpack
+
+import numpy as np
+
+from deadheat.arguments import whole
+from deadheat.data import fingerprints
+from deadheat.data.precision import check_precision
+from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given, check_choice
+from deadheat.evaluation.evaluate import MISSING, NO_RELEVANT
+from deadheat.evaluation.evaluation import Conventions, Evaluation
+from deadheat.evaluation.intervals import KNOWN, intervals
+from deadheat.evaluation.stored import StoredError, read_rows, read_tables, tables_of
+from deadheat.io.objects import parsed
+from deadheat.io.source import decoded, read_all, readable
+from deadheat.io.writing import replacing
+from deadheat.measures import Measure, parse_measure
+from deadheat.placements.policies import POLICIES
+
+if TYPE_CHECKING:
+    from deadheat.arrays import FloatArray
+    from deadheat.evaluation.intervals import Interval, IntervalOptions
+    from deadheat.evaluation.scores import Scores
+    from deadheat.placements.placements import Placements
+
+T = TypeVar("T")
+
+KIND, FORMAT, FIRST_FORMAT = "deadheat evaluation", 2, 1
+SUFFIX, BESIDE = ".json", ".parquet"  # files of the first format have their queries in a Parquet file beside them
+OURS = re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{KIND}"'.encode())
+HEAD = 1 << 10  # bytes that are enough to see whose file it is
+SHA256 = re.compile("[0-9a-f]{64}")
+EQUAL = 1e-9  # relative: a mean may be summed in another order by another NumPy
+HINT = "Evaluation.save or deadheat evaluate --save writes one"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StoredMeasure(Measure):
+    """A measure of a saved evaluation that only its program can compute: what is left of a `Custom`.
+
+    Attributes
+    ----------
+    notation : str
+        What it was called.
+    higher_is_better, total : bool
+    """
+
+    title: ClassVar[str] = "measure of a saved evaluation"
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+
+    notation: str = ""
+    higher_is_better: bool = True  # type: ignore[misc]  # of each measure here, of the class elsewhere
+    total: bool = False  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        """Take what the file says."""
+
+    def __repr__(self) -> str:
+        return self.notation
+
+    def mean(self, placements: Placements) -> FloatArray:  # noqa: ARG002 - as every measure
+        """Refuse: the file has the values, not the function."""
+        self._refuse()
+
+    def variance(self, placements: Placements) -> FloatArray:  # noqa: ARG002 - as every measure
+        """Refuse: the file has the values, not the function."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        msg = f"{self.notation} comes from a file, which holds its values but not its function: give the Custom measure"
+        raise MeasureError(msg)
+
+
+def save(evaluation: Evaluation, path: str | Path, **options: Unpack[IntervalOptions]) -> None:
+    """Write an evaluation to a JSON file: means and intervals to read, and the tables of all queries.
+
+    Folders that are missing are made. The file of an earlier save is replaced at once: whatever happens meanwhile,
+    the one or the other is there, whole.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    path : path
+        Of the JSON file, ``.json``.
+    **options
+        Of the intervals, as for `intervals`.
+
+    Raises
+    ------
+    ParameterError
+        The name does not end in ``.json``, or an option of the intervals is wrong.
+    DataError
+        A file of this name is there and is no saved evaluation.
+    """
+    path = Path(path)
+    if path.suffix.lower() != SUFFIX:
+        msg = f"path must end in {SUFFIX}, got {str(path)!r}. Did you mean {str(path.with_suffix(SUFFIX))!r}?"
+        raise ParameterError(msg)
+    refuse_foreign(path)
+    found = intervals(list(evaluation), **options)
+    document: dict[str, object] = {
+        "kind": KIND,
+        "format": FORMAT,
+        "deadheat": version("deadheat"),
+        "name": evaluation.name,
+        "conventions": asdict(evaluation.conventions),
+        "n_queries": len(evaluation.query_ids),
+        "measures": {str(one.measure): _summary(one, its) for one, its in zip(evaluation, found, strict=True)},
+        "intervals": _settings(options),
+        "qrels_hash": evaluation.qrels_hash,
+        "queries_hash": evaluation.queries_hash,
+        "missing_queries": list(evaluation.missing_queries),
+        "unjudged_queries": list(evaluation.unjudged_queries),
+    }
+    data = tables_of(evaluation)
+    try:
+        document |= {"sha256": _seal({**document, "data": data}), "data": data}
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        written = text.encode()
+    except UnicodeEncodeError:
+        msg = f"the name {evaluation.name!r}, or that of the clusters, has half a character, which no file can hold"
+        raise DataError(msg, path=path) from None
+    _make_folder(path.parent)
+    with replacing(path) as file:
+        file.write(written)
+
+
+def refuse_foreign(path: str | Path) -> None:
+    """Raise `DataError` if a save would replace what deadheat did not save; an empty file has nothing to lose."""
+    path = Path(path)
+    if path.is_dir():
+        msg = "is a folder: name a file in it"
+        raise DataError(msg, path=path)
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if head and not OURS.match(head):
+        msg = "is there already and is no saved evaluation: it would be replaced; choose another name"
+        raise DataError(msg, path=path)
+
+
+def load_evaluation(path: str | Path) -> Evaluation:
+    """Read an evaluation that :meth:`Evaluation.save` wrote.
+
+    Every score, mean, tie number and interval is that of the original, and so are the placements; files of before
+    deadheat saved them have none, and ``has_placements`` says so. A measure that only its program can compute
+    (`Custom`) keeps its name and its scores.
+
+    Parameters
+    ----------
+    path : path
+        Of the JSON file. One of an earlier version has a Parquet file beside it.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged or changed, or was written by a newer deadheat.
+    """
+    path = Path(path)
+    if path.suffix.lower() == BESIDE:
+        msg = f"holds the queries of a saved evaluation; give the JSON file beside it, {path.stem + SUFFIX!r}"
+        raise FileFormatError(msg, path=path)
+    document = _read_document(path)
+    try:
+        return _evaluation(_Members(document), path)
+    except StoredError as error:
+        msg = f"is no complete saved evaluation: {error}; {HINT}"
+        raise FileFormatError(msg, path=path) from None
+
+
+def opened(evaluation: object) -> Evaluation:
+    """Return an evaluation that was given as such or by the path of a saved one."""
+    if isinstance(evaluation, Evaluation):
+        return evaluation
+    if not isinstance(evaluation, str | Path):
+        msg = f"expected an Evaluation or the path of a saved one, got {type(evaluation).__name__}"
+        raise ParameterError(msg)
+    return load_evaluation(evaluation)
+
+
+def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
+    measure = scores.measure
+    numbers = {
+        "mean": scores.mean,
+        "low": interval.low,
+        "high": interval.high,
+        "standard_error": interval.standard_error,
+        "query_standard_error": interval.query_standard_error,
+        "tie_standard_error": interval.tie_standard_error,
+        "tie_std": scores.mean_tie_std,
+        "tie_min": scores.mean_tie_min,
+        "tie_max": scores.mean_tie_max,
+    }
+    return {
+        **{name: _plain(number) for name, number in numbers.items()},
+        "n_queries": scores.n_queries,
+        **{name: getattr(interval, attribute) for name, attribute in KNOWN.items()},
+        "higher_is_better": measure.higher_is_better,
+        "total": measure.total,
+        "custom": not _can_be_read(measure),
+    }
+
+
+def _plain(number: float) -> float | str | None:
+    """Return a number as JSON can hold it: NaN, which is no value, as null."""
+    return None if math.isnan(number) else number if math.isfinite(number) else str(number)
+
+
+def _can_be_read(measure: Measure) -> bool:
+    """Tell whether the notation of a measure leads back to it: a custom one may even look like another."""
+    try:
+        return parse_measure(str(measure)) == measure
+    except MeasureError:
+        return False
+
+
+def _settings(options: IntervalOptions) -> dict[str, object]:
+    """Return how the intervals were made, in plain numbers; of clusters only the column, or that there were some."""
+    used = {**(intervals.__kwdefaults__ or {}), **options}
+    rng, cluster = used["rng"], used["cluster"]
+    return {
+        "method": used["method"],
+        "confidence_level": float(used["confidence_level"]),
+        "n_resamples": whole(used["n_resamples"]),
+        "rng": "generator" if isinstance(rng, np.random.Generator) else whole(rng),
+        "cluster": cluster if cluster is None or isinstance(cluster, str) else "given",
+    }
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        msg = "cannot be made a folder: part of it is a file; choose another one"
+        raise DataError(msg, path=folder) from None
+
+
+def _seal(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of a document, without the one that it states itself."""
+    rest = {key: value for key, value in document.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _read_document(path: Path) -> dict[str, Any]:
+    """Read the JSON file, as far as it is one of a saved evaluation in a format that is known."""
+    text = decoded(read_all(readable(path)), path)
+    if not text.lstrip().startswith(("{", "[")):
+        msg = f"holds no JSON, expected a saved evaluation; {HINT}"
+        raise FileFormatError(msg, path=path)
+    try:
+        document = parsed(text, path)
+    except DataError as error:
+        place = f"{path}: " if error.line is None else f"{path}:{error.line}: "
+        msg = f"is damaged or not complete ({str(error).removeprefix(place)}), expected a saved evaluation; {HINT}"
+        raise FileFormatError(msg, path=path, line=error.line) from None
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        is_nested = isinstance(document, dict) and all(isinstance(inner, dict) for inner in document.values())
+        what = "what looks like qrels or a run" if document and is_nested else "other JSON"
+        msg = f"holds {what}, expected a saved evaluation; {HINT}"
+        raise FileFormatError(msg, path=path)
+    given = document.get("format")
+    if type(given) is not int or given not in {FIRST_FORMAT, FORMAT}:
+        by, own = as_given(document.get("deadheat", "another version")), version("deadheat")
+        msg = f"was saved in format {as_given(given)} by deadheat {by}; this is {own!r}, which reads 1 and 2"
+        raise FileFormatError(f"{msg}: install a newer one, or save the evaluation again", path=path)
+    if given == FORMAT and document.get("sha256") != _seal(document):
+        msg = "was changed since it was saved, or is damaged (its SHA-256 is another): save the evaluation again"
+        raise FileFormatError(msg, path=path)
+    return document
+
+
+class _Members:
+    """What an object of a document holds, checked as it is taken."""
+
+    def __init__(self, given: dict[str, Any], place: str = "") -> None:
+        self.given = given
+        self.place = place
+
+    def take(self, key: str, kind: type[T]) -> T:
+        """Return a member that is of one type; true and false are no numbers."""
+        if key not in self.given:
+            self.refuse(key, f"is missing, expected {KINDS[kind]}")
+        value = self.given[key]
+        if type(value) is not kind:
+            self.refuse(key, f"must be {KINDS[kind]}, got {as_given(value)}")
+        return value
+
+    def part(self, key: str) -> _Members:
+        """Return an object in it."""
+        return _Members(self.take(key, dict), f"{self.place}{key}.")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of different texts."""
+        listed = self.take(key, list)
+        if not all(isinstance(one, str) and one for one in listed) or len(set(listed)) < len(listed):
+            self.refuse(key, "must be a list of different texts")
+        return tuple(listed)
+
+    def sha256(self, key: str) -> str:
+        """Return a hash; empty where there was nothing to take it of."""
+        value = self.take(key, str)
+        if value and not SHA256.fullmatch(value):
+            self.refuse(key, f"must be a SHA-256 in hexadecimal digits, got {as_given(value)}")
+        return value
+
+    def number(self, key: str) -> float:
+        """Return a number as `_plain` writes it; null is none."""
+        value = self.given.get(key, "")
+        if value is None:
+            return math.nan
+        if isinstance(value, str) and value in {"inf", "-inf"}:
+            return float(value)
+        # an integer may be beyond what a float can be; what JSON calls 1e999 or NaN is not how they are written
+        is_number = type(value) in {int, float} and -sys.float_info.max <= value <= sys.float_info.max
+        if not is_number:
+            self.refuse(key, f"must be a number or null, got {as_given(value)}")
+        return float(value)
+
+    def refuse(self, key: str, problem: str) -> NoReturn:
+        """Raise what is wrong with a member."""
+        msg = f"{self.place}{key} {problem}"
+        raise StoredError(msg)
+
+
+KINDS: dict[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def _evaluation(document: _Members, path: Path) -> Evaluation:
+    of_measures = document.part("measures")
+    measures = [_measure(notation, of_measures.part(notation)) for notation in of_measures.given]
+    if not measures:
+        document.refuse("measures", "names none")
+    if len(set(measures)) < len(measures):
+        document.refuse("measures", "names one twice")
+    n_queries, unjudged = document.take("n_queries", int), document.texts("unjudged_queries")
+    placements: Placements | None = None
+    if document.given["format"] == FIRST_FORMAT:
+        query_ids, scores = read_rows(_beside(path, document.part("per_query")), measures, n_queries)
+    else:
+        query_ids, scores, placements = read_tables(document.take("data", dict), measures, n_queries, unjudged)
+    for one in scores:
+        _check_summary(one, of_measures.part(str(one.measure)))
+    document.part("intervals")
+    if document.take("queries_hash", str) != fingerprints.of_ids(query_ids.tolist()):
+        document.refuse("queries_hash", "is not that of its queries")
+    return Evaluation(
+        scores,
+        name=document.take("name", str),
+        query_ids=query_ids,
+        conventions=_conventions(document.part("conventions")),
+        missing_queries=document.texts("missing_queries"),
+        unjudged_queries=unjudged,
+        placements=placements,
+        qrels=document.sha256("qrels_hash"),
+    )
+
+
+def _beside(path: Path, stated: _Members) -> bytes:
+    """Return the Parquet file that has the hash which the JSON states: files may have been renamed together."""
+    name, sha256 = stated.take("file", str), stated.sha256("sha256")
+    if not name or not name.isprintable() or Path(name).name != name:
+        stated.refuse("file", f"must be the name of a file beside it, got {as_given(name)}")
+    beside = path.with_suffix(BESIDE)
+    candidates = [one for one in dict.fromkeys((beside, path.with_name(name))) if one.is_file()]
+    if not candidates:
+        msg = f"no such file; it holds the queries of {path.name}: copy it there too, or save the evaluation again"
+        raise DataError(msg, path=beside)
+    for candidate in candidates:
+        data = readable(candidate).read_bytes()
+        if hashlib.sha256(data).hexdigest() == sha256:
+            return data
+    msg = f"does not belong to {path.name}, or was changed: save the evaluation again"
+    raise FileFormatError(msg, path=candidates[0])
+
+
+def _measure(notation: str, of_measure: _Members) -> Measure:
+    higher_is_better, total = of_measure.take("higher_is_better", bool), of_measure.take("total", bool)
+    if of_measure.take("custom", bool):
+        return StoredMeasure(notation=notation, higher_is_better=higher_is_better, total=total)
+    try:
+        measure = parse_measure(notation)
+    except MeasureError as error:
+        msg = f"measures holds {as_given(notation)}, which is none: {error}"
+        raise StoredError(msg) from None
+    if (str(measure), measure.higher_is_better, measure.total) != (notation, higher_is_better, total):
+        of_measure.refuse("higher_is_better", f"and total, or the notation, are not those of {measure}")
+    return measure
+
+
+def _check_summary(scores: Scores, stated: _Members) -> None:
+    """Raise if what the head says of a measure, which people read, is not what its scores say."""
+    if stated.take("n_queries", int) != scores.n_queries:
+        stated.refuse("n_queries", f"is not that of its scores, {scores.n_queries}")
+    numbers = {"mean": scores.mean, "tie_std": scores.mean_tie_std}
+    numbers |= {"tie_min": scores.mean_tie_min, "tie_max": scores.mean_tie_max}
+    for name, own in numbers.items():
+        given = stated.number(name)
+        if not (math.isclose(given, own, rel_tol=EQUAL, abs_tol=EQUAL) or (math.isnan(given) and math.isnan(own))):
+            stated.refuse(name, f"is {given!r}, and that of its scores {own!r}")
+    for name in ("low", "high", "standard_error", "query_standard_error", "tie_standard_error"):
+        stated.number(name)
+
+
+def _conventions(stated: _Members) -> Conventions:
+    found = {one.name: stated.given.get(one.name, "") for one in fields(Conventions)}
+    try:
+        for name, allowed in (("ties", POLICIES), ("missing", MISSING), ("no_relevant", NO_RELEVANT)):
+            check_choice(name, found[name], allowed)
+        precision = check_precision(found["score_precision"])
+    except ParameterError as error:
+        msg = f"conventions: {error}"
+        raise StoredError(msg) from None
+    return Conventions(**{**found, "score_precision": precision})

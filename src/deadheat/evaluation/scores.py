@@ -1,0 +1,232 @@
+"""The scores of one measure, query by query, and what the ties could make of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.evaluation.spread import SelectedSpread
+from deadheat.io.values import counted
+
+if TYPE_CHECKING:
+    from deadheat.arrays import BoolArray, FloatArray, TextArray
+    from deadheat.data.tables import Source
+    from deadheat.evaluation.intervals import Cluster, Interval
+    from deadheat.evaluation.spread import Spread
+    from deadheat.measures import Measure
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of one measure, one for each query.
+
+    Attributes
+    ----------
+    measure : Measure
+    query_ids : ndarray of str, shape (n_queries,)
+    values : ndarray of float, shape (n_queries,)
+        Under the tie policy of the evaluation; NaN where the query has no value and is left out.
+    spread : Spread
+        What the ties could make of them.
+    """
+
+    measure: Measure
+    query_ids: TextArray
+    values: FloatArray
+    spread: Spread = field(repr=False)
+
+    def __repr__(self) -> str:
+        level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
+        return f"<Scores {self.measure}: {level} over {counted(self.n_queries, 'query', 'queries')}>"
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which queries count, of shape (n_queries,)."""
+        return ~np.isnan(self.values)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries that count."""
+        return int(self.kept.sum())
+
+    @property
+    def mean(self) -> float:
+        """Mean over the queries that count; NaN if there are none."""
+        return _mean(self.values)
+
+    @property
+    def total(self) -> float:
+        """Sum over the queries that count: what is reported for counts."""
+        return float(np.nansum(self.values))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over queries (n - 1 in the divisor); NaN for fewer than two."""
+        kept = self.values[self.kept]
+        return float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
+
+    @cached_property
+    def tie_mean(self) -> FloatArray:
+        """Exact mean over all tie orders, of shape (n_queries,), whatever the policy."""
+        return self._of_kept(self.spread.mean)
+
+    @cached_property
+    def tie_std(self) -> FloatArray:
+        """Standard deviation over all tie orders, of shape (n_queries,), whatever the policy."""
+        return self._of_kept(self.spread.std)
+
+    @cached_property
+    def _extremes(self) -> tuple[FloatArray, FloatArray]:
+        low, high = self.spread.extremes
+        return self._of_kept(low), self._of_kept(high)
+
+    @property
+    def tie_min(self) -> FloatArray:
+        """Smallest value that an order of the ties gives, of shape (n_queries,)."""
+        return self._extremes[0]
+
+    @property
+    def tie_max(self) -> FloatArray:
+        """Largest value that an order of the ties gives, of shape (n_queries,)."""
+        return self._extremes[1]
+
+    @property
+    def mean_tie_std(self) -> float:
+        """Standard deviation of the mean over queries when each query's ties are broken at random."""
+        return float(np.sqrt(np.nansum(self.tie_std**2)) / self.n_queries) if self.n_queries else float("nan")
+
+    @property
+    def mean_tie_min(self) -> float:
+        """Mean over queries of `tie_min`: the smallest mean that tie orders alone can produce."""
+        return _mean(self.tie_min)
+
+    @property
+    def mean_tie_max(self) -> float:
+        """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce."""
+        return _mean(self.tie_max)
+
+    @property
+    def total_tie_std(self) -> float:
+        """Standard deviation of the total when each query's ties are broken at random."""
+        return float(np.sqrt(np.nansum(self.tie_std**2)))
+
+    @property
+    def total_tie_min(self) -> float:
+        """Sum over queries of `tie_min`: the smallest total that tie orders alone can produce."""
+        return float(np.nansum(self.tie_min))
+
+    @property
+    def total_tie_max(self) -> float:
+        """Sum over queries of `tie_max`: the largest total that tie orders alone can produce."""
+        return float(np.nansum(self.tie_max))
+
+    @property
+    def reachable(self) -> float | None:
+        """Mean over the queries that count of the best value that their judgments allow.
+
+        NaN where the judgments allow any; None in a saved evaluation of before it was kept.
+        """
+        found = self.spread.reachable
+        return None if found is None else float(found[self.kept].mean()) if self.n_queries else float("nan")
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Monte Carlo error of `tie_mean`, of shape (n_queries,): 0, as that is exact, but for a sampled `Custom`."""
+        return self.spread.standard_error
+
+    def interval(
+        self,
+        method: str = "auto",
+        *,
+        confidence_level: float = 0.95,
+        n_resamples: int = 10_000,
+        cluster: Cluster = None,
+        queries: Source | None = None,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Interval:
+        """Return a confidence interval of the mean, with its error split into queries and ties.
+
+        Parameters
+        ----------
+        method : {"auto", "bca", "percentile", "t", "clopper-pearson"}, default "auto"
+            "auto" is "clopper-pearson" for measures that are 0 or 1 in every order (Hit, P@1) without clusters, and
+            "bca" for all others. Bootstrap, bias-corrected and accelerated or by percentiles; Student's t; or the exact
+            interval of a proportion, which is conservative where ties make values fractions.
+        confidence_level : float, default 0.95
+            Between 0 and 1.
+        n_resamples : int, default 10,000
+            99 or more.
+        cluster : str, dict or sequence, optional
+            What queries share that are not independent, such as a document: a column of `queries`, a dict of query_id
+            to cluster, or a label for each query. Clusters are resampled whole.
+        queries : path or frame, optional
+            The queries table of `cluster`.
+        rng : numpy.random.Generator or int, default 0
+
+        Returns
+        -------
+        Interval
+
+        Raises
+        ------
+        ParameterError
+            A parameter is out of its range, a query has no cluster, or the method is not for the measure.
+
+        References
+        ----------
+        B. Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987). doi:10.1080/01621459.1987.10478410
+        C. J. Clopper, E. S. Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26 (1934).
+        doi:10.1093/biomet/26.4.404
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+        >>> run = {f"q{n}": {"a": n % 3, "b": 1} for n in range(8)}
+        >>> interval = evaluate(qrels, run, "RR")["RR"].interval("t")
+        >>> round(interval.mean, 3), round(interval.low, 3), round(interval.high, 3)
+        (0.719, 0.544, 0.893)
+        >>> round(interval.query_standard_error, 3), round(interval.tie_standard_error, 3)
+        (0.074, 0.054)
+
+        Two hits of two queries prove little, and equal values of another measure nothing:
+
+        >>> few = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1}, "q2": {"b": 1}}, ["Hit@1", "RR"])
+        >>> hits = few["Hit@1"].interval()
+        >>> hits.method, round(hits.low, 3), hits.high, hits.is_known
+        ('clopper-pearson', 0.158, 1.0, True)
+        >>> few["RR"].interval().unknown
+        'only 2 queries'
+        """
+        from deadheat.evaluation.intervals import intervals
+
+        (interval,) = intervals(
+            [self],
+            method=method,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            cluster=cluster,
+            queries=queries,
+            rng=rng,
+        )
+        return interval
+
+    def select(self, keep: BoolArray) -> Scores:
+        """Return the scores of some queries.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_queries,)
+        """
+        return Scores(self.measure, self.query_ids[keep], self.values[keep], SelectedSpread(self.spread, keep))
+
+    def _of_kept(self, values: FloatArray) -> FloatArray:
+        return np.where(self.kept, values, np.nan)
+
+
+def _mean(values: FloatArray) -> float:
+    kept = values[~np.isnan(values)]
+    return float(kept.mean()) if len(kept) else float("nan")

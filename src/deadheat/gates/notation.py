@@ -1,0 +1,211 @@
+"""Reading gates: ``nDCG@10 >= 0.8``, ``low(RR) > 0.7``."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from deadheat.errors import GateError, MeasureError, did_you_mean
+from deadheat.measures import parse_measure
+from deadheat.measures.base import ALIASES, REGISTRY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+QUANTITIES = {
+    "mean": "the mean over the queries",
+    "low": "the lower end of its confidence interval",
+    "high": "the upper end of its confidence interval",
+    "tie_min": "the smallest mean that the order of ties can give",
+    "tie_max": "the largest mean that the order of ties can give",
+    "tie_std": "the standard deviation of the mean over tie orders",
+}
+LOWER_IS_BETTER = ("tie_std",)  # whatever the measure
+EXAMPLE = "'nDCG@10 >= 0.8' or 'low(RR) > 0.7'"
+EQUAL = 1e-12  # relative: two numbers closer than this are equal in theory
+
+OPERATORS = (">=", "<=", ">", "<")
+GATE = re.compile(r"(?P<left>.+)(?P<operator>>=|<=|>|<)(?P<bound>.*)", re.DOTALL)
+EACH = re.compile(r"each\s*\((?P<columns>[^()]*)\)\s*:(?P<rest>.*)", re.DOTALL)
+CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inner>.*)\)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A quantity of a measure, and the number that it is held against.
+
+    Attributes
+    ----------
+    measure : str
+        Its notation.
+    quantity : str
+        One of `QUANTITIES`.
+    operator : {">=", "<=", ">", "<"}
+    bound : float
+    by : tuple of str
+        The columns of ``each(...)``: it is checked within each stratum of queries, not over all.
+    """
+
+    measure: str
+    quantity: str
+    operator: str
+    bound: float
+    by: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return (f"each({', '.join(self.by)}): " if self.by else "") + self.text
+
+    @property
+    def text(self) -> str:
+        """The comparison, without the strata."""
+        return f"{self.left} {self.operator} {self.bound:.15g}"
+
+    @property
+    def left(self) -> str:
+        """What is compared, as it is written."""
+        return self.measure if self.quantity == "mean" else f"{self.quantity}({self.measure})"
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value passes; never NaN. What differs by rounding errors alone is equal."""
+        if math.isclose(value, self.bound, rel_tol=EQUAL, abs_tol=EQUAL):
+            return self.operator in {">=", "<="}
+        return value > self.bound if self.operator[0] == ">" else value < self.bound
+
+
+Gates: TypeAlias = "str | Threshold | Iterable[str | Threshold]"
+"""What gates may be given as: texts, or thresholds that were read from some."""
+
+
+def parse_gate(gate: str) -> Threshold:
+    """Read a gate.
+
+    Parameters
+    ----------
+    gate : str
+        ``MEASURE OPERATOR NUMBER`` or ``QUANTITY(MEASURE) OPERATOR NUMBER``, behind ``each(COLUMN):`` within each
+        stratum. A measure that is not in the registry may be a `Custom` one, of which only its evaluation knows.
+
+    Returns
+    -------
+    Threshold
+
+    Raises
+    ------
+    GateError
+        The gate cannot be read.
+
+    Examples
+    --------
+    >>> threshold = parse_gate("low(P(rel=2)@5) >= .30")
+    >>> threshold.quantity, threshold.measure, str(threshold)
+    ('low', 'P(rel=2)@5', 'low(P(rel=2)@5) >= 0.3')
+    >>> parse_gate("each(language, difficulty): RR > .5").by
+    ('language', 'difficulty')
+    >>> threshold.holds(0.1 + 0.2), threshold.holds(float("nan"))
+    (True, False)
+    """
+    by, compared = split_each(_text(gate).strip())
+    parts = GATE.fullmatch(compared)
+    if parts is None:
+        msg = f"cannot read the gate {gate!r}: it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}"
+        raise GateError(msg)
+    left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
+    bound = _number(right)
+    if bound is None:
+        raise GateError(_no_number(gate, left, operator, right))
+    if left.endswith("="):
+        msg = f"cannot read the gate {gate!r}. Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?"
+        raise GateError(msg)
+    quantity, measure = parse_left(left)
+    return Threshold(measure, quantity, operator, bound, by)
+
+
+def split_each(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the columns of ``each(...):``, none if it is not there, and what comes behind it."""
+    found = EACH.fullmatch(text)
+    if found is None:
+        if re.match(r"each\s*\(", text):
+            msg = f"cannot read {text!r}: strata are written as in 'each(language): nDCG@10 >= 0.8'"
+            raise GateError(msg)
+        return (), text
+    columns = tuple(column.strip() for column in found["columns"].split(","))
+    if not all(columns) or len(set(columns)) < len(columns):
+        msg = f"cannot read {text!r}: each() takes a column of the table of queries, or several different ones"
+        raise GateError(msg)
+    return columns, found["rest"].strip()
+
+
+def parse_left(text: str) -> tuple[str, str]:
+    """Read the left side of a gate: the quantity and the notation of the measure."""
+    call = CALL.fullmatch(text)
+    if call is None:
+        name = next((name for name in QUANTITIES if re.match(rf"{name}\s*\(", text)), None)
+        if name is not None:
+            msg = f"cannot read {text!r}: all of the measure stands within the parentheses, as in '{name}(nDCG@10)'"
+            raise GateError(msg)
+        return "mean", _canonical(text)
+    if call["name"] in QUANTITIES:
+        return call["name"], _canonical(call["inner"].strip())
+    if call["name"] not in {*REGISTRY, *ALIASES} and _is_measure(call["inner"]):
+        hint = did_you_mean(call["name"], QUANTITIES)
+        msg = f"unknown quantity {call['name']!r} in {text!r}.{hint} Quantities: {', '.join(QUANTITIES)}"
+        raise GateError(msg)
+    return "mean", _canonical(text)
+
+
+def parse_all(gates: Gates) -> tuple[Threshold, ...]:
+    """Read one gate or several, of which some may have been read already; each counts once."""
+    if isinstance(gates, str | Threshold):
+        gates = (gates,)
+    return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in gates))
+
+
+def _text(gate: object) -> str:
+    if not isinstance(gate, str):
+        msg = f"a gate is a text such as {EXAMPLE}, got {gate!r}"
+        raise GateError(msg)
+    return gate
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _no_number(gate: str, left: str, operator: str, right: str) -> str:
+    """Say what is wrong with the right side of a gate."""
+    wrong = f"cannot read the gate {gate!r}: {right!r} is not a number"
+    percent = _number(right.removesuffix("%"))
+    decimal = _number(right.replace(",", ".", 1))
+    if _number(left) is not None and right:
+        turned = operator.translate(str.maketrans("<>", "><"))
+        return f"{wrong}; the measure comes first. Did you mean {f'{right} {turned} {left}'!r}?"
+    if right.endswith("%") and percent is not None:
+        return f"{wrong}; measures are not percentages. Did you mean {f'{left} {operator} {percent / 100:g}'!r}?"
+    if decimal is not None:
+        return f"{wrong}. Did you mean {f'{left} {operator} {decimal:g}'!r}?"
+    return f"{wrong}; write it like {EXAMPLE}"
+
+
+def _canonical(notation: str) -> str:
+    """Return a measure's notation as it prints; what cannot be read may be the name of a custom one."""
+    if not notation:
+        msg = f"a gate needs a measure, as in {EXAMPLE}"
+        raise GateError(msg)
+    try:
+        return str(parse_measure(notation))
+    except MeasureError:
+        return notation
+
+
+def _is_measure(notation: str) -> bool:
+    try:
+        parse_measure(notation)
+    except MeasureError:
+        return False
+    return True

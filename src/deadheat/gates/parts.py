@@ -1,0 +1,79 @@
+"""What gates are checked over: all queries, each language if there are several, and strata."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.data.queries import Queries
+from deadheat.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.evaluation.strata import columns_of, groups, is_assigned, label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deadheat.arrays import BoolArray, TextArray
+    from deadheat.data.tables import Source
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of the queries.
+
+    Attributes
+    ----------
+    by, stratum : str
+        The stratum columns and their values; empty for all queries.
+    keep : ndarray of bool, shape (n_queries,)
+    """
+
+    by: str
+    stratum: str
+    keep: BoolArray
+
+
+class Parts:
+    """The parts of some queries by the columns of a table; languages are kept apart unless they may be pooled.
+
+    Attributes
+    ----------
+    languages : tuple of str
+        Of these queries, if they are in several.
+    """
+
+    def __init__(self, query_ids: TextArray, queries: Source | None, *, pool_languages: bool) -> None:
+        self._ids: list[str] = query_ids.tolist()
+        self._table = None if queries is None else Queries.of(queries)
+        self._pool_languages = pool_languages
+        found = () if self._table is None else self._table.languages(self._ids)
+        self.languages = found if len(found) > 1 else ()
+
+    def of(self, by: Sequence[str]) -> tuple[Part, ...]:
+        """Return the strata of some columns, of none all queries, as one family.
+
+        Raises
+        ------
+        ParameterError
+            There is no table.
+        DataError
+            It lacks a column, or knows none of the queries, or has no value for any of them.
+        """
+        if self._table is None:
+            if by:
+                msg = f"by={', '.join(by)} is about a table of queries: name it, as in queries='queries.csv'"
+                raise ParameterError(msg)
+            return (Part("", "", np.ones(len(self._ids), np.bool_)),)
+        self._table.check_columns(by)
+        columns = columns_of(self._table, self._ids, by, pool_languages=self._pool_languages)
+        if not columns:
+            return (Part("", "", np.ones(len(self._ids), np.bool_)),)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeadheatWarning)  # queries without a value are a stratum, which is named
+            found = groups(self._ids, columns, self._table, pool_languages=True)
+        if not any(map(is_assigned, found)):
+            msg = f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by"
+            raise DataError(msg, path=self._table.where)
+        return tuple(Part(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())

@@ -1,0 +1,364 @@
+"""Is an evaluation worse than its baseline: significantly, or possibly by more than a margin."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat import stats
+from deadheat.errors import BaselineMismatchError, UnknownMeasureError
+from deadheat.evaluation.evaluation import check_alike
+from deadheat.evaluation.intervals import FEWEST
+from deadheat.gates.result import QUESTIONS, Check
+from deadheat.io.values import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.gates.parts import Part
+    from deadheat.gates.result import GateOptions
+    from deadheat.measures import Measure
+
+LEAST_P = 0.0001  # that people are told as a number, as in tables
+POWER = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The values of shared measures in an evaluation and its baseline, query by query.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+    values, before : ndarray of float, shape (n_queries, n_measures)
+        NaN in both where one of them has no value.
+    is_lost : ndarray of bool, shape (n_queries, n_measures)
+        Where the baseline alone has one.
+    cluster : ndarray of int, shape (n_queries,), or None
+    """
+
+    measures: tuple[Measure, ...]
+    values: FloatArray
+    before: FloatArray
+    is_lost: BoolArray
+    cluster: IntArray | None
+
+    @property
+    def directions(self) -> FloatArray:
+        """1 where higher is better, else -1, of shape (n_measures,)."""
+        return np.array([1.0 if one.higher_is_better else -1.0 for one in self.measures])
+
+    @property
+    def better(self) -> FloatArray:
+        """The differences, above 0 where the evaluation is better."""
+        return (self.values - self.before) * self.directions
+
+    @property
+    def n_queries(self) -> IntArray:
+        """Queries with a value in both, of shape (n_measures,)."""
+        return (~np.isnan(self.values)).sum(axis=0)
+
+    @property
+    def n_units(self) -> IntArray:
+        """The same, or clusters that have such a query."""
+        if self.cluster is None:
+            return self.n_queries
+        kept = ~np.isnan(self.values)
+        return np.array([len(np.unique(self.cluster[column])) for column in kept.T], np.int64)
+
+    @property
+    def is_same(self) -> BoolArray:
+        """Which measures have some values, all of them equal in both, and lost none."""
+        return (
+            (self.n_queries > 0)
+            & ~self.is_lost.any(axis=0)
+            & (np.nan_to_num(np.abs(self.better)) < stats.NEGLIGIBLE).all(axis=0)
+        )
+
+    @property
+    def scales(self) -> FloatArray:
+        """What makes of a mean what is reported: the number of queries for counts, whose total is, else 1."""
+        totals = np.array([one.total for one in self.measures])
+        return np.where(totals, np.maximum(self.n_queries, 1), 1).astype(np.float64)
+
+    def select(self, keep: BoolArray) -> Pairs:
+        """Return the pairs of some queries."""
+        cluster = None if self.cluster is None else self.cluster[keep]
+        return Pairs(self.measures, self.values[keep], self.before[keep], self.is_lost[keep], cluster)
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a question's test found for one measure in one part.
+
+    Attributes
+    ----------
+    question : {"no_regression", "no_worse_than"}
+    n_queries, n_units, n_lost : int
+        Queries with a value in both; the same, or their clusters; queries with one in the baseline alone.
+    unit : {"query", "cluster"}
+    is_same, is_known : bool
+        Whether all values are equal; whether they are, or are enough for a test.
+    better : float
+        By which the mean, or total, is better.
+    p_value, p_adjusted : float
+    bound : float
+        Of the difference, higher being better.
+    detectable : float or None
+    n_parts : int
+        Of the family that the p values are corrected for.
+    skewness : float
+        Of the differences, higher being better; NaN where all are equal, or fewer than three of them.
+    is_skewed : bool
+        Whether it is too large for so few queries or clusters to hold the level of the test.
+    """
+
+    question: str
+    n_queries: int
+    n_units: int
+    n_lost: int
+    unit: str
+    is_same: bool
+    is_known: bool
+    better: float
+    p_value: float
+    p_adjusted: float
+    bound: float
+    detectable: float | None
+    n_parts: int
+    skewness: float
+    is_skewed: bool
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all differences are equal, of more than two queries or clusters."""
+        return math.isnan(self.skewness) and self.n_units > 2
+
+
+def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
+    """Raise `BaselineMismatchError` unless both are of the same qrels and queries, under the same conventions."""
+    names = f"{evaluation.name} and its baseline {baseline.name}"
+    check_alike(evaluation, baseline, names)
+    if evaluation.queries_hash != baseline.queries_hash:
+        only = _only_in_one(evaluation, baseline)
+        hint = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
+        msg = f"{names} are of different queries: {only}; evaluate both on the same queries{hint}"
+        raise BaselineMismatchError(msg)
+
+
+def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None) -> tuple[Pairs, tuple[str, ...]]:
+    """Return the pairs of every measure that both have, and the measures that only one of them has."""
+    check_same(evaluation, baseline)
+    own, others = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
+    shared = [name for name in own if name in others]
+    if not shared:
+        msg = (
+            f"{evaluation.name} and its baseline {baseline.name} share no measure:"
+            f" {', '.join(own)} and {', '.join(others)}"
+        )
+        raise UnknownMeasureError(msg)
+    values = np.column_stack([own[name].values for name in shared])
+    before = np.column_stack([others[name].values for name in shared])
+    lacking, is_lost = np.isnan(values - before), np.isnan(values) & ~np.isnan(before)
+    values, before = (np.where(lacking, np.nan, each) for each in (values, before))
+    measures = tuple(own[name].measure for name in shared)
+    return Pairs(measures, values, before, is_lost, cluster), tuple(sorted({*own, *others}.difference(shared)))
+
+
+def regressions(pairs: Pairs, family: Sequence[Part], options: GateOptions) -> Iterator[Check]:
+    """Ask the questions of all measures in each part of a family; p values are corrected over its parts (Holm)."""
+    parts = [pairs.select(part.keep) for part in family]
+    for question in QUESTIONS:
+        if not getattr(options, question):
+            continue
+        found = [_tested(question, of_part, options) for of_part in parts]
+        p_values = np.stack([p_value for p_value, _ in found])
+        adjusted = np.stack([stats.adjust(column, "holm") for column in p_values.T], axis=1)
+        for n in range(len(pairs.measures)):
+            for place, (part, of_part) in enumerate(zip(family, parts, strict=True)):
+                test = found[place][0][n], adjusted[place, n], found[place][1][n]
+                yield _checked(_told(question, of_part, n, test, options, len(family)), of_part, n, part, options)
+
+
+def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
+    """Return the p value and the bound of the difference of each measure; no p value where a test says nothing."""
+    better, level = pairs.better, 1 - options.alpha
+    if question == "no_regression":
+        p_values = stats.p_values(-better, test="t", alternative="greater", cluster=pairs.cluster).p_values
+        bounds = stats.interval_bounds(better, method="t", confidence_level=2 * level - 1, cluster=pairs.cluster)[1]
+    else:
+        margins = _margin(options) / pairs.scales
+        found = stats.no_worse(better, margins, confidence_level=level, cluster=pairs.cluster)
+        p_values, bounds = np.where(pairs.is_same, 0.0, found.p_values), found.low
+    return np.where(_is_known(pairs, options), p_values, np.nan), bounds
+
+
+def _margin(options: GateOptions) -> float:
+    return options.no_worse_than or 0.0
+
+
+def _is_known(pairs: Pairs, options: GateOptions) -> BoolArray:
+    return pairs.is_same | ((pairs.n_units >= FEWEST) | options.allow_unknown) & (pairs.n_queries > 0)
+
+
+def _told(  # noqa: PLR0917 - all that is known of one test
+    question: str, pairs: Pairs, n: int, test: tuple[float, float, float], options: GateOptions, n_parts: int
+) -> Tested:
+    """Return what is to be said of one measure, in its own units."""
+    column, scale = pairs.better[:, n], float(pairs.scales[n])
+    better = scale * float(np.nanmean(column)) if pairs.n_queries[n] else math.nan
+    skewness, n_units = stats.skewness(column[:, np.newaxis], cluster=pairs.cluster)
+    return Tested(
+        question,
+        int(pairs.n_queries[n]),
+        int(pairs.n_units[n]),
+        int(pairs.is_lost[:, n].sum()),
+        "query" if pairs.cluster is None else "cluster",
+        bool(pairs.is_same[n]),
+        bool(_is_known(pairs, options)[n]),
+        better,
+        float(test[0]),
+        float(test[1]),
+        scale * float(test[2]),
+        _detectable(pairs, n, options.alpha / n_parts) if question == "no_regression" else None,
+        n_parts,
+        float(skewness[0]),
+        bool(stats.is_doubtful(skewness, n_units, "t")[0]),
+    )
+
+
+def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
+    """Return the smallest loss that the test would find with a power of 80 %; None where nothing varies."""
+    n_units = int(pairs.n_units[n])
+    if n_units < 2:
+        return None
+    error = float(stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster)[0])
+    if not error > 0:
+        return None
+    level = {"power": POWER, "confidence_level": 1 - alpha}
+    std = error * math.sqrt(n_units)
+    return float(pairs.scales[n]) * stats.detectable_difference(std, n_units, alternative="greater", **level)
+
+
+def _checked(test: Tested, pairs: Pairs, n: int, part: Part, options: GateOptions) -> Check:
+    """Return the check of one question, measure and part."""
+    measure, is_higher = pairs.measures[n], pairs.measures[n].higher_is_better
+    scale, sign = float(pairs.scales[n]), 1.0 if is_higher else -1.0
+    mean, before = (
+        scale * float(np.nanmean(each[:, n])) if test.n_queries else math.nan for each in (pairs.values, pairs.before)
+    )
+    judge = _no_regression if test.question == "no_regression" else _no_worse
+    passed, proves_little, reason = judge(test, options)
+    margin = _margin(options) if test.question == "no_worse_than" else 0.0
+    operator = (">=" if is_higher else "<=")[: 2 if test.question == "no_regression" else 1]
+    return Check(
+        f"{measure} {operator} baseline" + (f" {'-' if is_higher else '+'} {margin:.15g}" if margin else ""),
+        str(measure),
+        "difference",
+        mean - before,
+        operator,
+        -sign * margin,
+        passed,
+        reason,
+        test.n_queries,
+        mean,
+        before,
+        test.p_value,
+        sign * test.bound,
+        test.question,
+        test.p_adjusted,
+        test.detectable,
+        proves_little=proves_little,
+        by=part.by,
+        stratum=part.stratum,
+    )
+
+
+def _no_regression(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
+    """Tell whether it passes, whether that proves little, and why."""
+    if unknown := _unknown(test):
+        return False, False, unknown
+    if test.is_same:
+        return True, False, ""
+    by = f"worse by {-test.better:.4g}"
+    is_worse = test.better < -stats.NEGLIGIBLE
+    if math.isnan(test.p_adjusted):
+        return not is_worse, not is_worse, f"{by}; {_needs(test)}" if is_worse else f"proves nothing: {_needs(test)}"
+    if stats.significant(test.p_adjusted, options.alpha):
+        doubt = f"; {_skewed(test, 'finds')}" if test.is_skewed and test.skewness > 0 else ""
+        return False, False, f"{by}, significantly ({_p_value(test)}){doubt}"
+    why = [_lost(test)] if test.n_lost else []
+    if is_worse or test.n_units < FEWEST:
+        why.append(_power(test))
+    if is_worse:
+        why.append(f"{by}, but not significantly ({_p_value(test)})")
+    return True, bool(why), f"proves little: {'; '.join(why)}" if why else ""
+
+
+def _no_worse(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
+    """Tell whether it passes, whether that proves little, and why."""
+    margin = _margin(options)
+    if unknown := _unknown(test):
+        return False, False, unknown
+    if test.is_same:
+        return True, False, ""
+    if math.isnan(test.p_adjusted):
+        return False, False, _needs(test)
+    if stats.significant(test.p_adjusted, options.alpha):
+        why = [_lost(test)] if test.n_lost else []
+        why += [f"with {_units(test)}"] if test.n_units < FEWEST else []
+        why += [_skewed(test, "rules out")] if test.is_skewed and test.skewness < 0 else []
+        why += [f"all differences of {_units(test)} are equal"] if test.is_constant and test.better < 0 else []
+        return True, bool(why), f"proves little: {'; '.join(why)}" if why else ""
+    by = f"worse by {-test.better:.4g}; " if test.better < -stats.NEGLIGIBLE else ""
+    return False, False, f"{by}a loss of {margin:.15g} or more is not ruled out ({_p_value(test)})"
+
+
+def _lost(test: Tested) -> str:
+    return f"{counted(test.n_lost, 'query', 'queries')} with a value in the baseline left out, having none now"
+
+
+def _power(test: Tested) -> str:
+    """Say which loss would have been found."""
+    if test.detectable is None:
+        return f"with {_units(test)}"
+    return f"with {_units(test)} only a loss of {test.detectable:.2g} or more would be found (power {POWER:.0%})"
+
+
+def _skewed(test: Tested, errs: str) -> str:
+    """Say that a sample with few large losses, or gains, may well have missed more of them, which t does not see."""
+    return f"differences too skewed ({test.skewness:+.1f}) for {_units(test)}: a t test {errs} losses too easily"
+
+
+def _unknown(test: Tested) -> str:
+    if not test.n_queries:
+        return "no query has a value in both"
+    return "" if test.is_known else f"cannot be known with {_units(test)}"
+
+
+def _units(test: Tested) -> str:
+    return counted(test.n_units, test.unit, "queries" if test.unit == "query" else None)
+
+
+def _needs(test: Tested) -> str:
+    return f"a test takes two queries, or two clusters, and there is {_units(test)}"
+
+
+def _p_value(test: Tested) -> str:
+    name = "p" if test.n_parts == 1 else "p adjusted"
+    return f"{name} = {test.p_adjusted:.2g}" if test.p_adjusted >= LEAST_P else f"{name} < .0001"
+
+
+def _only_in_one(evaluation: Evaluation, baseline: Evaluation) -> str:
+    own, others = (set(one.query_ids.tolist()) for one in (evaluation, baseline))
+    parts = [
+        f"{len(ids)} only in {name}, such as {min(ids)!r}"
+        for name, ids in ((evaluation.name, own - others), (baseline.name, others - own))
+        if ids
+    ]
+    return " and ".join(parts)

@@ -1,0 +1,245 @@
+"""What gate() returns: every check with its value, and why it failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from deadheat import arguments
+from deadheat.errors import ParameterError, check_choice
+from deadheat.evaluation.intervals import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+QUESTIONS = ("no_regression", "no_worse_than")
+
+
+def margin(given: float) -> float:
+    """Return the margin of `no_worse_than`, a number above 0."""
+    if arguments.is_number(given) and given == 0:
+        msg = f"no_worse_than must be a number above 0, got {given!r}; no_regression asks for a significant loss"
+        raise ParameterError(msg)
+    return arguments.positive("no_worse_than", given)
+
+
+# what each number of the options may be
+NUMBERS: dict[str, Callable[[float], float]] = {
+    "no_worse_than": margin,
+    "alpha": partial(arguments.level, "alpha", high=0.5, example="0.05"),
+    "confidence_level": partial(arguments.level, "confidence_level"),
+}
+FLAGS = ("no_regression", "pool_languages", "allow_unknown")
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """How gates were checked; the arguments of :func:`gate`.
+
+    Attributes
+    ----------
+    no_regression : bool
+        Whether a significant loss against the baseline fails.
+    no_worse_than : float or None
+        The loss against the baseline that has to be ruled out, if one has.
+    alpha : float
+        Level of both tests.
+    confidence_level : float
+    method : str
+    n_resamples : int
+        Of the intervals.
+    cluster : str or None
+        The column of the clusters, "given" if they came otherwise, None without clusters.
+    by : tuple of str
+        The columns of the strata that every gate is checked in as well.
+    pool_languages, allow_unknown : bool
+    """
+
+    no_regression: bool = False
+    no_worse_than: float | None = None
+    alpha: float = 0.05
+    confidence_level: float = 0.95
+    method: str = "auto"
+    n_resamples: int = 10_000
+    cluster: str | None = None
+    by: tuple[str, ...] = ()
+    pool_languages: bool = False
+    allow_unknown: bool = False
+
+
+def check_options(options: GateOptions) -> GateOptions:
+    """Return options with plain numbers; raise `ParameterError` if one of them is not allowed."""
+    check_choice("method", options.method, METHODS)
+    for name in FLAGS:
+        check_flag(name, getattr(options, name))
+    given = {name: getattr(options, name) for name in NUMBERS}
+    numbers: dict[str, Any] = {name: NUMBERS[name](value) for name, value in given.items() if value is not None}
+    return replace(options, n_resamples=arguments.resamples(options.n_resamples), **numbers)
+
+
+def check_flag(name: str, given: object) -> bool:
+    """Return True or False; raise `ParameterError` for anything else."""
+    if not isinstance(given, bool):
+        msg = f"{name} must be True or False, got {given!r}"
+        raise ParameterError(msg)
+    return given
+
+
+@dataclass(frozen=True)
+class Check:
+    """One gate, over all queries or in one stratum, and what came of it.
+
+    Attributes
+    ----------
+    gate : str
+        As it is written: ``"low(nDCG@10) >= 0.75"``, or ``"nDCG@10 > baseline - 0.01"``.
+    measure : str
+    quantity : str
+        "mean", "low", "high", "tie_min", "tie_max" or "tie_std"; "difference" of a comparison with a baseline. Of
+        counts it is about the total over queries, not the mean.
+    value : float
+        Of the quantity; a difference is the evaluation's mean (of a count: total) minus the baseline's.
+    operator : {">=", "<=", ">", "<"}
+    threshold : float
+        What the value is held against; of a comparison the margin, with the sign of a change for the worse.
+    passed : bool
+    reason : str
+        Why it failed, or why its passing proves little; else empty.
+    n_queries : int
+        Queries with a value; of a comparison, with a value in both.
+    mean, baseline_mean : float or None
+        Of a comparison: the means, or totals, over these queries.
+    p_value : float or None
+        Of a comparison: of "no_regression" how likely a loss as large as this is if there is none; of "no_worse_than"
+        how likely a difference as good as this is if the true one is a loss of the margin.
+    bound : float or None
+        Of a comparison: the one-sided confidence bound of the difference at ``1 - alpha``, of "no_regression" on its
+        better side, of "no_worse_than" on its worse side.
+    question : str
+        Of a comparison: "no_regression" or "no_worse_than"; else empty.
+    p_adjusted : float or None
+        Of a comparison: the p value that decides, corrected over the strata of the check (Holm).
+    detectable : float or None
+        Of "no_regression": the smallest loss that a test of so many queries finds with a power of 80 %; None where the
+        differences do not vary or are too few.
+    reachable : float or None
+        Of a threshold: the best value that the judgments allow; None where they set no limit, or it is not known.
+    is_beyond : bool
+        Whether no ranking can reach the threshold.
+    proves_little : bool
+        Whether the gate passed, but for reasons that say little of the ranking: `reason` says why.
+    by, stratum : str
+        The stratum columns and their values in this stratum; empty for all queries.
+    confidence_level : float or None
+    method : str
+        Of the interval that a threshold on its ends is about: its level is higher in strata, so that all of them hold
+        at once.
+    """
+
+    gate: str
+    measure: str
+    quantity: str
+    value: float
+    operator: str
+    threshold: float
+    passed: bool
+    reason: str
+    n_queries: int
+    mean: float | None = None
+    baseline_mean: float | None = None
+    p_value: float | None = None
+    bound: float | None = None
+    question: str = ""
+    p_adjusted: float | None = None
+    detectable: float | None = None
+    reachable: float | None = None
+    is_beyond: bool = False
+    proves_little: bool = False
+    by: str = ""
+    stratum: str = ""
+    confidence_level: float | None = None
+    method: str = ""
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether it compares with a baseline."""
+        return bool(self.question)
+
+    @property
+    def title(self) -> str:
+        """The gate, with its stratum if it has one."""
+        return f"{self.gate} [{self.by}: {self.stratum}]" if self.by else self.gate
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """Checks of an evaluation; true if all passed. Made by :func:`gate`.
+
+    Attributes
+    ----------
+    name : str
+        Of the evaluation.
+    checks : tuple of Check
+    n_queries : int
+    baseline : str or None
+        The name of the baseline.
+    not_compared : tuple of str
+        Measures that only one of evaluation and baseline has.
+    options : GateOptions
+    languages : tuple of str
+        Of the queries, if a table tells several; kept apart unless ``options.pool_languages``.
+    """
+
+    name: str
+    checks: tuple[Check, ...]
+    n_queries: int
+    baseline: str | None = None
+    not_compared: tuple[str, ...] = ()
+    options: GateOptions = GateOptions()
+    languages: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        failed = "; ".join(f"{check.title} ({check.reason})" for check in self.failures)
+        return f"<GateResult {self.summary}{': ' if failed else ''}{failed}>"
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed, and there is one."""
+        return bool(self.checks) and not self.failures
+
+    @property
+    def failures(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def proving_little(self) -> tuple[Check, ...]:
+        """The checks that passed and prove little, as a loss that was not significant for want of queries."""
+        return tuple(check for check in self.checks if check.proves_little)
+
+    @property
+    def summary(self) -> str:
+        """What came of it, in a few words; that a gate passed without proving much comes first."""
+        n_checks, n_failed, weak = len(self.checks), len(self.failures), self.proving_little
+        gates = f"{n_checks} gate" if n_checks == 1 else f"{n_checks} gates"
+        if n_failed:
+            return f"{self.name}: {n_failed} of {gates} failed"
+        if not weak:
+            return f"{self.name}: {gates} passed"
+        more = f", and {len(weak) - 1} more" if len(weak) > 1 else ""
+        return f"{self.name}: {gates} passed, but {weak[0].title} {weak[0].reason}{more}"
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each check, with the fields of `Check`; null where there is no number."""
+        import polars as pl
+
+        types = {"float": pl.Float64, "bool": pl.Boolean, "int": pl.Int64, "float | None": pl.Float64}
+        schema = {one.name: types.get(str(one.type), pl.String) for one in fields(Check)}
+        columns = {name: [getattr(check, name) for check in self.checks] for name in schema}
+        return pl.DataFrame(columns, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))

@@ -1,0 +1,165 @@
+"""Gates of a project: the table ``[tool.deadheat.gates]`` of a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deadheat.errors import FileFormatError, GateError, ParameterError, did_you_mean
+from deadheat.gates.notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left, split_each
+from deadheat.gates.presets import preset_gates
+from deadheat.gates.result import FLAGS, NUMBERS, check_flag
+from deadheat.io.source import decoded, read_all, readable
+from deadheat.measures import parse_measure
+
+TABLE = "tool.deadheat.gates"
+FILES = ("baseline", "queries")
+LISTS = {"checks": "gates, such as ['nDCG@10 >= 0.8']", "by": "columns, such as ['language']"}
+MOST_POINTS = 1000  # in a line
+KEYS = (*LISTS, "preset", *FILES, *FLAGS, *NUMBERS)
+
+
+@dataclass(frozen=True)
+class GateSettings:
+    """What a file says about gates; None where it says nothing.
+
+    Attributes
+    ----------
+    path : Path
+        Of the file.
+    checks : tuple of str
+        Those of its preset, its own, and those with a key of their own.
+    baseline, queries : Path or None
+        Relative to the file.
+    by : tuple of str
+    no_regression, pool_languages, allow_unknown : bool or None
+    no_worse_than, alpha, confidence_level : float or None
+    """
+
+    path: Path
+    checks: tuple[str, ...] = ()
+    baseline: Path | None = None
+    queries: Path | None = None
+    by: tuple[str, ...] = ()
+    no_regression: bool | None = None
+    pool_languages: bool | None = None
+    allow_unknown: bool | None = None
+    no_worse_than: float | None = None
+    alpha: float | None = None
+    confidence_level: float | None = None
+
+
+def has_settings(path: str | Path) -> bool:
+    """Tell whether a file is there and has a table of gates."""
+    return Path(path).is_file() and _table(Path(path)) is not None
+
+
+def read_settings(path: str | Path) -> GateSettings:
+    """Read the gates of a TOML file.
+
+    Parameters
+    ----------
+    path : path
+        The table ``[tool.deadheat.gates]`` has checks (a list), preset, baseline and queries (files, relative to this
+        one), by (a list), no_regression, pool_languages and allow_unknown (true or false), no_worse_than, alpha,
+        confidence_level, and gates with a key of their own: ``"nDCG@10" = ">= 0.8"``; a number alone is the smallest
+        that passes.
+
+    Returns
+    -------
+    GateSettings
+
+    Raises
+    ------
+    GateError
+        The table is missing, or something in it is wrong.
+    DataError
+        There is no such file.
+    """
+    path = readable(path)
+    table = _table(path)
+    if table is None:
+        msg = f"{path}: has no table [{TABLE}]; write one such as\n\n[{TABLE}]\nchecks = ['nDCG@10 >= 0.8']"
+        raise GateError(msg)
+    try:
+        checks = [*_preset(table), *_texts("checks", table.get("checks", []))]
+        checks += [_own_gate(key, value) for key, value in table.items() if key not in KEYS]
+        for check in checks:
+            parse_gate(check)
+        by = tuple(_texts("by", table.get("by", [])))
+        others: dict[str, Any] = {name: path.parent / _texts(name, table[name])[0] for name in FILES if name in table}
+        others |= {name: check_flag(name, table[name]) for name in FLAGS if name in table}
+        others |= {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
+    except ParameterError as error:
+        msg = f"{path}: [{TABLE}]: {error}"
+        raise GateError(msg) from None
+    return GateSettings(path, tuple(checks), by=by, **others)
+
+
+def _table(path: Path) -> dict[str, Any] | None:
+    text = decoded(read_all(path), path)
+    _check_keys(text, path)
+    try:
+        found: object = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        msg = f"{path}: is no TOML: {error}"
+        raise GateError(msg) from None
+    except (RecursionError, ValueError) as error:  # thousands of brackets, or of digits
+        msg = f"TOML that cannot be read: {error}"
+        raise FileFormatError(msg, path=path) from None
+    for key in TABLE.split("."):
+        found = found.get(key) if isinstance(found, dict) else None
+    if found is not None and not isinstance(found, dict):
+        msg = f"{path}: {TABLE} must be a table, got {found!r}"
+        raise GateError(msg)
+    return found
+
+
+def _check_keys(text: str, path: Path) -> None:
+    """Refuse keys of so many parts that tomllib takes minutes for them: its time is quadratic in their number."""
+    for line, content in enumerate(text.splitlines(), 1):
+        if (n_points := content.count(".")) > MOST_POINTS:
+            msg = f"TOML with {n_points:,} points in one line, expected {MOST_POINTS:,} or less"
+            raise FileFormatError(msg, path=path, line=line)
+
+
+def _preset(table: dict[str, Any]) -> tuple[str, ...]:
+    if "preset" not in table:
+        return ()
+    (name,) = _texts("preset", table["preset"])
+    return preset_gates(name)
+
+
+def _texts(key: str, value: object) -> list[str]:
+    """Return one text or, of some keys, a list of them."""
+    given = value if isinstance(value, list) and key in LISTS else [value]
+    texts = [text for text in given if isinstance(text, str)]
+    if len(texts) < len(given):
+        expected = f"a list of {LISTS[key]}" if key in LISTS else "a text"
+        msg = f"{key} must be {expected}, got {value!r}"
+        raise GateError(msg)
+    return texts
+
+
+def _own_gate(key: str, value: object) -> str:
+    """Return the gate of a key such as ``"low(nDCG@10)"``."""
+    quantity, notation = parse_left(split_each(key)[1])
+    try:
+        measure = parse_measure(notation)
+    except ParameterError as error:
+        if hint := did_you_mean(key, KEYS):
+            msg = f"unknown key {key!r}.{hint}"
+            raise GateError(msg) from None
+        msg = f"unknown key {key!r}: it is neither a measure ({error}) nor one of {', '.join(KEYS)}"
+        raise GateError(msg) from None
+    if isinstance(value, str) and value.strip().startswith(OPERATORS):
+        return f"{key} {value}"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        msg = f"{key!r} must be a comparison such as '>= 0.8', or a number, got {value!r}"
+        raise GateError(msg)
+    if quantity in LOWER_IS_BETTER or not measure.higher_is_better:
+        msg = f"{key!r} is better when lower: write '<= {value}', got {value!r}, which means '>= {value}'"
+        raise GateError(msg)
+    return f"{key} >= {value!r}"

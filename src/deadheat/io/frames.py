@@ -1,0 +1,198 @@
+"""Frames of any engine and tuples, brought to three checked columns.
+
+Narwhals is imported for them, and where they are used: files and dicts of dicts do not wait for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
+from deadheat.io.forking import check_threads
+from deadheat.io.kinds import resolve_columns
+from deadheat.io.mappings import BEYOND, VALUE, VALUE_ERROR, check_number, is_beyond, series_of_ids
+from deadheat.io.values import counted
+
+if TYPE_CHECKING:
+    from deadheat.io.kinds import Kind
+
+    Frame = nw.LazyFrame[Any]
+
+KEYS = ("query_id", "doc_id")
+
+
+def canonical(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
+    """Name, cast and check the three columns of a frame or of tuples.
+
+    Returns
+    -------
+    polars.DataFrame
+        Of rows in memory.
+    narwhals.LazyFrame
+        Of others, in their engine.
+    """
+    held, value = _hold(source, kind, where), VALUE[kind]
+    frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
+    schema = _schema(frame, where)
+    names = resolve_columns(list(schema.names()), kind, where=where)
+    ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
+    number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(value)  # Polars takes -0.0 for 0.0; others may not
+    named = frame.select(*ids, number)
+    try:
+        _check_types(frame, schema, names, kind, where)
+        rows = collect(named) if isinstance(held, pl.DataFrame) else None
+        _check_rows(named if rows is None else nw.from_native(rows.lazy()), kind, where)
+    except pl.exceptions.PolarsError as error:  # bytes that are no text, a damaged file
+        msg = f"its rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}"
+        raise DataError(msg, path=where) from error
+    return named if rows is None else rows
+
+
+def _schema(frame: Frame, where: str) -> nw.Schema:
+    try:
+        return frame.collect_schema()
+    except ValueError as error:  # Narwhals refuses decimals of more than 38 digits, which Parquet can hold
+        msg = f"a column is of a type that is not read: {error}"
+        raise ColumnError(msg, path=where) from error
+
+
+def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: Kind, where: str) -> None:
+    """Raise if a column is of a type that holds no ids, or no numbers, or numbers that float64 merges."""
+    texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
+    if frame.implementation.is_polars():
+        texts += (nw.Binary,)  # so some writers of Parquet call text; other engines would write its bytes as \xC3
+    for key in KEYS:
+        dtype = schema[names[key]]
+        # A float may have come from text, and lost it: 880.0 for "0880".
+        if not (dtype.is_integer() or isinstance(dtype, texts)):
+            msg = f"column {names[key]!r} holds {dtype}, expected text or whole numbers as ids"
+            raise ColumnError(msg, path=where)
+    value = names[VALUE[kind]]
+    dtype = schema[value]
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        msg = f"column {value!r} holds {dtype}, expected numbers"
+        raise ColumnError(msg, path=where)
+    if dtype.is_integer() or dtype.is_decimal():
+        ends = collect(frame.select(low=nw.col(value).min(), high=nw.col(value).max())).row(0)
+        beyond = next((end for end in ends if end is not None and is_beyond(end)), None)
+        if beyond is not None:
+            msg = f"{VALUE[kind]} {beyond} is {BEYOND}"
+            raise VALUE_ERROR[kind](msg, path=where)
+
+
+def as_narwhals(source: object, where: str) -> object:
+    """Return a frame of any engine as Narwhals', and anything else as it is."""
+    try:
+        return nw.from_native(cast("Any", source), pass_through=True)
+    except nw.exceptions.DuplicateError as error:  # pandas lets two columns have one name
+        raise ColumnError(" ".join(str(error).split()), path=where) from error
+
+
+def collect(frame: Frame) -> pl.DataFrame:
+    """Fetch a lazy frame into Polars; Polars' own frames stream."""
+    check_threads()
+    if frame.implementation.is_polars():
+        return cast("pl.LazyFrame", frame.to_native()).collect(engine="streaming")
+    return cast("pl.DataFrame", frame.collect(backend="polars").to_native())
+
+
+def _hold(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
+    """Hand a frame in memory, or tuples, to Polars, mostly without a copy; a lazy one stays in its engine."""
+    frame = as_narwhals(source, where)
+    if isinstance(frame, nw.LazyFrame):
+        return frame
+    if isinstance(frame, nw.DataFrame):
+        names = resolve_columns(frame.columns, kind, where=where)
+        return _to_polars(frame.select(*dict.fromkeys(names.values())), where)
+    if isinstance(source, Iterable) and not isinstance(source, str | bytes):
+        return _frame_of_tuples(source, kind, where)
+    msg = f"cannot read {kind} from {type(source).__name__}: give a path, a dict of dicts, tuples or a dataframe"
+    raise SourceTypeError(msg)
+
+
+def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
+    """Hand three columns over to Polars, as plain lists where it cannot take them."""
+    try:
+        return frame.to_polars()
+    except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
+        try:
+            return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # among them UnicodeEncodeError
+            what = "values of different types, of one that is not read, or no text that UTF-8 can hold"
+            raise ColumnError(f"a column holds {what}: {error}", path=where) from None
+
+
+def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
+    """Build a frame from tuples; named tuples (those of ir_measures, say) are read by name."""
+    value = VALUE[kind]
+    rows = list(rows)
+    if rows and hasattr(rows[0], "_fields"):
+        columns = resolve_columns(list(rows[0]._fields), kind, where="tuples")
+        rows = [tuple(getattr(row, columns[key]) for key in ("query_id", "doc_id", value)) for row in rows]
+    for place, row in enumerate(rows):
+        if not isinstance(row, tuple | list) or len(row) != 3 or not all(isinstance(key, str) for key in row[:2]):
+            msg = f"item {place}: expected (query_id, doc_id, {value}) with text ids, got {row!r}"
+            if isinstance(row, str | os.PathLike):
+                msg += "; several runs are for dh.compare, or for a call of evaluate each"
+            raise SourceTypeError(msg)
+        check_number(kind, row[0], row[1], row[2], kind)
+    queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
+    return pl.DataFrame(
+        {
+            "query_id": series_of_ids(queries, where),
+            "doc_id": series_of_ids(docs, where),
+            value: np.array(values, np.float64),
+        }
+    )
+
+
+def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
+    """Look for nulls, empty ids and NaN in one pass; name the first such row."""
+    value = VALUE[kind]
+    number = nw.col(value)
+    wrong = ~number.is_finite() if kind == "qrels" else number.is_nan()
+    no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
+    marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong}
+    counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark sums no booleans
+    checks = frame.select(rows=nw.len(), **counts)
+    rows, ids, null, bad = (count or 0 for count in collect(checks).row(0))
+    if not rows:
+        msg = "empty: no row in it"
+        raise EmptyDataError(msg, path=where)
+    if ids:
+        msg = f"{ids:,} of {counted(rows, 'row')} lack a query_id or doc_id; every row needs both"
+        raise NullIdError(msg, path=where)
+    if null or bad:
+        query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
+        what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"
+        count = f"; {null + bad:,} rows are such" if null + bad > 1 else ""
+        msg = f"{value} of document {doc!r} for query {query!r} is {what}{count}"
+        raise VALUE_ERROR[kind](msg, path=where)
+
+
+def repeated_pairs(frame: Frame) -> pl.DataFrame:
+    """Return query_id, doc_id and n of the (query, document) pairs that stand more than once, sorted."""
+    rows = frame.select(*KEYS)
+    if rows.implementation.is_polars():
+        suspects = _rows_with_equal_hash(rows.to_native())
+        if suspects is None:
+            return pl.DataFrame()
+        rows = nw.from_native(suspects)
+    return collect(rows.group_by(*KEYS).agg(n=nw.len()).filter(nw.col("n") > 1)).sort(KEYS)
+
+
+def _rows_with_equal_hash(keys: pl.LazyFrame) -> pl.LazyFrame | None:
+    """Return the rows whose hash stands twice, or None if there are none.
+
+    64-bit hashes find a suspicion in a tenth of the time and memory that grouping all rows takes.
+    """
+    hashed = pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)
+    hashes = keys.select(hashed).collect(engine="streaming").to_series().sort(in_place=True).to_numpy()
+    twice = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+    return keys.filter(hashed.is_in(pl.Series(twice).implode())) if len(twice) else None

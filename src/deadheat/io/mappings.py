@@ -1,0 +1,178 @@
+"""Dicts of dicts as users hold them: checked, and their numbers as arrays."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping
+from decimal import Decimal
+from itertools import chain
+from numbers import Rational
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import run_starts
+from deadheat.errors import (
+    DataError,
+    EmptyDataError,
+    NullIdError,
+    RelevanceError,
+    ScoreError,
+    SourceTypeError,
+    as_given,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deadheat.arrays import FloatArray
+    from deadheat.io.kinds import Kind
+
+    Nested = Mapping[str, Mapping[str, float]]
+
+VALUE = {"qrels": "relevance", "run": "score"}
+VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}
+LARGEST_INTEGER = 2**53
+BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
+
+
+def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
+    """Build a frame from a checked dict of dicts, in its order."""
+    lengths = [len(documents) for documents in mapping.values()]
+    docs = list(chain.from_iterable(mapping.values()))
+    return pl.DataFrame(
+        {
+            "query_id": series_of_ids(list(mapping), where).gather(np.repeat(np.arange(len(lengths)), lengths)),
+            "doc_id": series_of_ids(docs, where),
+            VALUE[kind]: all_numbers(mapping, list(mapping), kind, where) + 0.0,  # -0.0 becomes 0.0
+        }
+    )
+
+
+def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
+    """Return the queries of a dict of dicts that have a document; its ids are checked.
+
+    :func:`all_numbers` checks the numbers, once. Of judgments every id is looked at. To look at all of a run would take
+    as long as to evaluate it: there the first id of each query is, and whether None or an empty text is among them;
+    another id that is no text matches no judgment, and is refused where ids become columns.
+    """
+    for query, documents in source.items():
+        if not isinstance(documents, Mapping):
+            msg = f"expected a dict of dicts {{query: {{document: {VALUE[kind]}}}}}, got {documents!r} for {query!r}"
+            raise SourceTypeError(msg)
+    mapping = {query: documents for query, documents in source.items() if documents}
+    if not mapping:
+        msg = "empty: no document in it" if source else "empty: no query in it"
+        raise EmptyDataError(msg, path=where)
+    if kind == "qrels":
+        docs = list(chain.from_iterable(mapping.values()))
+    else:
+        docs = [next(iter(documents)) for documents in mapping.values()]
+        docs += [wrong for documents in mapping.values() for wrong in (None, "") if wrong in documents]
+    check_ids([*mapping, *docs], where)
+    return mapping
+
+
+def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:
+    """Return ids as a column of text."""
+    try:
+        return pl.Series(ids, dtype=pl.String)
+    except (TypeError, UnicodeEncodeError):
+        check_ids(ids, where)
+        raise
+
+
+def check_ids(ids: Sequence[Any], where: str) -> None:
+    """Raise for the first id that is no text, or none that a file can hold."""
+    try:
+        "".join(ids).encode()  # refuses other types and half characters ten times as fast as a look at each
+        if all(ids):
+            return
+    except (TypeError, UnicodeEncodeError):
+        pass
+    for given in ids:
+        if not isinstance(given, str):
+            msg = f"ids are text, got {given!r} ({type(given).__name__}): write str(id) for every id"
+            raise SourceTypeError(msg)
+        if not given:
+            msg = "an id is an empty string, expected text"
+            raise NullIdError(msg, path=where)
+        if is_broken(given):
+            msg = f"id {given!r} has half a character, expected text that UTF-8 can hold"
+            raise DataError(msg, path=where)
+
+
+def is_broken(text: str) -> bool:
+    """Tell whether a text has half a character, which UTF-8 cannot hold."""
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> FloatArray:
+    """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order.
+
+    Numbers are looked at one by one only if one of them may be wrong.
+    """
+    numbers = np.empty(sum(len(mapping[query]) for query in queries))
+    at = 0
+    try:
+        # Packing is faster than np.fromiter, and refuses text, which that would read as numbers.
+        for query in queries:
+            values = mapping[query].values()
+            struct.pack_into(f"{len(values)}d", numbers.data, at, *values)
+            at += len(values) * numbers.itemsize
+    except (struct.error, TypeError, OverflowError):
+        check_all(mapping, queries, kind, where)
+        raise
+    if len(numbers) and not (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
+        _check_doubtful(mapping, queries, kind, where, numbers)
+    return numbers
+
+
+def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: str, numbers: FloatArray) -> None:
+    """Raise for the first number that is NaN, infinite where none may be, or an integer that was rounded."""
+    lengths = np.array([len(mapping[query]) for query in queries])
+    ends = np.cumsum(lengths)
+    places = np.flatnonzero(~(np.abs(numbers) < LARGEST_INTEGER))
+    owners = np.searchsorted(ends, places, side="right")
+    within = places - (ends - lengths)[owners]
+    for owner, own in zip(np.unique(owners).tolist(), np.split(within, run_starts(owners)[1:]), strict=True):
+        documents = list(mapping[queries[owner]].items())
+        for place in own.tolist():
+            doc, value = documents[place]
+            check_number(kind, queries[owner], doc, value, where)
+
+
+def check_all(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> None:
+    """Raise for the first number that cannot be evaluated."""
+    for query in queries:
+        for doc, value in mapping[query].items():
+            check_number(kind, query, doc, value, where)
+
+
+def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
+    """Tell whether an integer or decimal lies where float64 merges neighbouring integers; infinity does not."""
+    return not -LARGEST_INTEGER <= value <= LARGEST_INTEGER and value not in {math.inf, -math.inf}
+
+
+def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - to be found out
+    """Raise if a value is not a number that can be evaluated."""
+    place, error = f"{VALUE[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
+    try:
+        number = None if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError):
+        number = None
+    except OverflowError:
+        number = float("inf")
+    if number is None:
+        msg = f"{place} is not a number: {value!r}"
+    elif np.isnan(number):
+        msg = f"{place} is NaN"
+    elif isinstance(value, Rational | Decimal) and is_beyond(value):
+        msg = f"{place} is {as_given(value)}, {BEYOND}"
+    elif kind == "qrels" and np.isinf(number):
+        msg = f"{place} is infinite: {value!r}"
+    else:
+        return
+    raise error(msg, path=where)

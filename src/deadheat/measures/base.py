@@ -1,0 +1,272 @@
+"""What a measure is: one class that says everything about it, found by its name in the registry."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, ABCMeta, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from deadheat.errors import MeasureError, as_given, did_you_mean
+from deadheat.measures.parameters import Cutoff, parameter
+from deadheat.placements import policies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
+    from deadheat.placements.placements import Placements
+
+
+REGISTRY: dict[str, type[Measure]] = {}
+ALIASES: dict[str, str] = {}
+EQUAL = 1e-12  # relative: values closer than this are equal in theory
+MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
+
+M = TypeVar("M", bound="type[Measure]")
+
+
+class MeasureType(ABCMeta):
+    """Lets a class stand for the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+
+    def __call__(cls, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
+        """Make a measure, and say which parameters it has if one is unknown."""
+        known = [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+        for name, value in parameters.items():
+            if name not in known:
+                raise unknown_parameter(cls.__name__, name, value, known)
+        try:
+            return super().__call__(*values, **parameters)
+        except TypeError as error:
+            if "positional argument" not in str(error):
+                raise
+            example = f"{cls.__name__} @ 10" if "cutoff" in known else f"{cls.__name__}(rel=2)"
+            advice = f"name each parameter and write a cutoff behind @, as in {example}"
+            msg = f"{cls.__name__}: {advice}; got {as_given(values)}"
+            raise MeasureError(msg) from None
+
+    def __matmul__(cls, cutoff: int) -> Measure:
+        return cls() @ cutoff
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Measure(ABC, metaclass=MeasureType):
+    """A measure of one ranking, with exact moments over all orders of its ties.
+
+    Every array that a measure returns has shape (n_queries,), aligned with ``placements.query_ids``.
+
+    Attributes
+    ----------
+    title : str
+        Its name in words.
+    range : tuple of float
+        Lowest and highest possible value.
+    higher_is_better : bool
+    aliases : tuple of str
+        Other names that are read; those of trec_eval take a cutoff behind ``_`` or ``.``.
+    total : bool
+        Whether its values are counts, whose sum over queries is reported, not their mean.
+    binary : bool
+        Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
+    """
+
+    title: ClassVar[str]
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    higher_is_better: ClassVar[bool] = True
+    aliases: ClassVar[tuple[str, ...]] = ()
+    total: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check every parameter and bring it to its normal form."""
+        for field in dataclasses.fields(self):
+            value, check = getattr(self, field.name), field.metadata["check"]
+            try:
+                object.__setattr__(self, field.name, check(value))
+            except (ValueError, TypeError) as error:
+                hint = str(error) if "Did you mean" in str(error) else ""
+                msg = f"{type(self).__name__}: {field.name} must be {check.allowed}, got {as_given(value)}.{hint}"
+                raise MeasureError(msg) from None
+
+    def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
+        """Return the measure with other parameters."""
+        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        measure: type[Self] = type(self)
+        return measure(**(own | parameters))
+
+    def __matmul__(self, cutoff: int) -> Self:
+        """Return the measure at a cutoff."""
+        if getattr(self, "cutoff", None) is not None:
+            msg = f"{self} has a cutoff already, got another: {as_given(cutoff)}"
+            raise MeasureError(msg)
+        return self.__call__(cutoff=cutoff)
+
+    def __repr__(self) -> str:
+        """Return the notation: what prints can be parsed."""
+        shown = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in dataclasses.fields(self)
+            if field.name != "cutoff" and getattr(self, field.name) != field.default
+        ]
+        cutoff = getattr(self, "cutoff", None)
+        return type(self).__name__ + (f"({', '.join(shown)})" if shown else "") + (f"@{cutoff}" if cutoff else "")
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 0 or 1 in every order of every ranking, so that a mean over queries is a proportion."""
+        return False
+
+    @abstractmethod
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders; NaN where no value is defined."""
+
+    @abstractmethod
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value that an order of the ties can give."""
+        one, other = self.mean(policies.worst(placements)), self.mean(policies.best(placements))
+        return np.minimum(one, other), np.maximum(one, other)
+
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return the best value that the judgments of each query allow a ranking; NaN where they set no limit.
+
+        The ideal ranking of all judged documents is the best one for most measures; one that also looks at how many
+        are retrieved may prefer the first document alone, or the documents of its upper classes. There is no limit
+        where an unjudged document adds to the value, as to a number of retrieved documents.
+        """
+        sign = 1.0 if self.higher_is_better else -1.0
+
+        def best(keep: BoolArray, unjudged: int = 0) -> FloatArray:
+            low, high = self.extremes(ideal_ties(placements, keep, unjudged))
+            return high if self.higher_is_better else -low
+
+        everything, *others = self._ideal_lists(placements)
+        found = best(everything)
+        top = self.range[1] if self.higher_is_better else -self.range[0]
+        hopeless = ~self.has_relevant(placements) if self.higher_is_better else np.False_  # 0 in every list
+        if ((found < top) & ~hopeless).any():  # NaN stays NaN in any list
+            for keep in others:
+                found = np.fmax(found, best(keep))
+        return np.where(best(everything, unjudged=1) > found + EQUAL * np.abs(found), np.nan, sign * found)
+
+    def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
+        """Give the judgments that a list may be made of: all, each query's first, and those from each class up."""
+        query, classes = placements.judged_query, self.classes(placements.judged_relevance)
+        yield np.ones(len(query), np.bool_)
+        yield np.diff(query, prepend=-1) > 0
+        levels = np.unique(classes)[1:]  # from the lowest one up: that is all of them
+        for level in levels[:: max(1, -(-len(levels) // MOST_LEVELS))]:
+            yield classes >= level
+
+    def distributions(
+        self,
+        placements: Placements,  # noqa: ARG002 - of the measures that have one
+        queries: IntArray,  # noqa: ARG002 - as above
+    ) -> list[tuple[FloatArray, FloatArray]] | None:
+        """Return the values that each of some queries can take and their probabilities, where they are in closed form.
+
+        None: they are not, and the orders of the ties have to be listed.
+        """
+        return None
+
+    @property
+    def deepest(self) -> int | None:
+        """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
+        counts_all = getattr(self, "norm", None) == "retrieved_all"
+        return None if counts_all else getattr(self, "cutoff", None)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a document that counts as relevant for this measure."""
+        return np.ones(placements.n_queries, np.bool_)
+
+    def classes(self, relevance: FloatArray) -> FloatArray:
+        """Return numbers that are equal where the measure cannot tell judged documents apart; they fall as it does."""
+        if not self.binary:
+            return relevance
+        return 1.0 * (relevance >= getattr(self, "rel", 1)) + (relevance >= 0)
+
+    def standard_error(self, placements: Placements) -> FloatArray:
+        """Return the standard error of :meth:`mean`: 0, as it is exact (but for a `Custom` measure)."""
+        return np.zeros(placements.n_queries)
+
+
+def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Placements:
+    """Return placements in which each query retrieves some of its judged documents, all tied.
+
+    Parameters
+    ----------
+    placements : Placements
+    keep : ndarray of bool, shape (n_judged,)
+        The best order of such a tie is the best ranking of these documents.
+    unjudged : int, default 0
+        How many others are in the tie.
+    """
+    query = placements.judged_query[keep]
+    n_retrieved = np.bincount(query, minlength=placements.n_queries) + unjudged
+    return dataclasses.replace(
+        placements,
+        n_retrieved=n_retrieved,
+        query=query,
+        doc_ids=np.full(len(query), "", dtype=object),
+        relevance=placements.judged_relevance[keep],
+        above=np.zeros_like(query),
+        tied=n_retrieved[query],
+        before=None,
+        _cache={},
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CutMeasure(Measure):
+    """A measure that can be cut at a rank."""
+
+    cutoff: int | None = parameter(None, Cutoff(), "rank at which the list is cut; what @ sets")
+
+    def inside(self, above: IntArray, tied: IntArray) -> IntArray:
+        """Return how many ranks of each tie are within the cutoff."""
+        return tied if self.cutoff is None else np.clip(self.cutoff - above, 0, tied)
+
+    def depth(self, placements: Placements) -> IntArray:
+        """Return the number of documents looked at in each list, the cutoff included."""
+        n = placements.n_retrieved
+        return n if self.cutoff is None else np.minimum(n, self.cutoff)
+
+
+def register(measure: M) -> M:
+    """Make a measure known by its class name and its aliases."""
+    REGISTRY[measure.__name__] = measure
+    for alias in measure.aliases:
+        ALIASES[alias] = measure.__name__
+    return measure
+
+
+def measures() -> dict[str, type[Measure]]:
+    """Return the registry: every measure's class by its name.
+
+    Returns
+    -------
+    dict of str to type
+
+    Examples
+    --------
+    >>> measures()["RR"].title
+    'reciprocal rank'
+    """
+    return dict(REGISTRY)
+
+
+def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:
+    """Return the error for a parameter that a measure does not have."""
+    if name == "cutoff":
+        return MeasureError(f"{measure} takes no cutoff, got @{as_given(value)}")
+    hint = did_you_mean(name, names)
+    if not hint and name in {"k", "at", "top"} and "cutoff" in names:
+        hint = f" Write the cutoff behind @: {measure}@{as_given(value)}"
+    return MeasureError(f"{measure} takes {', '.join(names) or 'no parameter'}; got {name!r}.{hint}")

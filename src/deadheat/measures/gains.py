@@ -1,0 +1,131 @@
+"""Gains of documents, weights of ranks, and the ideal ranking that they are compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadheat.errors import MeasureError
+from deadheat.kernels.segments import segment_sums
+from deadheat.measures.parameters import Call, Gains, Number
+
+if TYPE_CHECKING:
+    from deadheat.arrays import FloatArray, IntArray
+    from deadheat.placements.placements import Placements
+
+
+GAIN = Call({"linear": (), "exp": ()}, mapping=True)
+DISCOUNT = Call(
+    {
+        "log": (Number("b", low=1, open_low=True),),
+        "linear": (),
+        "zipf": (Number("s", low=0), Number("p", low=-1, open_low=True)),
+        "exp": (Number("p", low=0, high=1, open_low=True),),
+        "none": (),
+    }
+)
+LARGEST_POWER = 500  # of two, in gains and stop probabilities: sums of their squares are within float64
+
+
+def gains_of(gain: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - a word or a mapping
+    """Return the gain of each relevance; negative relevance has none.
+
+    Parameters
+    ----------
+    gain : {"linear", "exp"} or mapping
+    relevance : ndarray
+
+    Returns
+    -------
+    ndarray
+        Shaped as `relevance`.
+    """
+    positive = np.maximum(relevance, 0.0)
+    with np.errstate(over="ignore"):
+        if isinstance(gain, Gains):
+            gains = _mapped(gain, relevance)
+        else:
+            gains = exp2_minus_one(positive) if gain == "exp" else positive
+    if gains.max(initial=0.0) > 2.0**LARGEST_POWER:
+        msg = f"the gain of relevance {positive.max():g} is beyond 2**{LARGEST_POWER}, above which squares overflow"
+        advice = "gain='linear' or a mapping" if gain == "exp" else "a smaller scale"
+        raise MeasureError(f"{msg}: use {advice}")
+    return gains
+
+
+def exp2_minus_one(relevance: FloatArray) -> FloatArray:
+    """Return ``2 ** relevance - 1``, which does not cancel where relevance is small."""
+    return np.where(relevance < 0.5, np.expm1(relevance * np.log(2)), np.exp2(relevance) - 1)
+
+
+def _mapped(gain: Gains, relevance: FloatArray) -> FloatArray:
+    levels, values = np.array(list(gain)), np.array(list(gain.values()))
+    place = np.minimum(np.searchsorted(levels, relevance), len(levels) - 1)
+    known = levels[place] == relevance
+    forgotten = ~known & (relevance > 0)
+    if forgotten.any():
+        missing = ", ".join(f"{level:g}" for level in np.unique(relevance[forgotten])[:5])
+        msg = f"gain names no gain for relevance {missing}; it names {', '.join(f'{level:g}' for level in levels)}"
+        raise MeasureError(msg)
+    return np.where(known, values[place], 0.0)
+
+
+def weights_of(discount: str, n_ranks: int) -> FloatArray:
+    """Return the weights of ranks 1 .. n_ranks."""
+    word, numbers = DISCOUNT.split(discount)
+    rank = np.arange(1.0, n_ranks + 1)
+    if word == "log":
+        return np.log(numbers[0]) / np.log(rank + 1) if numbers[0] != 2 else 1 / np.log2(rank + 1)
+    if word == "linear":
+        return 1 / rank
+    if word == "zipf":
+        return (rank + numbers[1]) ** -numbers[0]
+    if word == "exp":
+        return numbers[0] ** rank
+    return np.ones(n_ranks)
+
+
+def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return, for each tie, the sum of the gains and the sum of their squares about the tie's mean.
+
+    Parameters
+    ----------
+    placements : Placements
+    key : hashable
+        Names the gains, so that measures with the same ones share the sums.
+    gains : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    total, squares : ndarray of shape (n_groups,)
+    """
+
+    def find() -> tuple[FloatArray, FloatArray]:
+        starts = placements.tie_starts
+        sizes = np.diff(np.append(starts, len(gains)))
+        tied = placements.tied[starts]
+        total = segment_sums(gains, starts)
+        centre = total / np.maximum(tied, 1)
+        squares = segment_sums((gains - np.repeat(centre, sizes)) ** 2, starts)
+        return total, squares + (tied - sizes) * centre**2
+
+    return placements.cached(("gain_moments", key), find)
+
+
+def ideal_rank(placements: Placements) -> IntArray:
+    """Return the 0-based rank of each judgment in its query's ideal ranking, of shape (n_judged,)."""
+
+    def find() -> IntArray:
+        query = placements.judged_query
+        return np.arange(len(query)) - np.searchsorted(query, query)
+
+    return placements.cached("ideal_rank", find)
+
+
+def ideal_gains(placements: Placements, gain: Any) -> FloatArray:  # noqa: ANN401 - a word or a mapping
+    """Return the gains of all judgments, highest first within each query, of shape (n_judged,)."""
+    gains = gains_of(gain, placements.judged_relevance)
+    if isinstance(gain, Gains):  # a mapping need not rise with relevance
+        gains = gains[np.lexsort((-gains, placements.judged_query))]
+    return gains

@@ -1,0 +1,111 @@
+"""Reading the notation: ``nDCG@10``, ``P(rel=2)@5``, and the names that trec_eval gives."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from typing import TYPE_CHECKING, Any
+
+from deadheat.errors import MeasureError, UnknownMeasureError, as_given, did_you_mean
+from deadheat.measures.base import ALIASES, REGISTRY, Measure
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    MeasureLike: TypeAlias = Measure | type[Measure] | str
+
+TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]+)")
+TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
+
+
+def parse_measure(notation: MeasureLike) -> Measure:
+    """Read a measure from its notation.
+
+    Parameters
+    ----------
+    notation : str or Measure
+        A name or an alias, then parameters in parentheses, then ``@`` and a cutoff; or a measure, which is returned.
+
+    Returns
+    -------
+    Measure
+
+    Raises
+    ------
+    UnknownMeasureError
+        There is no measure of this name; the message names the nearest.
+    MeasureError
+        The notation cannot be read, or a parameter is wrong.
+
+    Examples
+    --------
+    >>> parse_measure("nDCG(gain='exp')@10")
+    nDCG(gain='exp')@10
+    >>> parse_measure("ndcg_cut_10")
+    nDCG@10
+    """
+    if isinstance(notation, Measure):
+        return notation
+    text: object = notation
+    if isinstance(text, type) and issubclass(text, Measure) and not inspect.isabstract(text):
+        return text()
+    if not isinstance(text, str):
+        kind = f"{type(text).__module__}.{type(text).__name__}"
+        msg = f"expected a measure of deadheat or its notation, such as 'nDCG@10', got {as_given(text)} ({kind})"
+        raise MeasureError(msg)
+    text = text.strip()
+    trec = TREC_CUT.fullmatch(text)
+    if trec and _find(trec["name"]):
+        text = f"{trec['name']}@{trec['cutoff']}"
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, *TOO_DEEP):
+        _known(re.split(r"[@(\s]", text)[0])
+        raise _unreadable(text) from None
+    return _read(tree, text)
+
+
+def _unreadable(notation: str) -> MeasureError:
+    return MeasureError(f"cannot read the measure {as_given(notation)}; write it like 'nDCG@10' or 'P(rel=2)@5'")
+
+
+def _read(tree: ast.expr, notation: str) -> Measure:
+    parameters: dict[str, Any] = {}
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
+        parameters["cutoff"] = _literal(tree.right, notation)
+        tree = tree.left
+    if isinstance(tree, ast.Call):
+        if tree.args or any(keyword.arg is None for keyword in tree.keywords):
+            msg = f"name each parameter in {as_given(notation)}, as in 'P(rel=2)@5'"
+            raise MeasureError(msg)
+        for keyword in tree.keywords:
+            if keyword.arg in parameters:
+                msg = f"{keyword.arg} stands twice in {as_given(notation)}"
+                raise MeasureError(msg)
+            parameters[str(keyword.arg)] = _literal(keyword.value, notation)
+        tree = tree.func
+    if not isinstance(tree, ast.Name):
+        raise _unreadable(notation)
+    return _known(tree.id)(**parameters)
+
+
+def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, *TOO_DEEP):
+        given = as_given(ast.get_source_segment(notation, node))
+        msg = f"{given} in {as_given(notation)} is not a value; write numbers plainly and words in quotes"
+        raise MeasureError(msg) from None
+
+
+def _find(name: str) -> type[Measure] | None:
+    return REGISTRY.get(name) or REGISTRY.get(ALIASES.get(name, ""))
+
+
+def _known(name: str) -> type[Measure]:
+    found = _find(name)
+    if found is None:
+        msg = f"unknown measure {as_given(name)}.{did_you_mean(name, [*REGISTRY, *ALIASES])} All: {', '.join(REGISTRY)}"
+        raise UnknownMeasureError(msg)
+    return found

@@ -1,0 +1,224 @@
+"""Placements: all that a measure needs to know of a run, one row per judged document that was retrieved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from deadheat.arrays import run_starts
+from deadheat.io.values import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Relevant:
+    """The ties that hold a relevant document, for one lowest relevance.
+
+    Attributes
+    ----------
+    query, above, tied : ndarray of shape (n_groups,)
+        Query code, documents above the tie, documents in it.
+    count, before : ndarray of shape (n_groups,)
+        Relevant documents in the tie, and above it.
+    """
+
+    query: IntArray
+    above: IntArray
+    tied: IntArray
+    count: IntArray
+    before: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
+    """Where the judged documents of a run stand.
+
+    Rows are sorted by query, then rank, then relevance (highest first).
+
+    Attributes
+    ----------
+    query_ids : ndarray of str, shape (n_queries,)
+        Queries of the qrels, sorted by code point.
+    n_retrieved : ndarray of int, shape (n_queries,)
+        Documents that the run retrieved for each; 0 if it lacks the query.
+    query : ndarray of int, shape (n_rows,)
+        Index into `query_ids` of each judged, retrieved document.
+    doc_ids : ndarray of str, shape (n_rows,)
+    relevance : ndarray of float, shape (n_rows,)
+    above : ndarray of int, shape (n_rows,)
+        Documents of the query with a strictly higher score.
+    tied : ndarray of int, shape (n_rows,)
+        Documents of the query with exactly this score, this one included.
+    judged_query, judged_relevance : ndarray of shape (n_judged,)
+        Every judgment, retrieved or not, sorted by query and highest relevance first.
+    max_relevance : float
+        Highest relevance in the whole qrels.
+    unjudged_queries : tuple of str
+        Queries of the run without judgments: they are left out.
+    before : Placements or None
+        Of placements after a tie policy: those before it.
+    ends_in_tie : ndarray of bool, shape (n_queries,), or None
+        Whether the lowest score of the query is that of two documents or more; None where that is not known.
+    """
+
+    query_ids: TextArray
+    n_retrieved: IntArray
+    query: IntArray
+    doc_ids: TextArray
+    relevance: FloatArray
+    above: IntArray
+    tied: IntArray
+    judged_query: IntArray
+    judged_relevance: FloatArray
+    max_relevance: float
+    unjudged_queries: tuple[str, ...] = ()
+    before: Placements | None = field(default=None, repr=False)
+    ends_in_tie: BoolArray | None = field(default=None, repr=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        queries, documents = counted(self.n_queries, "query", "queries"), counted(len(self.query), "judged document")
+        return f"<Placements {queries}, {documents} retrieved>"
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries in the qrels."""
+        return len(self.query_ids)
+
+    @property
+    def missing(self) -> BoolArray:
+        """Which queries the run lacks, of shape (n_queries,)."""
+        return self.n_retrieved == 0
+
+    def cached(self, key: object, make: Callable[[], T]) -> T:
+        """Return what `make` returns, made once for each key: measures share counts, ideals and weights."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return cast("T", self._cache[key])
+
+    @property
+    def tie_starts(self) -> IntArray:
+        """The first row of each tie that holds a judged document, of shape (n_groups,)."""
+        return self.cached("tie_starts", lambda: run_starts(self.query, self.above))
+
+    def relevant(self, rel: float) -> Relevant:
+        """Return the ties with documents of relevance `rel` or more."""
+
+        def find() -> Relevant:
+            rows = np.flatnonzero(self.relevance >= rel)
+            query, above = self.query[rows], self.above[rows]
+            start = run_starts(query, above)
+            of_query = np.searchsorted(query, np.arange(self.n_queries))
+            count = np.diff(np.append(start, len(rows)))
+            return Relevant(query[start], above[start], self.tied[rows][start], count, start - of_query[query[start]])
+
+        return self.cached(("relevant", rel), find)
+
+    def n_relevant(self, rel: float) -> IntArray:
+        """Count the judged documents of relevance `rel` or more, retrieved or not, by query."""
+        return self.cached(
+            ("n_relevant", rel),
+            lambda: np.bincount(self.judged_query[self.judged_relevance >= rel], minlength=self.n_queries),
+        )
+
+    def by_query(self, values: NDArray[Any], query: IntArray) -> FloatArray:
+        """Sum `values` by query code, of shape (n_queries,)."""
+        return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
+
+    def moved(self, above: IntArray, tied: IntArray) -> Placements:
+        """Return the placements after a tie policy: the same documents at other places."""
+        order = np.lexsort((-self.relevance, above, self.query))
+        return replace(
+            self,
+            query=self.query[order],
+            doc_ids=self.doc_ids[order],
+            relevance=self.relevance[order],
+            above=above[order],
+            tied=tied[order],
+            # without the cache, which may hold the new ones: placements that hold each other are not freed at once
+            before=self.before or replace(self, _cache={}),
+            _cache={},
+        )
+
+    def select(self, keep: BoolArray) -> Placements:
+        """Return the placements of some queries; `max_relevance` stays that of the whole qrels.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_queries,)
+        """
+        code = np.cumsum(keep) - 1
+        rows, judged = keep[self.query], keep[self.judged_query]
+        return replace(
+            self,
+            query_ids=self.query_ids[keep],
+            n_retrieved=self.n_retrieved[keep],
+            query=code[self.query[rows]],
+            doc_ids=self.doc_ids[rows],
+            relevance=self.relevance[rows],
+            above=self.above[rows],
+            tied=self.tied[rows],
+            judged_query=code[self.judged_query[judged]],
+            judged_relevance=self.judged_relevance[judged],
+            before=self.before and self.before.select(keep),
+            ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[keep],
+            _cache={},
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
+        import polars as pl
+
+        from deadheat.io.forking import check_threads
+
+        check_threads()
+        columns = {
+            "query_id": pl.Series(self.query_ids[self.query].tolist(), dtype=pl.String),
+            "doc_id": pl.Series(self.doc_ids.tolist(), dtype=pl.String),
+            "relevance": self.relevance,
+            "above": self.above,
+            "tied": self.tied,
+        }
+        return pl.DataFrame(columns).sort("query_id", "above", "doc_id")
+
+
+def sort_rows(
+    query_ids: TextArray,
+    n_retrieved: IntArray,
+    *,
+    judged_query: IntArray,
+    judged_relevance: FloatArray,
+    rows: tuple[IntArray, TextArray, FloatArray, IntArray, IntArray],
+    unjudged_queries: tuple[str, ...],
+    ends_in_tie: BoolArray | None = None,
+) -> Placements:
+    """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
+    query, doc_ids, relevance, above, tied = rows
+    order = np.lexsort((-relevance, query * (above.max(initial=0) + 1) + above))  # by query, above, relevance
+    ideal = np.lexsort((-judged_relevance, judged_query))
+    return Placements(
+        query_ids,
+        n_retrieved,
+        query[order],
+        doc_ids[order],
+        relevance[order],
+        above[order],
+        tied[order],
+        judged_query[ideal],
+        judged_relevance[ideal],
+        float(judged_relevance.max()),
+        unjudged_queries,
+        ends_in_tie=ends_in_tie,
+    )

@@ -1,0 +1,270 @@
+"""The orders of one small ranking with ties: how many there are, and what a measure gives in each."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deadheat.arguments import count
+from deadheat.errors import ParameterError, as_given
+from deadheat.evaluation.evaluate import evaluate
+from deadheat.io.mappings import check_number
+from deadheat.io.values import counted
+from deadheat.measures import parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from deadheat.arrays import FloatArray
+    from deadheat.measures import Measure
+    from deadheat.measures.notation import MeasureLike
+
+    Scores = Mapping[str, float] | Sequence[float]
+
+MAX_ORDERS = 10_000
+SHOWN = 10  # ties in a repr
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Documents with the same score.
+
+    Attributes
+    ----------
+    score : float
+    doc_ids : tuple of str
+        In the order of the input.
+    """
+
+    score: float
+    doc_ids: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of documents."""
+        return len(self.doc_ids)
+
+
+@dataclass(frozen=True, repr=False)
+class TieComplexity:
+    """The ties of one ranking and the number of orders that they leave open.
+
+    Attributes
+    ----------
+    groups : tuple of Tie
+        Ties of two and more documents, the highest score first.
+    n_orders : int
+        Exact number of orders: the product of the factorials of the sizes.
+    max_orders : int
+        Up to which number of orders enumeration counts as feasible.
+    """
+
+    groups: tuple[Tie, ...]
+    n_orders: int
+    max_orders: int
+
+    def __repr__(self) -> str:
+        sizes = f"{self.sizes[:SHOWN]}" + (f" and {self.n_groups - SHOWN} more" if self.n_groups > SHOWN else "")
+        return f"<TieComplexity sizes={sizes}, n_orders={_shown(self.n_orders)}, feasible={self.feasible}>"
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of documents in each tie."""
+        return tuple(tie.size for tie in self.groups)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of ties."""
+        return len(self.groups)
+
+    @property
+    def max_size(self) -> int:
+        """Size of the largest tie; 0 without ties."""
+        return max(self.sizes, default=0)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all orders can be enumerated. The closed forms of the measures never need it."""
+        return self.n_orders <= self.max_orders
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TieOrders:
+    """The value of a measure in every order of the ties.
+
+    Attributes
+    ----------
+    measure : Measure
+    orders : tuple of tuple of str
+        Document ids in rank order.
+    values : ndarray of float, shape (n_orders,)
+    """
+
+    measure: Measure
+    orders: tuple[tuple[str, ...], ...]
+    values: FloatArray
+
+    def __repr__(self) -> str:
+        return f"<TieOrders {self.measure}: {counted(len(self.orders), 'order')}, mean {self.mean:.4f}>"
+
+    @property
+    def mean(self) -> float:
+        """Mean over the orders."""
+        return float(self.values.mean())
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over the orders."""
+        return float(self.values.std())
+
+    @property
+    def min(self) -> float:
+        """Smallest value."""
+        return float(self.values.min())
+
+    @property
+    def max(self) -> float:
+        """Largest value."""
+        return float(self.values.max())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row per order: the documents in rank order (a list) and the value."""
+        import polars as pl
+
+        return pl.DataFrame({"order": [list(order) for order in self.orders], "value": self.values})
+
+
+def tie_complexity(
+    scores: Scores, doc_ids: Sequence[str] | None = None, *, max_orders: int = MAX_ORDERS
+) -> TieComplexity:
+    """Find the ties of one ranking and count its orders.
+
+    Parameters
+    ----------
+    scores : sequence of float, or dict of str to float
+        Scores of the documents, in any order.
+    doc_ids : sequence of str, optional
+        Their ids; by default doc1, doc2, ... in the order of `scores`.
+    max_orders : int, default 10,000
+        Up to which number of orders enumeration counts as feasible.
+
+    Returns
+    -------
+    TieComplexity
+
+    Examples
+    --------
+    >>> ties = tie_complexity([0.9, 0.8, 0.8, 0.6, 0.6])
+    >>> ties.sizes, ties.n_orders, ties.groups[0].doc_ids
+    ((2, 2), 4, ('doc2', 'doc3'))
+    """
+    count("max_orders", max_orders)
+    documents = _documents(scores, doc_ids)
+    ties = tuple(Tie(score, ids) for score, ids in _groups(documents) if len(ids) > 1)
+    return TieComplexity(ties, math.prod(math.factorial(tie.size) for tie in ties), max_orders)
+
+
+def tie_orders(
+    scores: Scores,
+    relevance: Mapping[str, float | None] | Sequence[float | None],
+    measure: MeasureLike = "RR",
+    *,
+    doc_ids: Sequence[str] | None = None,
+    max_orders: int = MAX_ORDERS,
+) -> TieOrders:
+    """List every order of a small ranking's ties, with the value of a measure in each.
+
+    Parameters
+    ----------
+    scores : sequence of float, or dict of str to float
+    relevance : sequence of float, or dict of str to float
+        Relevance of the same documents; None (or no entry in the dict) for an unjudged one. One at least is judged.
+    measure : Measure or str, default "RR"
+    doc_ids : sequence of str, optional
+        Ids of the documents; by default doc1, doc2, ...
+    max_orders : int, default 10,000
+        Refuse to list more.
+
+    Returns
+    -------
+    TieOrders
+
+    Raises
+    ------
+    ParameterError
+        There are more than `max_orders` orders, the lengths differ, or no document is judged.
+
+    Examples
+    --------
+    >>> listed = tie_orders([0.9, 0.8, 0.8], [0, 1, 0])
+    >>> listed.orders
+    (('doc1', 'doc2', 'doc3'), ('doc1', 'doc3', 'doc2'))
+    >>> listed.values.round(3).tolist(), round(listed.mean, 3)
+    ([0.5, 0.333], 0.417)
+    """
+    documents = _documents(scores, doc_ids)
+    judged = _judged(relevance, list(documents))
+    n_orders = tie_complexity(documents, max_orders=max_orders).n_orders
+    if n_orders > max_orders:
+        msg = (
+            f"{_shown(n_orders)} orders are more than max_orders={max_orders};"
+            " evaluate() gives the exact mean without listing them"
+        )
+        raise ParameterError(msg)
+    parsed = parse_measure(measure)
+    choices = itertools.product(*(itertools.permutations(ids) for _, ids in _groups(documents)))
+    orders = tuple(tuple(itertools.chain.from_iterable(choice)) for choice in choices)
+    # Every order is a query of its own, so that one call evaluates all of them.
+    width = len(str(len(orders)))
+    names = [f"{place:0{width}d}" for place in range(len(orders))]
+    run = {name: {doc: documents[doc] for doc in order} for name, order in zip(names, orders, strict=True)}
+    values = evaluate(dict.fromkeys(names, judged), run, [parsed], ties="input")[parsed].values
+    return TieOrders(parsed, orders, values)
+
+
+def _shown(number: int) -> str:
+    """Write a number of orders; Python refuses to print more than some thousand digits."""
+    return str(number) if number < 10**15 else f"about 10**{int(math.log10(number))}"
+
+
+def _documents(scores: Scores, doc_ids: Sequence[str] | None) -> dict[str, float]:
+    if isinstance(scores, Mapping):
+        documents = dict(scores)
+    elif isinstance(scores, str | bytes) or not len(scores):
+        msg = f"scores must be numbers, at least one, got {scores!r}"
+        raise ParameterError(msg)
+    else:
+        ids = [f"doc{place + 1}" for place in range(len(scores))] if doc_ids is None else list(doc_ids)
+        if len(ids) != len(scores) or len(set(ids)) != len(ids):
+            msg = f"doc_ids must be {len(scores)} different ids, one for each score, got {ids!r}"
+            raise ParameterError(msg)
+        documents = dict(zip(ids, scores, strict=True))
+    for doc, score in documents.items():
+        check_number("run", "of the ranking", doc, score, "tie_orders")
+    return {doc: float(score) for doc, score in documents.items()}
+
+
+def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids: list[str]) -> dict[str, float]:
+    if not isinstance(relevance, Mapping):
+        if len(relevance) != len(ids):
+            msg = f"relevance must have {counted(len(ids), 'value')}, one for each score, got {len(relevance)}"
+            raise ParameterError(msg)
+        relevance = dict(zip(ids, relevance, strict=True))
+    judged = {doc: value for doc, value in relevance.items() if value is not None}
+    if not judged:
+        msg = f"relevance must judge at least one document, got {as_given(relevance)}"
+        raise ParameterError(msg)
+    return judged
+
+
+def _groups(documents: dict[str, float]) -> list[tuple[float, tuple[str, ...]]]:
+    """Return the documents by score, highest first."""
+    groups: dict[float, list[str]] = {}
+    for doc, score in documents.items():
+        groups.setdefault(score + 0.0, []).append(doc)
+    return [(score, tuple(groups[score])) for score in sorted(groups, reverse=True)]
