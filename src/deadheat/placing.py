@@ -16,13 +16,16 @@ from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
 from deadheat.io.guarding import guarded
 from deadheat.placement import sort_rows
 from deadheat.precision import round_scores
+from deadheat.sources import check_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deadheat.arrays import BoolArray
     from deadheat.data import Source
     from deadheat.placement import Placements
     from deadheat.precision import ScorePrecision
+    from deadheat.sources import Nested
 
 PLANS = ("count", "window")
 
@@ -174,6 +177,7 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
         looked_up += map(retrieved.get(query, {}).get, judgments[query], repeat(math.nan))  # which no score is
     own = np.array(looked_up, np.float64)
     is_found = ~np.isnan(own)
+    _check_ids_where_some_are_lacking(run, query_ids, judgments, is_found)
     n_judged, n_retrieved = (np.array([len(of.get(query, ())) for query in query_ids]) for of in (judgments, retrieved))
     code = np.repeat(np.arange(len(query_ids)), n_judged)
     doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
@@ -193,6 +197,16 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
         unjudged_queries=tuple(unjudged),
         ends_in_tie=ends_in_tie,
     )
+
+
+def _check_ids_where_some_are_lacking(run: Run, query_ids: list[str], judgments: Nested, is_found: BoolArray) -> None:
+    """Refuse retrieved ids that are no text: 10 is not "10", and what was judged would be missed in silence.
+
+    To look at the ids of all queries would take as long as the rest.
+    """
+    ends = np.cumsum([len(judgments[query]) for query in query_ids])
+    for number in np.unique(np.searchsorted(ends, np.flatnonzero(~is_found), side="right")).tolist():
+        check_ids(list((run.mapping or {}).get(query_ids[number], ())), run.where)
 
 
 def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:
