@@ -95,6 +95,14 @@ def test_a_page_of_less_than_nothing(name: str, tmp_path: Path) -> None:
         read_labels(path) if name == "labels.parquet" else dh.read_run(path)
 
 
+def test_a_footer_of_nested_lists(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    footer = b"\x19" + b"\x19" * 10_000  # a list with a list with a list
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(DataError, match="damaged: its footer has sizes that cannot be"):
+        dh.read_run(path)
+
+
 def test_a_quote_alone_at_the_end_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     (tmp_path / "run.csv").write_text('query_id,doc_id,score\nq1,d1,1\nq1,d2,"')

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PAR1"
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
-_DEEPEST = 16  # structures inside each other: the format needs 6
+_DEEPEST = 16  # structures and lists inside each other: the format needs 8
 # numbers of fields in parquet.thrift
 _FILE_ROWS, _FILE_GROUPS = 3, 4
 _GROUP_CHUNKS, _GROUP_ROWS = 1, 3
@@ -61,8 +61,6 @@ class _Thrift:
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Return the fields of a structure by their numbers: integers, structures and lists; others are None."""
-        if depth > _DEEPEST:
-            raise _Damaged
         fields: dict[int, Any] = {}
         number = 0
         while header := self.byte():
@@ -72,6 +70,8 @@ class _Thrift:
         return fields
 
     def value(self, kind: int, depth: int) -> Any:  # noqa: ANN401 - what a field holds
+        if depth > _DEEPEST:
+            raise _Damaged
         match kind:
             case 1 | 2 | 3:
                 return self.skip(1)
@@ -84,7 +84,7 @@ class _Thrift:
             case 9 | 10:
                 header = self.byte()
                 size = self.varint() if header >> 4 == 15 else header >> 4
-                return [self.value(header & 15, depth) for _ in range(size)]
+                return [self.value(header & 15, depth + 1) for _ in range(size)]
             case 12:
                 return self.struct(depth + 1)
         raise _Damaged
