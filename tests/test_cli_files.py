@@ -142,7 +142,7 @@ def test_outputs_and_inputs_are_checked_first(
     def fail(*_: object) -> None:
         pytest.fail("a file was read")
 
-    monkeypatch.setattr("deadheat.io.scan", fail)
+    monkeypatch.setattr("deadheat.io.formats.scan", fail)
     before = sorted(folder.iterdir())
     result = call(*arguments)
     assert result.exit_code == code, result.output
