@@ -24,7 +24,7 @@ from deadheat.cli.options import (
     parsed_numbers,
     test_option,
 )
-from deadheat.cli.output import print_report
+from deadheat.cli.output import FormatChoice, print_report
 from deadheat.cli.validate import input_format_option, language_option, pattern_option
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from deadheat.benchmark.cases import Cases
     from deadheat.benchmark.result import BenchResult
 
-FORMATS = ("table", "json", "csv", "markdown")
+PARTS = (
+    "document",
+    "rows",
+)
 EXAMPLES = examples(
     "deadheat bench cases.csv --collection documents.csv --output results",
     "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
@@ -108,7 +111,7 @@ EXAMPLES = examples(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=FormatChoice(PARTS),
     default="table",
     show_default=True,
     help="Of what is printed. csv has the means only, with --by those of the strata; differences and averages are in"

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
     from deadheat.data.queries import Queries
     from deadheat.report.model import Fact, Report
 
-FORMATS = ("table", "json", "csv", "markdown", "latex")
+PARTS = (
+    "document",
+    "rows",
+    "scores",
+)
 DATA = ("json", "csv")
 EXAMPLES = examples(
     "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
@@ -67,7 +71,7 @@ EXAMPLES = examples(
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @stratum_options
 @ties_option
-@output_options(*FORMATS)
+@output_options(*PARTS)
 @missing_option
 @no_relevant_option
 @precision_option
@@ -87,7 +91,7 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     qrels, *given = map(input_path, (qrels, *runs))
     table = queries_path(options)
     inputs = [qrels, *given, *([table] if table else [])]
-    form = prepare(options["form"], options["output"], FORMATS, inputs)
+    form = prepare(options["form"], options["output"], PARTS, inputs)
     check_conventions(options)
     measures = parsed_measures(notations)
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))

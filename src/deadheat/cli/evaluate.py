@@ -26,7 +26,7 @@ from deadheat.cli.options import (
     ties_option,
     unique_names,
 )
-from deadheat.cli.output import FORMATS, output_options, prepare, print_report, writing
+from deadheat.cli.output import output_options, prepare, print_report, writing
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from deadheat.report.model import Fact
     from deadheat.report.of_strata import Grouping
 
+PARTS = ("document", "rows", "scores", "runs")
 EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run",
     "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
@@ -72,7 +73,7 @@ EXAMPLES = examples(
     help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; of several runs, name a folder."
     " Replaces an earlier save, and nothing else.",
 )
-@output_options(*FORMATS)
+@output_options(*PARTS)
 @missing_option
 @no_relevant_option
 @precision_option
@@ -99,7 +100,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     qrels, *given = map(input_path, (qrels, *runs))
     table = queries_path(options)
     inputs = [qrels, *given, *([table] if table else [])]
-    form = prepare(options["form"], options["output"], inputs=inputs)
+    form = prepare(options["form"], options["output"], PARTS, inputs)
     options = _checked(options, form)
     measures = parsed_measures(notations)
     check_proportions(options["intervals"], measures)

@@ -16,7 +16,7 @@ from deadheat.cli.words import in_phrases, options_of
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Validation
 
-FORMATS = ("table", "json")
+PARTS: tuple[str, ...] = ()
 EXAMPLES = examples(
     "deadheat validate cases.json",
     "deadheat validate german/*.json --language de --ontology hp.obo.gz",
@@ -52,7 +52,7 @@ input_format_option = click.option(
 @language_option
 @input_format_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
-@format_option(*FORMATS)
+@format_option(*PARTS)
 @output_option
 @decompressed_option
 @debug_option
@@ -81,12 +81,12 @@ def validate(
     if schema == bool(files):
         raise click.UsageError("give files to check, or --schema to print the schema")
     if schema:
-        prepare("table", output)
+        prepare("table", output, PARTS)
         emit(schema_text().rstrip("\n"), output)
         return
     paths = [input_path(path) for path in files]
     beside = [] if ontology is None else [ontology]
-    form = prepare(form, output, FORMATS, [*paths, *beside])
+    form = prepare(form, output, PARTS, [*paths, *beside])
     check_inputs([*paths, *beside])
     found = _validated(paths, ontology=ontology, id_pattern=id_pattern, language=language, format=input_format)
     print_report(report_validation(found, is_data=form == "json"), form=form, output=output)

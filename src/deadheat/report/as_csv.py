@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from deadheat.errors import ColumnError
+from deadheat.report.formats import ReportFormat, register
 from deadheat.report.numbers import plain
 
 if TYPE_CHECKING:
@@ -67,3 +68,15 @@ def _field(cell: Cell, digits: int | None) -> float | str | None:
     if isinstance(cell, str):
         return no_formula(cell)
     return str(cell).lower() if isinstance(cell, bool) else plain(cell, digits)
+
+
+register(
+    ReportFormat(
+        name="csv",
+        suffixes=(".csv",),
+        write=lambda report, digits: as_csv(report.tables[0], digits=digits),
+        needs="rows",
+        is_data=True,
+        place=2,
+    )
+)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from xml.etree import ElementTree as ET
 
 from deadheat.errors import printable
 from deadheat.io.values import counted
+from deadheat.report.formats import ReportFormat, register
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult
@@ -54,3 +55,14 @@ def _seen(check: Check) -> str:
 def _clean(text: str) -> str:
     """Return a text in which what XML cannot hold, however it is escaped, is an escape."""
     return printable(text, "\n")
+
+
+register(
+    ReportFormat(
+        name="junit",
+        suffixes=(".xml",),
+        write=lambda report, **_: as_junit(cast("GateResult", report.subject), report),
+        needs="gates",
+        place=6,
+    )
+)

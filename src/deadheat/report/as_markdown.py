@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from deadheat.errors import printable
+from deadheat.report.formats import ReportFormat, register
 from deadheat.report.numbers import format_cell
 
 if TYPE_CHECKING:
@@ -64,3 +65,15 @@ def _escaped(text: str) -> str:
     for character in "\\|*_<`~$":
         text = text.replace(character, "\\" + character)
     return MAIL.sub(r"\@", ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text)))
+
+
+for number, (name, needed) in enumerate({"markdown": "document", "github": "gates"}.items()):
+    register(
+        ReportFormat(
+            name=name,
+            suffixes=(".md",),
+            write=as_markdown,
+            needs=needed,
+            place=3 + 4 * number,
+        )
+    )

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from deadheat.errors import on_terminal
+from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Bar
 from deadheat.report.names import shortened
 from deadheat.report.numbers import DOUBT, MARK, format_cell
@@ -311,3 +312,14 @@ def _narrow(facts: Sequence[Fact], width: int) -> Iterator[Text]:
 
 def _parts(text: str, room: int) -> list[str]:
     return textwrap.wrap(text, max(room, 1), break_long_words=False, break_on_hyphens=False)
+
+
+register(
+    ReportFormat(
+        name="table",
+        suffixes=("", ".txt", ".log", ".out"),
+        write=lambda report, digits: as_text(report, width=None, digits=digits).plain,
+        draw=as_text,
+        place=0,
+    )
+)

@@ -93,7 +93,7 @@ def report_gate(
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
     facts = tuple(_facts(result, evaluation, sources, not_asked, summary))
-    return Report(tuple(tables), facts, mark + summary)
+    return Report(tuple(tables), facts, mark + summary, subject=result)
 
 
 def _unasked(sources: str, not_asked: Sequence[str]) -> str:
