@@ -244,11 +244,12 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
     lines: list[int] = []
     misfits: dict[int, DataError] = {}
     metadata: dict[str, Any] = {}
+    number = wanted.number
     for line, raw in enumerate(read_text(path, "one object a line", has_lines=True).split("\n"), 1):
         if not raw.strip():
             continue
         try:
-            row = object_of(raw, path, line, number=wanted.number)
+            row = object_of(raw, path, line, number=number)
         except DataError as error:
             if not (wanted.keeps_misfits and (rows or metadata)):  # at the beginning, the file is something else
                 raise
@@ -291,7 +292,8 @@ def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
         if not isinstance(row, dict):
             msg = f"expected {wanted.record or wanted.expected}, got {shown(json.dumps(row))}"
             misfits[place] = MalformedRowError(msg, path=path, line=records.line(place))
-    rows = [{} if place in misfits else row for place, row in enumerate(rows)]
+    if misfits:
+        rows = [{} if place in misfits else row for place, row in enumerate(rows)]
     if isinstance(given, dict) and not keys:
         rows = [{**row, wanted.id: key} for key, row in zip(given, rows, strict=True)]
     return _checked(Records(rows, None, misfits, metadata, keys, json_text), wanted)

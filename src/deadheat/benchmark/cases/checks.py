@@ -54,11 +54,11 @@ def check_fields(document: Document) -> Iterator[Finding]:
 
 def _beside_cases(document: Document) -> Iterator[Finding]:
     """Give the keys of a JSON object that stand beside its cases, where nothing reads them."""
-    for name in document.value if document.json and isinstance(document.value, dict) else ():
-        if name not in {"metadata", "$schema", *document.keys}:
+    for name in document.value if document.records.json and isinstance(document.value, dict) else ():
+        if name not in {"metadata", "$schema", *document.records.keys}:
             advice = did_you_mean(name, ["metadata"]).strip() or "Move it into metadata."
-            lines = [document.json.line_of([name])] if document.json else []
-            message = f"field {name!r} beside {document.keys[0]!r} is not read"
+            lines = [document.records.json.line_of([name])] if document.records.json else []
+            message = f"field {name!r} beside {document.records.keys[0]!r} is not read"
             yield _about("unread_field", document, message, advice, lines)
 
 

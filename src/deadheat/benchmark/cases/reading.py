@@ -115,7 +115,7 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
             spoilt.add(place)
         else:
             cases.append(_case(row, document, place, case_id, ids=ids, grades=grades, language=language))
-    made = Cases(document.name, document.metadata, tuple(cases), document.path)
+    made = Cases(document.name, document.records.metadata, tuple(cases), document.path)
     return Reading(document, made, tuple(errors), frozenset(spoilt))
 
 
@@ -197,7 +197,7 @@ def _case(
         ids,
         grades,
         description=as_text(row.get("description")) or "",
-        language=normalised(label(row.get("language")) or label(document.metadata.get("language")) or language),
+        language=normalised(label(row.get("language")) or label(document.records.metadata.get("language")) or language),
         difficulty=label(row.get("difficulty")),
         category=label(row.get("category")),
         domain=label(domain),

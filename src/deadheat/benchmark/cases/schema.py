@@ -63,8 +63,8 @@ def _errors(value: Any, id_pattern: str | None) -> Iterator[Any]:  # noqa: ANN40
 
 def _place(document: Document, keys: Sequence[str | int]) -> tuple[int | None, list[str | int]]:
     """Return the place of the case that keys lead into, and the keys inside it; None if it is not about a case."""
-    n = len(document.keys)
-    if tuple(keys[:n]) == document.keys and len(keys) > n and isinstance(keys[n], int):
+    n = len(document.records.keys)
+    if tuple(keys[:n]) == document.records.keys and len(keys) > n and isinstance(keys[n], int):
         return int(keys[n]), list(keys[n + 1 :])
     return None, list(keys)
 
@@ -72,7 +72,7 @@ def _place(document: Document, keys: Sequence[str | int]) -> tuple[int | None, l
 def _line(document: Document, place: int | None, inside: Sequence[str | int]) -> int | None:
     if place is not None:
         return document.line_of(place, *inside)
-    return document.json.line_of(inside) if document.json else None
+    return document.records.json.line_of(inside) if document.records.json else None
 
 
 def _finding(document: Document, field: str, error: Any, lines: Sequence[int | None]) -> Finding:  # noqa: ANN401 - jsonschema has no types
