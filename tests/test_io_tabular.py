@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import warnings
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -344,3 +345,13 @@ def test_another_separator_is_named(tmp_path: Path, separator: str, said: str) -
     path.write_text("query_id,doc_id,score\n")
     with pytest.raises(ColumnError, match=r"separated by commas: name it \.csv"):
         scan(path, "run")
+
+
+@pytest.mark.parametrize("scores", [("1", "0"), ("1", "0.5")])
+def test_qrels_with_fractions_under_the_name_of_scores_are_doubted(scores: tuple[str, str], tmp_path: Path) -> None:
+    """BEIR's qrels call relevance `score`; a run in their place was evaluated in silence."""
+    path = written(tmp_path, f"query_id,doc_id,score\nq,a,{scores[0]}\nq,b,{scores[1]}\n", "x.csv")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scan(path, "qrels")
+    assert ["is it a run?" in str(one.message) for one in caught] == [True] * ("." in scores[1])

@@ -188,6 +188,7 @@ def test_a_replacement_may_be_of_another_ontology(tmp_path: Path) -> None:
             OBO + 'synonym: "x" EXACT WEIRD []\n',
             "cannot be read .*type: WEIRD.*synonymtypedef",
         ),
+        ("a.obo", OBO + "is_a: X:0000004\n\n", "is its own parent"),
         ("a.obo", OBO[: OBO.index("[Term]")], "at least one term that is not obsolete"),
     ],
 )

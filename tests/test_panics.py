@@ -110,6 +110,11 @@ def test_parquet_files_that_were_joined(writer: str, tmp_path: Path) -> None:
         dh.read_run(path)
 
 
+def test_too_few_threads_are_no_damage() -> None:
+    with pytest.raises(OSError, match="no more threads"), guarded("x.run"):
+        raise pl.exceptions.PanicException("could not spawn threads: Resource temporarily unavailable (os error 11)")
+
+
 def test_a_footer_of_nested_lists(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     footer = b"\x19" + b"\x19" * 10_000  # a list with a list with a list

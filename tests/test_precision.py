@@ -85,6 +85,7 @@ def test_bfloat16_is_the_nearest_by_way_of_float32(exponent: int) -> None:
     np.testing.assert_array_equal(round_scores(scores, "bfloat16"), [as_bfloat16(score) for score in scores.tolist()])
 
 
+@pytest.mark.filterwarnings("ignore:bfloat16 cannot hold")
 def test_bfloat16_at_its_ends() -> None:
     assert round_scores(np.array([1.01e-40, 1.02e-40]), "bfloat16").tolist() == [2.0**-133, 2.0**-133]
     largest = (2 - 2.0**-7) * 2.0**127
@@ -117,3 +118,10 @@ def test_precisions_that_are_taken(given: Any, taken: ScorePrecision) -> None:  
 def test_precisions_that_are_refused(given: ScorePrecision, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["RR"], score_precision=given)
+
+
+@pytest.mark.parametrize(("precision", "scores"), [("float16", [70_000.0, 80_000.0]), ("float32", [1e39, 1e40])])
+def test_scores_that_a_format_cannot_hold_tie_aloud(precision: str, scores: list[float]) -> None:
+    run = {"q": {"a": scores[0], "b": scores[1]}}
+    with pytest.warns(dh.DeadheatWarning, match=f"{precision} cannot hold the score"):
+        assert dh.evaluate({"q": {"a": 1}}, run, ["P@1"], score_precision=precision).means() == {"P@1": 0.5}

@@ -13,15 +13,17 @@ from xml.etree import ElementTree as ET
 import polars as pl
 import pytest
 
-from deadheat import evaluate
+from deadheat import evaluate, gate
 from deadheat.errors import on_terminal, printable
 from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
+from deadheat.report.as_junit import as_junit
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.as_text import as_text
 from deadheat.report.as_trec import as_trec
 from deadheat.report.model import Column, Fact, Report, Row, Table
+from deadheat.report.of_gate import report_gate
 from test_cli import call
 
 if TYPE_CHECKING:
@@ -216,6 +218,15 @@ def test_no_command_shows_what_a_terminal_obeys(arguments: list[str]) -> None:
         assert ET.fromstring(result.stdout).get("tests") == "1"  # noqa: S314 - it is ours
     if "json" in arguments[-1:]:
         json.loads(result.stdout)
+
+
+def test_junit_has_no_line_of_an_id() -> None:
+    """A build on GitHub obeys a line that begins so, wherever it is printed."""
+    evaluation = evaluate({"\n::error::evil": {"d": 1}, "q": {"d": 1}}, {"q": {"d": 1.0}}, ["RR"])
+    result = gate(evaluation, ["RR > 0.9"])
+    text = as_junit(result, report_gate(result, evaluation))
+    assert "::error::evil" in text
+    assert not any(line.lstrip().startswith("::error") for line in text.splitlines())
 
 
 @pytest.mark.usefixtures("folder")

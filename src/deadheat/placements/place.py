@@ -206,7 +206,7 @@ def _check_ids_where_some_are_lacking(run: Run, query_ids: list[str], judgments:
     To look at the ids of all queries would take as long as the rest.
     """
     ends = np.cumsum([len(judgments[query]) for query in query_ids])
-    for number in np.unique(np.searchsorted(ends, np.flatnonzero(~is_found), side="right")).tolist():
+    for number in sorted({*np.searchsorted(ends, np.flatnonzero(~is_found), side="right").tolist()}):
         check_ids(list((run.mapping or {}).get(query_ids[number], ())), run.where)
 
 
