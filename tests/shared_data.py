@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-SHARED = Path(__file__).parents[2] / "shared"
+from support.paths import ROOT
+
+SHARED = ROOT.parent / "shared"
 HPO = SHARED / "data" / "hpo" / "runs"
 LLMJUDGE = SHARED / "data" / "llmjudge"
 
@@ -35,6 +37,16 @@ LLM_RUNS = [
     "prophet-setting1",
     "willia-umbrela1",
 ]
+BENCHMARKS = SHARED / "data" / "hpo" / "benchmarks"
+COUNTS = {
+    "tiny_v1": (9, 18),
+    "small_v1": (9, 18),
+    "70cases_gemini_v1": (70, 70),
+    "70cases_o3_v1": (70, 70),
+    "200cases_gemini_v1": (200, 200),
+    "200cases_o3_v1": (200, 200),
+    "570terms_german": (570, 494),
+}
 
 needs_shared_data = pytest.mark.skipif(
     not (HPO.is_dir() and LLMJUDGE.is_dir()), reason="the real runs (shared/data beside the repository) are not here"

@@ -23,13 +23,13 @@ import polars as pl
 import deadheat as dh
 from deadheat.errors import DataError
 from deadheat.placements import policies
+from support.paths import FIRST_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from deadheat.evaluation.evaluation import Evaluation
 
-FIRST_FORMAT = Path(__file__).parent / "saved_by_format_1"
 DIGITS, BEYOND = "a number of 5,000 digits", "1e999"
 EVIL: list[Any] = [
     None, True, False, 0, 1, -1, 2, 0.5, -0.0, 1e308, 5e-324, 2**63, -(2**70), 10**400, float("nan"), float("inf"),

@@ -9,7 +9,7 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.errors import ParameterError
-from test_bench import CASES, DOCUMENTS
+from support.small_bench import CASES, DOCUMENTS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from deadheat.benchmark.parts import Part
 from deadheat.benchmark.report import report_bench
 from deadheat.benchmark.result import Key
 from deadheat.errors import DataError, DeadheatWarning, ParameterError
-from test_bench import Counting
+from support.small_bench import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -18,18 +17,20 @@ from deadheat.benchmark.retrievers import cache as cached
 from deadheat.cli.app import BAD_DATA
 from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.locking import locked
-from test_bench import CASES, DOCUMENTS, Counting
-from test_cli_bench import BENCH
+from support.demo import BENCH
+from support.paths import TESTS
+from support.small_bench import CASES, DOCUMENTS, Counting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 # a call that waits in its search until there is a file "go", and tells that it is there
 WAITING = """
 import sys, time
 from pathlib import Path
 import deadheat as dh
-from test_cli_bench import BENCH
+from support.demo import BENCH
 folder = Path(sys.argv[1])
 class Waiting:
     name = key = "waiting"
@@ -51,7 +52,7 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:
-    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-c", program, *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -13,11 +13,10 @@ from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.result import Key
 from deadheat.errors import DataError
+from support.small_bench import CASES, DOCUMENTS, Counting
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-from test_bench import CASES, DOCUMENTS, Counting
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import BM25, identity, make_retriever, retrieve
 from deadheat.benchmark.retrievers.bm25 import METHODS
 from deadheat.errors import ParameterError, ScoreError
-from test_retrievers import found
+from support.searches import found
 
 if TYPE_CHECKING:
     from collections.abc import Callable

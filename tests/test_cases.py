@@ -12,39 +12,11 @@ import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases, summarise
 from deadheat.data.queries import Queries
 from deadheat.errors import CasesError, ParameterError
-from shared_data import SHARED, needs_shared_data
+from shared_data import BENCHMARKS, COUNTS, needs_shared_data
+from support.case_files import FIRST, METADATA, SECOND, written
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-BENCHMARKS = SHARED / "data" / "hpo" / "benchmarks"
-COUNTS = {
-    "tiny_v1": (9, 18),
-    "small_v1": (9, 18),
-    "70cases_gemini_v1": (70, 70),
-    "70cases_o3_v1": (70, 70),
-    "200cases_gemini_v1": (200, 200),
-    "200cases_o3_v1": (200, 200),
-    "570terms_german": (570, 494),
-}
-METADATA = {"dataset_id": "neuro de", "version": "1", "language": "de", "description": "a few"}
-FIRST = {
-    "case_id": "de_neuro_001",
-    "text": "Krampfanfälle",
-    "description": "German word for seizures",
-    "expected_hpo_ids": ["HP:0001250"],
-    "difficulty": "easy",
-    "category": "exact_match",
-    "hpo_domain": "nervous system",
-}
-SECOND = {"text": "Zittern mit Kribbeln", "expected_hpo_ids": ["HP:0001337", "HP:0003401"], "relevance": [2, 0.5]}
-
-
-def written(folder: Path, value: object, name: str = "cases.json") -> Path:
-    path = folder / name
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def check_both(cases: dh.Cases) -> None:

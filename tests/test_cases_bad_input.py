@@ -18,7 +18,7 @@ from deadheat.errors import (
     MalformedRowError,
     ParameterError,
 )
-from test_cases import FIRST, SECOND, written
+from support.case_files import FIRST, SECOND, written
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,49 +9,13 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
 from deadheat import evaluate
-from deadheat.cli import main
 from shared_data import llm_qrels, llm_run, needs_shared_data
+from support.command import RUN, call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from click.testing import Result
-
-QRELS = """q1 0 a 2
-q1 0 b 0
-q2 0 x 1
-q3 0 y 0
-q4 0 z 1
-"""
-RUN = """q1 Q0 a 1 0.5 t
-q1 Q0 b 2 0.5 t
-q2 Q0 v 1 0.9 t
-q2 Q0 x 2 0.8 t
-q3 Q0 y 1 1 t
-q9 Q0 y 1 1 t
-"""
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "qrels.txt").write_text(QRELS)
-    (tmp_path / "bm25.run").write_text(RUN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    return tmp_path
-
-
-def call(*arguments: object) -> Result:
-    return CliRunner().invoke(main, list(map(str, arguments)))
-
-
-def ok(*arguments: object) -> str:
-    result = call(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 @pytest.mark.usefixtures("folder")

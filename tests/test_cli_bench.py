@@ -8,31 +8,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
-import deadheat as dh
-from deadheat.cli import main
 from deadheat.cli.app import BAD_DATA, INTERRUPTED, USAGE
 from shared_data import HPO, needs_shared_data
+from support.command import call, ok
+from support.demo import BENCH, DEMO
 
-if TYPE_CHECKING:
-    from click.testing import Result
-
-DEMO = Path(dh.__file__).parent / "demo"
-BENCH = ["bench", str(DEMO / "phrases.csv"), "--collection", str(DEMO / "documents.csv"), "--n-resamples", "200"]
-
-
-def call(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "80"}).invoke(main, [str(one) for one in arguments])
-
-
-def ok(*arguments: object) -> str:
-    result = call(*arguments)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
+pytestmark = pytest.mark.usefixtures("narrow")
 
 
 def test_ten_phrases_and_a_hundred_documents_of_ones_own(tmp_path: Path) -> None:
@@ -162,7 +146,7 @@ def test_interrupted_it_says_that_the_same_command_goes_on(tmp_path: Path, monke
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("deadheat.benchmark.bench", interrupt)
+    monkeypatch.setattr("deadheat.benchmark.bench.bench", interrupt)
     kept, lost = call(*BENCH, "--output", tmp_path), call(*BENCH)
     assert kept.exit_code == lost.exit_code == INTERRUPTED
     assert "Interrupted; the same command goes on" in kept.stderr

@@ -12,10 +12,13 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.result import Key
 from deadheat.cli.app import USAGE
-from test_cli_bench import BENCH, DEMO, call, ok
+from support.command import call, ok
+from support.demo import BENCH, DEMO
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("narrow")
 
 MEANS = ("means", "phrases", "en", "bm25")
 WORSE = ("comparisons", "phrases", "en", "worse", "bm25", "RR")  # it finds nothing good

@@ -11,9 +11,8 @@ import pytest
 
 from deadheat.benchmark.cases import validate
 from deadheat.errors import DataError
-from test_cases import FIRST, SECOND, written
-from test_cli import call, ok
-from test_validate import many
+from support.case_files import FIRST, SECOND, many, written
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path

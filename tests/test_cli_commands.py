@@ -10,19 +10,12 @@ import pytest
 from deadheat import measures
 from deadheat.data.tables import Qrels, Run
 from shared_data import llm_qrels, llm_run, needs_shared_data
-from test_cli import QRELS, RUN, call, ok
+from support.command import QRELS, call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "qrels.txt").write_text(QRELS)
-    (tmp_path / "bm25.run").write_text(RUN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_ties_of_a_run() -> None:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,11 +15,15 @@ from click.testing import CliRunner
 import deadheat as dh
 from deadheat.cli import main
 from shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
+from support.demo import DEMO
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click.testing import Result
 
-DEMO = Path(dh.__file__).parent / "demo"
+pytestmark = pytest.mark.usefixtures("narrow")
+
 QRELS = DEMO / "qrels.human.txt.gz"
 RUNS = sorted(DEMO.glob("*.run.gz"))
 NAMES = [path.name.removesuffix(".run.gz") for path in RUNS]
@@ -34,11 +37,6 @@ def ok(*arguments: object) -> str:
     result = call("compare", QRELS, *RUNS, *arguments)
     assert result.exit_code == 0, result.output
     return result.stdout
-
-
-@pytest.fixture(autouse=True)
-def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from deadheat.cli import main
-from test_cli import call, ok
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deadheat.data.tables import Qrels
-from test_cli import call
+from support.command import call
 
 BEIR = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"
 AS_QRELS = "q1 0 d1 1\nq1 0 d2 0\n"

@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from test_cli import QRELS, RUN, call, ok
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "qrels.txt").write_text(QRELS)
-    (tmp_path / "bm25.run").write_text(RUN)
-    (tmp_path / "parts.run").write_text("q1 Q0 a.0 1 0.5 t\nq2 Q0 x.0 1 0.5 t\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    return tmp_path
+def folder(folder: Path) -> Path:
+    (folder / "parts.run").write_text("q1 Q0 a.0 1 0.5 t\nq2 Q0 x.0 1 0.5 t\n")
+    return folder
 
 
 def words(*arguments: object) -> str:

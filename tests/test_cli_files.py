@@ -13,23 +13,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.cli.output import emit
-from test_cli import QRELS, RUN, call, ok
-from test_cli_process import command, environment
+from support.command import QRELS, RUN, call, ok
+from support.process import command, environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "qrels.txt").write_text(QRELS)
-    (tmp_path / "bm25.run").write_text(RUN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    return tmp_path
 
 
 EVALUATE = ["evaluate", "qrels.txt", "bm25.run", "-m", "RR", "--format", "json", "-o"]
@@ -140,7 +133,7 @@ def test_outputs_and_inputs_are_checked_first(
     def fail(*_: object) -> None:
         pytest.fail("a file was read")
 
-    monkeypatch.setattr("deadheat.io.scan", fail)
+    monkeypatch.setattr("deadheat.data.tables.scan", fail)
     before = sorted(folder.iterdir())
     result = call(*arguments)
     assert result.exit_code == code, result.output

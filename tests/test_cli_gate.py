@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -15,9 +14,12 @@ from deadheat.gates import PRESETS
 from deadheat.report.as_junit import as_junit
 from deadheat.report.of_gate import report_gate
 from shared_data import llm_qrels, llm_run, needs_shared_data
-from test_cli import call, ok
+from support.command import call, ok
+from support.paths import FIRST_FORMAT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click.testing import Result
 
 QRELS = "".join(f"q{n} 0 a 1\n" for n in range(12))
@@ -136,7 +138,7 @@ def test_presets_are_printed() -> None:
 
 
 def test_a_file_that_does_not_say_what_can_be_reached() -> None:
-    first = Path(__file__).parent / "saved_by_format_1" / "first.json"
+    first = FIRST_FORMAT / "first.json"
     out = " ".join(failed(first, "-c", "RR > 5").split())
     assert re.search(r"RR > 5 0\.\d+ 5\.0000\*? - 13 failed", out), out
     assert "judgments at best: not known for RR; run was saved before this was kept" in out

@@ -14,7 +14,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.evaluation.saved import load_evaluation
-from test_cli import call, ok
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path

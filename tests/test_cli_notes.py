@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from test_cli import call, ok
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,15 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src"
+from support.process import command, environment, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 QRELS = "".join(f"q{n} 0 a {n % 2}\n" for n in range(2_000))
 RUN = "".join(f"q{n} Q0 {doc} 1 0.5 t\n" for n in range(2_000) for doc in "ab")
 
@@ -23,22 +27,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "ties.run").write_text(RUN)
     (path / "über.run").write_text(RUN)
     return path
-
-
-UNSET = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONUNBUFFERED"}
-
-
-def environment(**changes: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in UNSET}
-    return kept | {"PYTHONPATH": str(SOURCE)} | changes
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-c", "from deadheat.cli import main; main(prog_name='deadheat')", *arguments]
-
-
-def run(folder: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(command(*arguments), cwd=folder, env=environment(**changes), capture_output=True, check=False)
 
 
 def test_help_does_not_import_the_heavy_libraries(folder: Path) -> None:

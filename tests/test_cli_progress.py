@@ -12,7 +12,7 @@ import pytest
 
 from deadheat.cli import progress as module
 from deadheat.cli.progress import progress
-from test_cli import QRELS, RUN, call
+from support.command import QRELS, RUN, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

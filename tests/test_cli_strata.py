@@ -15,7 +15,7 @@ from scipy import stats
 
 import deadheat as dh
 from shared_data import hpo_qrels, hpo_run, needs_shared_data
-from test_cli import call, ok
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path

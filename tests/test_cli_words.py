@@ -9,7 +9,7 @@ import pytest
 
 from deadheat.cli import main
 from deadheat.cli.words import in_words, options_of
-from test_cli import call
+from support.command import call
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ import scipy.stats
 
 import deadheat as dh
 from deadheat.errors import ParameterError
-from test_compare import QRELS, RUNS, hits, values
+from support.random_runs import QRELS, RUNS, hits, values
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray

@@ -12,8 +12,8 @@ import scipy.stats
 
 import deadheat as dh
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
-from test_compare import QRELS, RUNS, random_runs, values
-from test_stats_tukey import enumerated
+from support.random_runs import QRELS, RUNS, random_runs, values
+from tukey import enumerated
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -16,8 +15,11 @@ import pytest
 from deadheat.benchmark.cases import read_cases, validate
 from deadheat.benchmark.ontology import read_ontology
 from shared_data import HPO
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 FOLDER = ROOT / "datasets" / "hpo"
 DATA = HPO.parent
 LANGUAGES = {"english": "en", "german": "de"}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import machinery, metadata
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,53 +11,13 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import Embedding, identity, make_retriever, retrieve
 from deadheat.benchmark.retrievers.strings import Strings
 from deadheat.errors import ParameterError, ScoreError
+from support.letters import Letters
+from support.searches import DOCUMENTS, found, indexed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from deadheat.arrays import FloatArray
-
-from test_retrievers import DOCUMENTS, found, indexed
-
-
-class Letters:
-    """Stands for a sentence-transformers model: the embedding of a text counts its letters a to e, and its prompt."""
-
-    loaded: ClassVar[list[str]] = []
-    given: ClassVar[list[dict[str, object]]] = []
-    encoded: ClassVar[list[str]] = []
-    asked: ClassVar[list[tuple[str | None, int]]] = []
-    prompts: ClassVar[dict[str, str]] = {"query": "", "document": ""}
-
-    def __init__(self, model: str, **options: object) -> None:
-        if model == "unknown":
-            raise OSError("unknown is not a local folder\nand not on the hub")
-        self.loaded.append(model)
-        self.given.append(options)
-
-    def encode(
-        self, texts: list[str], *, prompt: str | None, normalize_embeddings: bool, batch_size: int, **_: object
-    ) -> FloatArray:
-        self.encoded.extend(texts)
-        self.asked.append((prompt, batch_size))
-        given = [(prompt or "") + text for text in texts]
-        counts = np.array([[text.casefold().count(letter) for letter in "abcde"] for text in given], np.float32)
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True) if normalize_embeddings else counts
-
-
-@pytest.fixture
-def letters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> type[Letters]:
-    module = ModuleType("sentence_transformers")
-    module.__spec__ = machinery.ModuleSpec("sentence_transformers", None)
-    vars(module)["SentenceTransformer"] = Letters
-    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
-    known = metadata.version
-    monkeypatch.setattr(metadata, "version", lambda name: "9" if name == "sentence-transformers" else known(name))
-    monkeypatch.setenv("DEADHEAT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(Letters, "loaded", [])
-    for name in ("given", "encoded", "asked"):
-        monkeypatch.setattr(Letters, name, [])
-    return Letters
 
 
 @pytest.mark.usefixtures("letters")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import runpy
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from support.paths import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 RUNNER: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "figures" / "__main__.py"), run_name="figures")
 PAGE = "Before 1.\n\n<!-- figures: levels, to 0.5 -->\n{}\n<!-- end of figures -->\n\nAfter 2.\n"
 

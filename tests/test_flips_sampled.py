@@ -19,9 +19,10 @@ from deadheat.report.of_comparison import report_comparison
 from random_cases import BATCHES
 from reference_graded import expected_reciprocal_rank
 from shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data, qrels_dict, run_dict
+from support.paths import ROOT
 from variants import VARIANTS, Variant
 
-FIGURES = Path(__file__).parents[1] / "docs" / "figures" / "flips.py"
+FIGURES = ROOT / "docs" / "figures" / "flips.py"
 HARD = dict(sorted(BATCHES["graded"].cases.items(), key=lambda item: -len(item[1].rankings))[:8])
 Grades = dict[str, dict[str, float]]
 

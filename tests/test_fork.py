@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from test_cli_process import environment
+from support.process import environment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,20 +14,13 @@ from deadheat.errors import GateError, ParameterError, UnknownMeasureError
 from deadheat.gates import PRESETS, QUANTITIES, gate, parse_all, parse_gate
 from deadheat.measures.guide import READINGS
 from shared_data import llm_qrels, llm_run, needs_shared_data
+from support.gated_runs import BEST, EV, QRELS, TIED, N
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import Check
-
-N = 10
-QRELS = {f"q{n}": {"a": 1} for n in range(N)}
-TIED = {f"q{n}": {"a": 1.0, "b": 1.0} for n in range(N)}
-BEST = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(N)}
-
-
-EV = dh.evaluate(QRELS, TIED, ["RR", "P@1", "MR", dh.Custom("mine", lambda relevance: float(relevance[0]))])
 
 
 def only(text: str, evaluation: Evaluation = EV, **options: Any) -> Check:  # noqa: ANN401 - passed on

@@ -14,22 +14,11 @@ from deadheat.gates import gate
 from deadheat.report.as_junit import as_junit
 from deadheat.report.as_text import as_text
 from deadheat.report.of_gate import report_gate
-from test_gates import BEST, EV, QRELS
+from support.gated_runs import BEST, EV, QRELS, ranked
 
 if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import Check
-
-
-def ranked(*ranks: int, name: str = "run") -> Evaluation:
-    """Return the evaluation of a run whose relevant documents stand at these ranks."""
-    qrels = {f"q{n:03}": {"relevant": 1} for n in range(len(ranks))}
-    run = {
-        f"q{n:03}": {"relevant": 0.5, **{f"d{above}": 1.0 + above for above in range(rank - 1)}}
-        for n, rank in enumerate(ranks)
-    }
-    evaluation = dh.evaluate(qrels, run, ["RR", "MR"])
-    return evaluation.select(np.ones(len(ranks), np.bool_), name=name)
 
 
 def regression(evaluation: Evaluation, baseline: Evaluation, measure: str = "RR", **options: Any) -> Check:  # noqa: ANN401 - passed on

@@ -13,7 +13,7 @@ from deadheat.errors import ColumnError, DataError, GateError, NoCommonQueryErro
 from deadheat.gates import gate, parse_gate
 from deadheat.report.as_text import as_text
 from deadheat.report.of_gate import report_gate
-from test_gates_baseline import ranked
+from support.gated_runs import ranked
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult

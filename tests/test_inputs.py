@@ -1,6 +1,6 @@
 """The same data as dicts, tuples, files and frames of every engine gives exactly the same numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,21 +8,12 @@ import pytest
 
 import deadheat as dh
 from random_cases import BATCHES, Batch
+from support.equal_numbers import BATCH, MEASURES, NAMES, Rows, assert_equal_to_dicts, rows_of
 
 duckdb = pytest.importorskip("duckdb")
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
-
-BATCH = BATCHES["graded"]
-MEASURES = ["nDCG@3", "AP", "RR(rel=2)", "ERR", "bpref", "Judged@3", "RBPResidual", "FRP", "Q@5", "P@2", "AR@2"]
-Rows = list[tuple[str, str, float]]
-NAMES = {"qrels": ["query_id", "doc_id", "relevance"], "run": ["query_id", "doc_id", "score"]}
-
-
-def rows_of(nested: Mapping[str, Mapping[str, float]]) -> Rows:
-    """Flatten a dict of dicts."""
-    return [(query, doc, float(value)) for query, docs in nested.items() for doc, value in docs.items()]
 
 
 def columns(rows: Rows, kind: str) -> dict[str, list[object]]:
@@ -57,19 +48,6 @@ SOURCES: dict[str, Callable[[Rows, str], object]] = {
     "class": lambda rows, kind: (dh.Qrels if kind == "qrels" else dh.Run)(rows),
 }
 ORDERED = [name for name in SOURCES if name != "duckdb"]
-
-
-def assert_equal_to_dicts(qrels: object, run: object, ties: str) -> None:
-    """Compare all numbers with those from dicts of dicts, exactly."""
-    rng = 3 if ties == "random" else None
-    expected = dh.evaluate(BATCH.qrels, BATCH.run, MEASURES, ties=ties, rng=rng, missing="empty")
-    found = dh.evaluate(qrels, run, MEASURES, ties=ties, rng=rng, missing="empty")
-    for measure in MEASURES:
-        assert list(found[measure].query_ids) == list(expected[measure].query_ids)
-        for field in ("values", "tie_std", "tie_min", "tie_max"):
-            np.testing.assert_array_equal(
-                getattr(found[measure], field), getattr(expected[measure], field), err_msg=f"{measure} {field}"
-            )
 
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id", "random"])

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import deadheat
+from support.paths import ROOT
 
 PACKAGE = Path(deadheat.__file__).parent
 
@@ -175,11 +176,10 @@ def test_an_evaluation_loads_nothing_that_it_does_not_use(data: str, unused: set
 
 def test_a_rule_that_is_silenced_on_a_line_has_its_reason_there() -> None:
     """CONTRIBUTING promises it."""
-    root = Path(__file__).parents[1]
     bare = [
-        f"{path.relative_to(root)}:{number}"
+        f"{path.relative_to(ROOT)}:{number}"
         for folder in ("src", "tests", "bench", "datasets", "docs")
-        for path in sorted((root / folder).rglob("*.py"))
+        for path in sorted((ROOT / folder).rglob("*.py"))
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if re.search(r"# no[q]a(?!: [A-Z0-9, ]+ - \w)", line)
     ]

@@ -9,7 +9,6 @@ import pytest
 
 from deadheat.benchmark.retrievers import make_retriever, make_retrievers
 from deadheat.errors import ParameterError
-from test_embedding import Letters, letters  # noqa: F401 - the fixture, which pytest finds by its name
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from deadheat.errors import DataError
 from deadheat.io.guarding import guarded
 from deadheat.io.labels import read_labels
 from deadheat.io.pages import check_pages
-from test_cli_process import environment, run
+from support.process import environment, run
 
 if TYPE_CHECKING:
     from pathlib import Path

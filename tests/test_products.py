@@ -9,7 +9,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from operator import mul
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,25 +17,14 @@ import pytest
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import Embedding
 from deadheat.benchmark.retrievers.products import ROWS, products, rounded
-from test_embedding import Letters, letters  # noqa: F401 - the fixture, which pytest finds by its name
+from support.drawn_embeddings import N_DOCUMENTS, N_TEXTS, drawn
+from support.letters import Letters
+from support.paths import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deadheat.arrays import FloatArray
-
-N_DOCUMENTS, N_TEXTS = 517, 301
-
-
-def drawn(n_dimensions: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
-    """Return embeddings of documents and texts, many of them equal, at random places."""
-    rng = np.random.default_rng(seed)
-    documents = rng.standard_normal((N_DOCUMENTS, n_dimensions)).astype(np.float32)
-    texts = rng.standard_normal((N_TEXTS, n_dimensions)).astype(np.float32)
-    documents[rng.integers(0, N_DOCUMENTS, 150)] = documents[7]
-    documents[rng.integers(0, N_DOCUMENTS, 50)] = documents[11]
-    texts[rng.integers(0, N_TEXTS, 60)] = texts[3]
-    return documents, texts
 
 
 class Searched:
@@ -92,7 +80,7 @@ def test_threads_find_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 PROGRAM = """
 import hashlib
-from test_products import drawn
+from support.drawn_embeddings import drawn
 from deadheat.benchmark.retrievers.products import products, rounded
 documents, texts = drawn(100)
 print(hashlib.sha256(products(rounded(texts), rounded(documents)).tobytes()).hexdigest())
@@ -102,7 +90,7 @@ print(hashlib.sha256(products(rounded(texts), rounded(documents)).tobytes()).hex
 @pytest.mark.parametrize("n_threads", ["1", "2"])
 def test_another_number_of_threads_gives_the_same_bits(n_threads: str) -> None:
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, **dict.fromkeys(names, n_threads), "PYTHONPATH": path}
     told = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     documents, texts = drawn(100)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from itertools import permutations
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import deadheat as dh
+from support.paths import FIRST_FORMAT
 from variants import VARIANTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DOCS = ("a", "b", "c", "d", "unjudged")
 JUDGED = [
@@ -77,7 +81,7 @@ def test_a_saved_evaluation_keeps_it(tmp_path: Path) -> None:
     loaded = dh.load_evaluation(path)
     assert [one.reachable for one in loaded][:2] == [one.reachable for one in evaluation][:2] == [0.75, 1.0]
     assert np.isnan(loaded["NumRet"].reachable or 0.0)
-    first = Path(__file__).parent / "saved_by_format_1" / "first.json"
+    first = FIRST_FORMAT / "first.json"
     older = dh.load_evaluation(first)
     assert [one.reachable for one in older] == [None] * len(older)
     assert older.select(np.arange(14) < 3)["AP"].reachable is None

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
 DATA = Path(dh.__file__).parent / "demo"

@@ -24,20 +24,10 @@ from deadheat.report.formula import ascii_only, readable
 from deadheat.report.model import Bar, Column, Fact, Marked, PValue, Report, Row, Share, Span, Table, p_value
 from deadheat.report.names import shortened
 from deadheat.report.numbers import format_cell
+from support.report_tables import NAN, table
 
 if TYPE_CHECKING:
     from deadheat.report.model import Cell
-
-NAN = math.nan
-
-
-def table(*groups: str) -> Table:
-    rows = (
-        Row(("RR",), tuple((0.123456789, NAN) for _ in groups)),
-        Row(("NumQ",), tuple((1234, None) for _ in groups)),
-    )
-    columns = (Column("value", "mean"), Column("tie_std", "tie std"))
-    return Table("scores", (Column("measure", "measure"),), columns, rows, groups)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from deadheat.report.formula import ascii_only
 from deadheat.report.model import Bar, Column, Marked, Report, Row, Span, Table
 from deadheat.report.numbers import plain
 from deadheat.report.sections import in_sections
-from test_report import NAN, table
+from support.report_tables import NAN, table
 
 
 def with_intervals(*groups: str) -> Table:

@@ -8,7 +8,6 @@ import io
 import json
 import shutil
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +23,11 @@ from deadheat.placements.placements import Placements
 from deadheat.report.as_json import as_json
 from deadheat.report.of_evaluation import Settings, report_evaluations
 from shared_data import llm_qrels, llm_run, needs_shared_data
+from support.paths import FIRST_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import ArrayLike
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
 
 GRADES = [0, 1, 2, 3]
-FIRST_FORMAT = Path(__file__).parent / "saved_by_format_1"  # made by versions that had it, of data()
 
 
 def data(n_queries: int = 12) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:

@@ -22,7 +22,7 @@ from deadheat.report.as_markdown import as_markdown
 from deadheat.report.as_text import as_text
 from deadheat.report.as_trec import as_trec
 from deadheat.report.model import Column, Fact, Report, Row, Table
-from test_cli import call
+from support.command import call
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deadheat as dh
+from support.equal_numbers import BATCH, MEASURES, NAMES, assert_equal_to_dicts, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from test_inputs import Rows
+    from support.equal_numbers import Rows
 
-from test_inputs import BATCH, MEASURES, NAMES, assert_equal_to_dicts, rows_of
 
 pytest.importorskip("pyspark", reason="PySpark is not installed (make spark)")
 if shutil.which("java") is None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,23 +10,9 @@ import scipy.stats
 
 from deadheat import stats
 from deadheat.errors import ParameterError
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
+from tukey import enumerated
 
 scipy_stats: Any = scipy.stats  # its stubs leave out parts of some results
-
-
-def enumerated(values: FloatArray) -> FloatArray:
-    """Return the p-values over all ways to permute the systems within each query."""
-    n_systems = values.shape[1]
-    permuted = [np.array(list(itertools.permutations(row))) for row in values]
-    sums = np.zeros((1, n_systems))
-    for rows in permuted:
-        sums = (sums[:, None] + rows).reshape(-1, n_systems)
-    observed = values.sum(axis=0)
-    ranges = np.ptp(sums, axis=1)
-    return (ranges[:, None, None] >= np.abs(observed[:, None] - observed) - 1e-12).mean(axis=0)
 
 
 @pytest.mark.parametrize("n_systems", [2, 3, 4])

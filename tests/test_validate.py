@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +13,9 @@ from deadheat.benchmark.cases.checks import half_width
 from deadheat.benchmark.cases.language import guess, strangers
 from deadheat.benchmark.ontology import Ontology, Synonym
 from deadheat.errors import MissingDependencyError
-from shared_data import SHARED, needs_shared_data
-from test_cases import BENCHMARKS, COUNTS, FIRST, METADATA, SECOND, written
-from test_cli import ok
+from shared_data import BENCHMARKS, COUNTS, SHARED, needs_shared_data
+from support.case_files import FIRST, LABELS, METADATA, SECOND, many, written
+from support.command import ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from deadheat.benchmark.cases import Finding, Validation
 
 HPO = SHARED / "data" / "hpo" / "ontology" / "hp-2025-01-16.obo.gz"
-LABELS = {"language": "de", "difficulty": "easy", "category": "synonym", "domain": "d"}
 SMALL = Ontology.from_parents(
     {"HP:0000001": [], "HP:0001250": ["HP:0000001"], "HP:0001762": ["HP:0000001"]},
     labels={"HP:0001250": "Seizure", "HP:0001762": "Talipes equinovarus"},
@@ -31,10 +30,6 @@ SMALL = Ontology.from_parents(
     obsolete={"HP:0002069": ["HP:0001250"], "HP:0000057": []},
     alternatives={"HP:0001275": "HP:0001250"},
 )
-
-
-def many(n: int, **fields: object) -> list[dict[str, Any]]:
-    return [{"text": f"Begriff {place}", "expected_ids": [f"t{place}"], **LABELS, **fields} for place in range(n)]
 
 
 def of_kind(found: Validation, kind: str) -> list[Finding]:
