@@ -96,12 +96,14 @@ def test_a_dash_is_standard_input(folder: Path) -> None:
         ["evaluate", "qrels.txt", "bm25.run", "--format", "csv", "-o", "link.run"],
         ["ties", "bm25.run", "qrels.txt", "--format", "json", "-o", "qrels.txt"],
         ["ties", "bm25.run", "--format", "json", "-o", "bm25.run"],
+        ["gate", "qrels.txt", "bm25.run", "--format", "json", "-o", "pyproject.toml"],
         ["convert", "bm25.run", "bm25.run", "--force"],
         ["convert", "bm25.run", "link.run", "--force"],
     ],
 )
 def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> None:
     (folder / "link.run").symlink_to("bm25.run")
+    (folder / "pyproject.toml").write_text("[tool.deadheat.gates]\nchecks = ['RR >= 0.5']\n")
     result = call(*arguments)
     assert result.exit_code == 2
     assert "is the input" in result.stderr

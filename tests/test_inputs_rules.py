@@ -237,3 +237,9 @@ def test_a_number_in_doubt_is_found_among_many(wrong: float, message: str) -> No
     run["q4"]["d3"] = wrong
     with pytest.raises(ScoreError, match=rf"score of document 'd3' for query 'q4' is .*{message.removeprefix('is ')}"):
         dh.evaluate(qrels, run, ["NumRet"])
+
+
+def test_a_number_for_an_id_does_not_miss_its_judgment() -> None:
+    """Only the first id of a query is looked at, for speed: 10 was unjudged, and the RR .5, in silence."""
+    with pytest.raises(SourceTypeError, match=r"ids are text, got 10 \(int\)"):
+        dh.evaluate({"1": {"10": 1, "20": 0}}, {"1": {"20": 0.4, 10: 0.9}}, ["RR"])

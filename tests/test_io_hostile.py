@@ -208,11 +208,11 @@ def test_a_file_that_is_compressed_twice(tmp_path: Path, name: str, packing: str
 
 @each_packing
 def test_byte_order_marks(tmp_path: Path, packing: str) -> None:
-    """One at the start of the file is none of its text, and every other one is."""
+    """One at the start of the file is none of its text, and every other one is refused."""
     row = "q1 Q0 d1 1 3 t\n"
     assert rows_of(written(tmp_path, f"\ufeff{row}", "x.run", packing)) == [("q1", "d1", 3.0)]
     for blank in ("\n", "\r\n", "\n\n"):
-        assert rows_of(written(tmp_path, f"{blank}\ufeff{row}", "x.run", packing)) == [("\ufeffq1", "d1", 3.0)]
+        refused(written(tmp_path, f"{blank}\ufeff{row}", "x.run", packing), blank.count("\n") + 1, "byte order mark")
     for name, text in (("x.run", row), ("x.csv", HEADER + GOOD)):
         refused(written(tmp_path, f"\ufeff\ufeff{text}", name, packing), 1, "two byte order marks")
 
@@ -426,3 +426,29 @@ def test_the_command_line_has_the_limit(tmp_path: Path, packing: str) -> None:
         assert done.exit_code == code
         assert re.search(said, done.output)
     assert read_all(run) == (HEADER + GOOD).encode()  # the limit ended with the command
+
+
+@each_packing
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.run", "q1 Q0 d1 1 1 t\n\ufeffq2 Q0 d1 1 1 t\n"),
+        ("x.csv", "query_id,doc_id,score\nq1,d1,1\n\ufeffq2,d1,1\n"),
+        ("x.csv", "query_id,doc_id,x,score\nq1,d1,1,1\n\ufeffq2,d1,1,1\n"),
+    ],
+)
+def test_files_joined_with_their_byte_order_marks(name: str, content: str, packing: str, tmp_path: Path) -> None:
+    """q2 was another query, in silence."""
+    refused(
+        written(tmp_path, content, name, packing),
+        content[: content.index("\ufeff")].count("\n") + 1,
+        "were files joined",
+    )
+
+
+def test_names_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="the name of a file is empty"):
+        source.readable("")
+    path = tmp_path / "gr\udcfcn.run"
+    with pytest.raises(DataError, match=r"gr\\udcfcn.run: the name of the file is not UTF-8"):
+        source.readable(path)

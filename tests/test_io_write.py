@@ -241,3 +241,21 @@ def test_qrels_come_back(name: str, data: st.DataObject, tmp_path_factory: pytes
 def test_a_name_of_up_to_255_bytes_can_be_written(tmp_path: Path, name: str) -> None:
     write(RUN, tmp_path / name, "run")
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    path.write_text("mine")
+    path.chmod(0o444)
+    with pytest.raises(DataError, match=r"x\.run: is read-only, and is not replaced"):
+        write(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), path, "run")
+    assert path.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_parquet_is_not_said_to_be_compressed_as_a_whole(suffix: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"name the file 'x\.parquet', without \.(gz|zst)"):
+        write(
+            pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), tmp_path / f"x.parquet{suffix}", "run"
+        )

@@ -95,6 +95,29 @@ def test_a_page_of_less_than_nothing(name: str, tmp_path: Path) -> None:
         read_labels(path) if name == "labels.parquet" else dh.read_run(path)
 
 
+@pytest.mark.parametrize("writer", ["polars", "pyarrow"])
+def test_parquet_files_that_were_joined(writer: str, tmp_path: Path) -> None:
+    """Places in the second footer are those of the second file: the pages of the first were read with it."""
+    path = tmp_path / "x.parquet"
+    for text in ("a", "b"):
+        frame = pl.DataFrame({"query_id": [text], "doc_id": [text], "score": [1.5]})
+        if writer == "polars":
+            frame.write_parquet(tmp_path / text)
+        else:
+            pq.write_table(frame.to_arrow(), tmp_path / text, write_page_index=True)
+    path.write_bytes((tmp_path / "a").read_bytes() + (tmp_path / "b").read_bytes())
+    with pytest.raises(DataError, match="the footer does not know all bytes"):
+        dh.read_run(path)
+
+
+def test_a_footer_of_nested_lists(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    footer = b"\x19" + b"\x19" * 10_000  # a list with a list with a list
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(DataError, match="damaged: its footer has sizes that cannot be"):
+        dh.read_run(path)
+
+
 def test_a_quote_alone_at_the_end_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     (tmp_path / "run.csv").write_text('query_id,doc_id,score\nq1,d1,1\nq1,d2,"')

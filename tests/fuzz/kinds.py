@@ -338,12 +338,21 @@ def unpacked(data: bytes) -> bytes:
     """Return the content of bytes that may be compressed, as Python and PyArrow unpack them."""
     try:
         if data.startswith(b"\x1f\x8b"):
+            _check_flags(data)
             return gzip.decompress(data)
         if data.startswith(b"\x28\xb5\x2f\xfd"):
             return pa.CompressedInputStream(pa.BufferReader(data), "zstd").read()
     except (OSError, EOFError, zlib.error) as error:
         raise strict.Refused(f"damaged: {error}") from error
     return data
+
+
+def _check_flags(data: bytes) -> None:
+    """Refuse flags that RFC 1952 reserves: a reader must, and Python's gzip does not."""
+    while data.startswith(b"\x1f\x8b"):
+        member = zlib.decompressobj(wbits=31)
+        member.decompress(data)
+        data = member.unused_data
 
 
 def _rows(rng: Random, ids: tuple[str, ...]) -> list[tuple[str, str, str]]:
