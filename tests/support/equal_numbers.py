@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 import deadheat as dh
-from random_cases import BATCHES
+from oracle.random_cases import BATCHES
 
 BATCH = BATCHES["graded"]
 MEASURES = ["nDCG@3", "AP", "RR(rel=2)", "ERR", "bpref", "Judged@3", "RBPResidual", "FRP", "Q@5", "P@2", "AR@2"]
