@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.data.tables import Qrels
-from support.command import call
+from deadheat.data.tables import Qrels, Run
+from support.command import QRELS, call
 
 BEIR = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"
 AS_QRELS = "q1 0 d1 1\nq1 0 d2 0\n"
@@ -17,14 +17,12 @@ AS_RUN = "q1 Q0 d1 1 1.0 deadheat\nq1 Q0 d2 2 0.0 deadheat\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "qrels").mkdir()
+def folder(folder: Path) -> Path:
+    (folder / "qrels").mkdir()
     for name in ("qrels/test.tsv", "test.tsv", "dense.run.tsv"):
-        (tmp_path / name).write_text(BEIR)
-    (tmp_path / "own.csv").write_text("query_id,doc_id,score\nq1,d1,1\nq1,d2,0\n")
-    (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 1 t\n")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (folder / name).write_text(BEIR)
+    (folder / "own.csv").write_text("query_id,doc_id,score\nq1,d1,1\nq1,d2,0\n")
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -145,3 +143,40 @@ def test_deep_json_lines_are_bad_data(folder: Path) -> None:
     (folder / "deep.jsonl").write_text("[" * 10**5 + "]" * 10**5 + "\n")
     result = call("convert", "deep.jsonl", "x.csv")
     assert (result.exit_code, (folder / "x.csv").exists()) == (3, False)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.jsonl", "out.parquet", "out.run.gz", "out.jsonl.zst"])
+def test_convert_there_and_back(name: str) -> None:
+    assert call("convert", "bm25.run", name).exit_code == 0
+    assert call("convert", name, "back.run", "--tag", "mine").exit_code == 0
+    assert Run("back.run").to_dict() == Run("bm25.run").to_dict()
+
+
+def test_convert_tells_qrels_from_runs(folder: Path) -> None:
+    (folder / "judgments").write_text(QRELS)
+    result = call("convert", "judgments", "out.parquet")
+    assert "5 rows of qrels as parquet" in result.stderr
+    assert call("convert", "out.parquet", "again.jsonl").exit_code == 0
+    assert Qrels("again.jsonl").to_dict() == Qrels("judgments").to_dict()
+
+
+def test_convert_of_json_needs_to_know(folder: Path) -> None:
+    (folder / "labels.json").write_text('{"q1": {"a": 1}}')
+    assert call("convert", "labels.json", "out.txt").exit_code == 2
+    assert call("convert", "labels.json", "out.txt", "--kind", "qrels").exit_code == 0
+    assert (folder / "out.txt").read_text() == "q1 0 a 1\n"
+
+
+def test_convert_replaces_only_on_demand(folder: Path) -> None:
+    (folder / "out.csv").write_text("old")
+    assert call("convert", "bm25.run", "out.csv").exit_code == 2
+    assert (folder / "out.csv").read_text() == "old"
+    assert call("convert", "bm25.run", "out.csv", "--force").exit_code == 0
+    assert (folder / "out.csv").read_text() != "old"
+
+
+def test_convert_of_neither_names_the_line(folder: Path) -> None:
+    (folder / "bad.run").write_text("q1 Q0 a 1 0.5 t\nq1 Q0 b 0.5 t\n")
+    result = call("convert", "bad.run", "out.csv")
+    assert result.exit_code == 3
+    assert "bad.run:2: " in result.stderr

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import deadheat
-from support.paths import ROOT
+from support.paths import ROOT, TESTS
 
 PACKAGE = Path(deadheat.__file__).parent
 
@@ -184,3 +184,32 @@ def test_a_rule_that_is_silenced_on_a_line_has_its_reason_there() -> None:
         if re.search(r"# no[q]a(?!: [A-Z0-9, ]+ - \w)", line)
     ]
     assert bare == []
+
+
+TEST_FILES = sorted(TESTS.rglob("test_*.py"))
+WITHOUT_A_ROOM = {"fuzz", "oracle", "support", "whole"}  # every other folder of tests is one of src/deadheat too
+
+
+def test_no_file_imports_tests() -> None:
+    """What several need is in tests/support or tests/oracle; pytest finds fixtures in conftest.py."""
+    imported = [
+        f"{path.relative_to(ROOT)}:{node.lineno} imports {name}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in names_of(node)
+        if any(part.startswith("test_") or part == "conftest" for part in name.split("."))
+    ]
+    assert imported == []
+
+
+def names_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+    return [base + alias.name for alias in node.names]
+
+
+def test_tests_are_in_the_rooms_of_what_they_test() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TEST_FILES}
+    rooms = {folder for folder in folders if not (folder.parts and folder.parts[0] in WITHOUT_A_ROOM)}
+    assert Path() not in rooms, "a file of tests is in no folder"
+    assert [str(room) for room in sorted(rooms) if not (PACKAGE / room / "__init__.py").is_file()] == []
