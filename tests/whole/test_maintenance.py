@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from support.paths import ROOT
 
 
 def project() -> dict[str, object]:
