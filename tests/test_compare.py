@@ -16,7 +16,7 @@ from shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 from signed_ranks import signed_rank
 
 if TYPE_CHECKING:
-    from deadheat.comparison.comparison import Pair
+    from deadheat.comparison.pairs import Pair
 
 scipy_stats: Any = scipy.stats  # its stubs want literals
 MEASURES = ["nDCG@10", "AP", "RR", "P@3"]

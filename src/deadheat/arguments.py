@@ -11,6 +11,7 @@ import numpy as np
 from deadheat.errors import ParameterError
 
 Rng: TypeAlias = "np.random.Generator | int | None"
+INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more
 FEWEST_RESAMPLES = 99  # the least p value is 0.01, and two resampled means lie beyond either end of a 95% interval
 
 

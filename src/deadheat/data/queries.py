@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-import narwhals as nw
 import polars as pl
 
 from deadheat.data.tables import label_of, path_of
@@ -18,7 +17,6 @@ from deadheat.errors import (
     SourceTypeError,
     did_you_mean,
 )
-from deadheat.io.frames import as_narwhals, collect
 from deadheat.io.guarding import guarded
 from deadheat.io.labels import Labels, as_text, labels_of_mapping, read_labels
 from deadheat.io.mappings import check_ids
@@ -26,6 +24,8 @@ from deadheat.io.values import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import narwhals as nw
 
     from deadheat.data.tables import Source
 
@@ -183,6 +183,10 @@ def _labels_of(source: Source, where: str) -> Labels:
                 raise SourceTypeError(msg)
         check_ids(list(source), where)
         return labels_of_mapping(source)
+    import narwhals as nw  # files do not wait for it
+
+    from deadheat.io.frames import as_narwhals, collect
+
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):
         return Labels(collect(frame))
