@@ -185,6 +185,8 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
     baseline_path = _first(options["baseline"], settings and settings.baseline)
     queries_path = _first(options["queries"] and input_path(options["queries"]), settings and settings.queries)
     intervals = _check_usage(options, settings, thresholds, baseline_path, queries_path)
+    if settings is not None:
+        check_output(options["output"], [str(settings.path)])
     check_inputs([*given, *(str(path) for path in (options["config"], baseline_path, queries_path) if path)])
     baseline = load_evaluation(baseline_path) if baseline_path else None
     if len(given) == 1:

@@ -76,6 +76,9 @@ def write(
     chosen = chosen_format(path, format)
     if not tag or any(char.isspace() for char in tag):
         raise ParameterError(f"tag must be one word without blanks, got {tag!r}")
+    if chosen == "parquet" and path.suffix.lower() in _COMPRESSIONS:
+        msg = f"Parquet is compressed inside: name the file {path.with_suffix('').name!r}, without {path.suffix}"
+        raise ParameterError(msg)
     rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, chosen)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
@@ -217,7 +220,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises
     ------
     DataError
-        If the folder does not exist.
+        If the folder does not exist, or the file is read-only.
     """
     path = Path(path)
     if _is_stream(path):
@@ -228,6 +231,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 shutil.copyfileobj(held, stream)
         return
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.stat().st_mode & 0o222:
+        raise DataError("is read-only, and is not replaced: choose another name, or make it writable", path=path)
     if not target.parent.is_dir():
         raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
     ending = f".deadheat-{secrets.token_hex(4)}.tmp"
