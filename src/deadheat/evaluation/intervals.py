@@ -63,7 +63,7 @@ class Estimation:
         level = arguments.level("confidence_level", self.confidence_level)
         object.__setattr__(self, "confidence_level", level)
         object.__setattr__(self, "n_resamples", arguments.resamples(self.n_resamples))
-        arguments.generator(self.rng)
+        arguments.check_rng(self.rng)
 
     def with_clusters(self, cluster: Cluster) -> IntervalOptions:
         """Return the options of intervals that are found so, of these clusters."""
