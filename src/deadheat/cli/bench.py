@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from deadheat.benchmark.cases import Cases
-    from deadheat.benchmark.result import BenchResult
+    from deadheat.benchmark.report import BenchResult
 
 FORMATS = ("table", "json", "csv", "markdown")
 EXAMPLES = examples(

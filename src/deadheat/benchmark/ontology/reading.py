@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from deadheat.benchmark.ontology.similarity import Ontology
+from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.benchmark.ontology.terms import SCOPES, Synonym, first_few
 from deadheat.errors import DeadheatWarning, FileFormatError, MissingDependencyError
 from deadheat.io.source import blocks, read_all, readable
