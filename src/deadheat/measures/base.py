@@ -246,7 +246,6 @@ def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Pl
         above=np.zeros_like(query),
         tied=n_retrieved[query],
         before=None,
-        _cache={},
     )
 
 
