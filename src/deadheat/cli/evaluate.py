@@ -135,7 +135,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
         fact = _save(evaluations, targets, intervals, is_by_strata=bool(grouping and grouping.strata))
         report = replace(report, facts=(*report.facts, fact))
     if form == "markdown" and options["ci"]:
-        from deadheat.report.sections import in_sections
+        from deadheat.report.as_markdown import in_sections
 
         report = in_sections(report)
     print_report(report, form=form, output=options["output"], digits=options["digits"])
