@@ -15,7 +15,7 @@ from deadheat.data import Qrels, Run
 from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
 from deadheat.io.guarding import guarded
 from deadheat.placement import sort_rows
-from deadheat.precision import round_scores
+from deadheat.precision import round_aloud, round_scores
 from deadheat.sources import check_ids
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def rounded(run: Run, precision: ScorePrecision) -> Run:
     if precision is None:
         return run
     frame = run.to_polars()
-    scores = round_scores(frame["score"].to_numpy(), precision)
+    scores = round_aloud(frame["score"].to_numpy(), precision)
     return Run(frame.with_columns(score=pl.Series(scores)), name=run.name)
 
 
@@ -183,7 +183,7 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
     doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
     relevance = qrels.all_numbers(query_ids)
     above, tied, ends_in_tie = count(
-        round_scores(scores, precision),
+        round_aloud(scores, precision),
         np.append(0, np.cumsum(n_retrieved)),
         code[is_found],
         round_scores(own[is_found], precision),
