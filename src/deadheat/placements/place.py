@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.data.blocks import find_judged
-from deadheat.data.precision import round_scores
+from deadheat.data.precision import round_aloud, round_scores
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
 from deadheat.io.guarding import guarded
@@ -90,7 +90,7 @@ def rounded(run: Run, precision: ScorePrecision) -> Run:
     if precision is None:
         return run
     frame = run.to_polars()
-    scores = round_scores(frame["score"].to_numpy(), precision)
+    scores = round_aloud(frame["score"].to_numpy(), precision)
     return Run(frame.with_columns(score=pl.Series(scores)), name=run.name)
 
 
@@ -184,7 +184,7 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
     doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
     relevance = qrels.all_numbers(query_ids)
     above, tied, ends_in_tie = count(
-        round_scores(scores, precision),
+        round_aloud(scores, precision),
         np.append(0, np.cumsum(n_retrieved)),
         code[is_found],
         round_scores(own[is_found], precision),
