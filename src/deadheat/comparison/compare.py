@@ -16,7 +16,7 @@ from deadheat.evaluation.evaluation import Conventions, check_alike
 from deadheat.evaluation.saved import opened
 from deadheat.io.values import counted
 from deadheat.placements import policies
-from deadheat.placements.place import rounded
+from deadheat.placements.place import engine_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,8 +160,10 @@ def compare_under(
         if check_duplicates:
             run.check_duplicates()
         rng = generator(design.rng, number)  # of each run, its own draws
-        evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng)
-        by_doc_id[name] = _by_doc_id(evaluations[name], qrels, rounded(run, conventions.score_precision))
+        engine = engine_of(qrels, run, conventions.score_precision)
+        one = evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
+        ranked = policies.by_rule(one.placements, engine, "doc_id")
+        by_doc_id[name] = [measure.mean(ranked) for measure in measures]
     _check_shared(evaluations, design)
     return assemble(evaluations, design, cluster, queries, by_doc_id)
 
@@ -248,13 +250,6 @@ def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
             msg = f"two runs are named {name!r}: give a dict of name to run"
             raise ParameterError(msg)
     return dict(named)
-
-
-def _by_doc_id(evaluation: Evaluation, qrels: Qrels, run: Run) -> list[FloatArray]:
-    """Give the scores under trec_eval's rule, for each measure of shape (n_queries,)."""
-    placements = evaluation.placements
-    ranked = policies.by_rule(placements, qrels, run, "doc_id")
-    return [measure.mean(ranked) for measure in evaluation.measures]
 
 
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
