@@ -11,6 +11,7 @@ import numpy as np
 from deadheat.errors import ParameterError
 
 Rng: TypeAlias = "np.random.Generator | int | None"
+INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more
 FEWEST_RESAMPLES = 99  # the least p value is 0.01, and two resampled means lie beyond either end of a 95% interval
 
 
@@ -24,13 +25,18 @@ def generator(rng: Rng, *keys: int) -> np.random.Generator:
     *keys : int
         What tells apart generators that share a seed.
     """
-    if rng is None or isinstance(rng, np.random.Generator):
-        return np.random.default_rng(rng)
+    check_rng(rng)
     number = whole(rng)
-    if number is None or number < 0:
+    return np.random.default_rng(rng if number is None else [number, *keys])
+
+
+def check_rng(rng: Rng) -> None:
+    """Raise `ParameterError` for what makes no generator; a seed does not load NumPy's generators."""
+    number = whole(rng)
+    is_allowed = rng is None or isinstance(rng, np.random.Generator) if number is None else number >= 0
+    if not is_allowed:
         msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
         raise ParameterError(msg)
-    return np.random.default_rng([number, *keys])
 
 
 def whole(given: object) -> int | None:

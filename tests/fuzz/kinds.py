@@ -171,7 +171,12 @@ class Tsv(Table):
         known = {name.encode() for names in (strict.QUERY, strict.DOC, strict.SCORE) for name in names}
         known |= {b"relevance", b"label", b"rel", b"relevance_label"}
         is_trec = first.count(b"\t") in {3, 5} and not known & fields
-        return strict.trec(data) if is_trec else super().strictly(data)
+        try:
+            return strict.trec(data) if is_trec else super().strictly(data)
+        except strict.Refused as refused:  # a carriage return that ends no line is looked for first
+            lines = enumerate(data.split(b"\n"), 1)
+            refused.lines |= {n for n, line in lines if refused.lines and b"\r" in line.removesuffix(b"\r")}
+            raise
 
 
 class JsonLines(Ranking):
@@ -234,7 +239,10 @@ class Parquet(Ranking):
             rows = [tuple(row.values()) for row in table.to_pylist()]
         except Exception:  # noqa: BLE001 - whatever PyArrow raises
             return None
-        return [(str(query), str(doc), repr(float(score) + 0.0)) for query, doc, score in rows]
+        if any(None in row for row in rows):
+            raise strict.Refused("a null")
+        texts = ((*(_decoded(one) for one in (query, doc)), score) for query, doc, score in rows)
+        return [(query, doc, repr(float(score) + 0.0)) for query, doc, score in texts]
 
     def strictly(self, data: bytes) -> list[Row]:
         raise NotImplementedError
@@ -345,6 +353,11 @@ def unpacked(data: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise strict.Refused(f"damaged: {error}") from error
     return data
+
+
+def _decoded(given: object) -> str:
+    """Return an id; a column that is not marked as text has the bytes of one."""
+    return given.decode() if isinstance(given, bytes) else str(given)
 
 
 def _check_flags(data: bytes) -> None:

@@ -179,6 +179,8 @@ def nested(data: bytes) -> list[Row]:
             json.loads(data.decode("utf-8", "replace"), strict=False)
         except json.JSONDecodeError as error:
             refused.lines |= {error.lineno}
+        except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
+            refused.lines.clear()
         raise
     queries: Any = _loads(text, None)
     if not isinstance(queries, _Object):

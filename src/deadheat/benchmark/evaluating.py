@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.benchmark import invariants
 from deadheat.data.tables import Run
 from deadheat.errors import DeadheatWarning
-from deadheat.evaluation.evaluate import evaluate
+from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Conventions, Evaluation
-from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.spread import PlacedSpread
+from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import MaxRel
 from deadheat.placements.placements import sort_rows
 
@@ -56,9 +54,7 @@ def evaluate_part(
         if not found.is_empty():
             judged, notes = _judged(ontology, qrels, Run(found, name=name), kind)
         found_by.append(_evaluate(judged, found, graded, name))
-    evaluation = found_by[0] if not graded else _merged(found_by, measures, qrels)
-    invariants.check(evaluation)
-    return evaluation, notes
+    return (found_by[0] if not graded else _merged(found_by, measures, qrels)), notes
 
 
 def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrels, list[str]]:
@@ -73,10 +69,7 @@ def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrel
 def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], name: str) -> Evaluation:
     if found.is_empty():
         return _of_nothing(qrels, measures, name)
-    with warnings.catch_warnings():
-        # that the ids are of the same collection was checked before: here it means that nothing good was found
-        warnings.filterwarnings("ignore", "no retrieved document is judged", DeadheatWarning)
-        return evaluate(qrels, Run(found, name=name), measures, missing="empty", check_duplicates=False)
+    return evaluate_under(Conventions(), qrels, Run(found, name=name), measures)
 
 
 def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:

@@ -8,6 +8,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from deadheat.benchmark.retrievers import identity
+from deadheat.evaluation.intervals import told_cluster
 from deadheat.report.numbers import plain
 
 if TYPE_CHECKING:
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from deadheat.benchmark.collection import Collection
-    from deadheat.benchmark.result import BenchResult
+    from deadheat.benchmark.result import Results
     from deadheat.benchmark.retrievers import Retriever
 
 KIND, FORMAT = "deadheat bench", 1
 PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transformers", "torch")
 
 
-def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
+def summarise(result: Results, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
     """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
     settings = result.settings
     return {
@@ -53,7 +54,7 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
         "ontology": settings.ontology,
         "similarity": settings.kind if settings.ontology else None,
         "design": dict(vars(settings.design)),
-        "cluster": settings.cluster if settings.cluster is None or isinstance(settings.cluster, str) else "given",
+        "cluster": told_cluster(settings.cluster),
         "notes": list(result.notes),
         "results": _rows(result.to_polars()),
         "comparisons": [

@@ -10,10 +10,7 @@ from deadheat.cli.options import complete_from, decompressed_option, examples, u
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.validate import input_format_option, language_option, pattern_option
 
-PARTS = (
-    "document",
-    "rows",
-)
+PARTS = ("document", "rows")
 EXAMPLES = examples(
     "deadheat cases cases.json",
     "deadheat cases german/*.json english/*.json --by language",

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from deadheat.report.model import Report
 
 MAX_DIGITS = 15
+ASCII = str.maketrans(  # for the symbols of formulas and drawings
+    {"∑": "sum", "∏": "prod", "≤": "<=", "∈": "in", "·": "*", "β": "beta", "…": "~"}
+    | dict(zip("─├┤●┊┼", "-||o:+", strict=True))
+)
 
 
 class FormatChoice(click.Choice[str]):
@@ -35,14 +39,14 @@ class FormatChoice(click.Choice[str]):
         super().__init__(())
 
     @property
-    def choices(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride] - read late
+    def choices(self) -> tuple[str, ...]:
         """The names, in the order in which they are useful."""
         from deadheat.report.formats import formats_of
 
         return tuple(formats_of(self.parts))
 
     @choices.setter
-    def choices(self, _: object) -> None: ...
+    def choices(self, _: object) -> None: ...  # pyright: ignore[reportIncompatibleVariableOverride] - looked up late
 
 
 def format_option(*parts: str) -> Callable[[Any], Any]:
@@ -191,7 +195,5 @@ def _printable(text: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        from deadheat.report.formula import ascii_only
-
-        return ascii_only(text).encode(encoding, "backslashreplace").decode(encoding)
+        return text.translate(ASCII).encode(encoding, "backslashreplace").decode(encoding)
     return text

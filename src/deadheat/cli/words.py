@@ -39,7 +39,8 @@ STREAM = re.compile(rf"^({STDIN}|{DESCRIPTOR.pattern}):")
 def options_of(command: click.Command) -> dict[str, str]:
     """Return the long options of a command by what the library calls them."""
     names = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
-    return {name.removeprefix("--").replace("-", "_"): name for name in names}
+    found = {name.removeprefix("--").replace("-", "_"): name for name in names}
+    return found | ({"method": "--ci-method"} if "ci_method" in found else {})
 
 
 def in_phrases(message: str, options: Mapping[str, str]) -> str:

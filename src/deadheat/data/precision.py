@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from deadheat.arguments import whole
-from deadheat.errors import ParameterError, as_given, did_you_mean
+from deadheat.errors import DeadheatWarning, ParameterError, as_given, did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,8 +67,20 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
         return _to_decimals(scores, precision) + 0.0
     with np.errstate(over="ignore"):
         if precision == "bfloat16":
-            return _to_bfloat16(scores.astype(np.float32)).astype(np.float64) + 0.0
-        return scores.astype(precision).astype(np.float64) + 0.0
+            stored = _to_bfloat16(scores.astype(np.float32)).astype(np.float64) + 0.0
+        else:
+            stored = scores.astype(precision).astype(np.float64) + 0.0
+    return stored
+
+
+def round_aloud(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
+    """Return the scores rounded, with a warning if the precision makes some infinite: they tie."""
+    stored = round_scores(scores, precision)
+    if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
+        example = scores[beyond].ravel()[0]
+        msg = f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores"
+        warnings.warn(msg, DeadheatWarning, stacklevel=2)
+    return stored
 
 
 def _to_bfloat16(scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-import narwhals as nw
 import polars as pl
 
 from deadheat.data.tables import label_of, path_of
@@ -19,7 +18,6 @@ from deadheat.errors import (
     SourceTypeError,
     did_you_mean,
 )
-from deadheat.io.frames import as_narwhals, collect
 from deadheat.io.guarding import guarded
 from deadheat.io.mappings import check_ids
 from deadheat.io.records import CASES_KEYS, Records, Wanted, as_text, read_records, records_of_mapping
@@ -27,6 +25,8 @@ from deadheat.io.values import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import narwhals as nw
 
     from deadheat.data.tables import Source
 
@@ -198,6 +198,10 @@ def _records_of(source: Source, where: str) -> Records:
                 raise SourceTypeError(msg)
         check_ids(list(source), where)
         return records_of_mapping(source, WANTED.id)
+    import narwhals as nw  # files do not wait for it
+
+    from deadheat.io.frames import as_narwhals, collect
+
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):
         return Records(collect(frame))

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import as_given
-from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.spread import StoredSpread
+from deadheat.evaluation.scores import Scores, StoredSpread
 from deadheat.io.forking import check_threads
 from deadheat.placements.placements import Placements
 

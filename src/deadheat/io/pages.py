@@ -21,7 +21,7 @@ _DEEPEST = 16  # structures and lists inside each other: the format needs 8
 # numbers of fields in parquet.thrift
 _FILE_ROWS, _FILE_GROUPS = 3, 4
 _GROUP_CHUNKS, _GROUP_ROWS = 1, 3
-_CHUNK_FILE, _CHUNK_META = 1, 3
+_CHUNK_FILE, _CHUNK_META, _CHUNK_INDICES = 1, 3, ((4, 5), (6, 7))
 _META_VALUES, _META_COMPRESSED, _META_DATA, _META_DICTIONARY = 5, 7, 9, 11
 _PAGE_UNPACKED, _PAGE_PACKED, _PAGE_DATA, _PAGE_DICTIONARY, _PAGE_DATA_V2 = 2, 3, 5, 7, 8
 _COUNT_VALUES = 1
@@ -109,6 +109,8 @@ def _check(data: mmap.mmap, path: Path) -> None:
     where = "its footer"
     try:
         groups = _groups(data, start, end)
+        where = "the file, of which the footer does not know all bytes,"
+        _check_known(data, groups, start)
         for chunk in (chunk for group in groups for chunk in group.get(_GROUP_CHUNKS) or ()):
             # a column in another file is for Polars to refuse
             if _CHUNK_FILE not in chunk:
@@ -130,11 +132,26 @@ def _groups(data: mmap.mmap, start: int, end: int) -> list[dict[int, Any]]:
     return groups
 
 
+def _check_known(data: mmap.mmap, groups: list[dict[int, Any]], end: int) -> None:
+    """Refuse files that were joined: the places that the last footer gives are those of its own file."""
+    ends = [0]
+    for chunk in (chunk for group in groups for chunk in group.get(_GROUP_CHUNKS) or ()):
+        if chunk.get(_CHUNK_META) is not None:
+            ends.append(_start(chunk[_CHUNK_META]) + _size(chunk[_CHUNK_META], _META_COMPRESSED))
+        ends += [chunk[at] + chunk[length] for at, length in _CHUNK_INDICES if chunk.get(at) and chunk.get(length)]
+    if max(ends) < end and data.find(_MAGIC * 2) >= 0:
+        raise _Damaged
+
+
+def _start(meta: dict[int, Any]) -> int:
+    """Return where the pages of a column begin; its dictionary is the first, if it has one (some write 0 for none)."""
+    at = _size(meta, _META_DATA)
+    return min(at, _size(meta, _META_DICTIONARY)) if meta.get(_META_DICTIONARY) else at
+
+
 def _check_chunk(data: mmap.mmap, meta: dict[int, Any], end: int) -> None:
     """Go from page to page of one column of one row group, until all its values are seen."""
-    left, at = _size(meta, _META_VALUES), _size(meta, _META_DATA)
-    if meta.get(_META_DICTIONARY):  # some write 0 where there is none
-        at = min(at, _size(meta, _META_DICTIONARY))
+    left, at = _size(meta, _META_VALUES), _start(meta)
     end = min(end, at + _size(meta, _META_COMPRESSED))
     while left > 0:
         thrift = _Thrift(data, at, end)

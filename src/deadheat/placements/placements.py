@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from deadheat.arrays import run_starts
+from deadheat.errors import NoCommonQueryError
 from deadheat.io.values import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
     from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+    from deadheat.data.tables import Qrels, Run
 
 
 T = TypeVar("T")
@@ -86,7 +89,7 @@ class Placements:
     unjudged_queries: tuple[str, ...] = ()
     before: Placements | None = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
-    _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # of its own in every copy
 
     def __repr__(self) -> str:
         queries, documents = counted(self.n_queries, "query", "queries"), counted(len(self.query), "judged document")
@@ -148,8 +151,7 @@ class Placements:
             above=above[order],
             tied=tied[order],
             # without the cache, which may hold the new ones: placements that hold each other are not freed at once
-            before=self.before or replace(self, _cache={}),
-            _cache={},
+            before=self.before or replace(self),
         )
 
     def select(self, keep: BoolArray) -> Placements:
@@ -174,7 +176,6 @@ class Placements:
             judged_relevance=self.judged_relevance[judged],
             before=self.before and self.before.select(keep),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[keep],
-            _cache={},
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -222,3 +223,58 @@ def sort_rows(
         unjudged_queries,
         ends_in_tie=ends_in_tie,
     )
+
+
+def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
+    """Build placements from what an engine counted.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+    counts : polars.DataFrame
+        query_id, n_retrieved and, where it is known, ends_in_tie of every query of the run.
+    rows : polars.DataFrame
+        query_id, doc_id, relevance, above and tied of every judged document that was retrieved.
+    """
+    import polars as pl
+
+    judgments = qrels.to_polars()
+    queries = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code")
+    queries = queries.with_columns(pl.col("code").cast(pl.Int64))
+    queries = queries.join(counts, on="query_id", how="left", maintain_order="left")
+    unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
+    if not queries["n_retrieved"].count():
+        raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
+    codes = queries.select("query_id", "code")
+    # other engines are not asked for it: it would be another pass over all rows
+    ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
+    rows, judgments = rows.join(codes, on="query_id"), judgments.join(codes, on="query_id")
+    return sort_rows(
+        np.array(queries["query_id"].to_list(), dtype=object),
+        queries["n_retrieved"].fill_null(0).cast(pl.Int64).to_numpy(),
+        judged_query=judgments["code"].to_numpy(),
+        judged_relevance=judgments["relevance"].to_numpy(),
+        rows=(
+            rows["code"].to_numpy(),
+            np.array(rows["doc_id"].to_list(), dtype=object),
+            rows["relevance"].to_numpy(),
+            rows["above"].cast(pl.Int64).to_numpy(),
+            rows["tied"].cast(pl.Int64).to_numpy(),
+        ),
+        unjudged_queries=tuple(unjudged),
+        ends_in_tie=ends_in_tie,
+    )
+
+
+def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:
+    """Return the error that shows ids of both sides."""
+
+    def three(ids: Sequence[str]) -> str:
+        rest = len(ids) - 3
+        return ", ".join(map(repr, islice(ids, 3))) + (f" and {rest:,} more" if rest > 0 else "")
+
+    message = (
+        f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
+        " Are they of the same collection, and are the ids written alike?"
+    )
+    return NoCommonQueryError(message)

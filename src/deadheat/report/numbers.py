@@ -12,7 +12,7 @@ from deadheat.report.model import Bar, Marked, PValue, Share, Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from deadheat.comparison.comparison import Pair
+    from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.intervals import Interval
     from deadheat.report.model import Cell
 

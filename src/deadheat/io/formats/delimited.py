@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import EmptyDataError, NullIdError
+from deadheat.errors import DeadheatWarning, EmptyDataError, NullIdError
 from deadheat.io.formats.base import Format, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
@@ -117,6 +118,9 @@ def read_table(path: Path, kind: Kind, *, separator: str) -> pl.DataFrame:
         frame = _read_rows(table, table.places)
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
+    if kind == "qrels" and table.header[table.places[2]] == "score" and (frame["relevance"] % 1 != 0).any():
+        msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
+        warnings.warn(msg, DeadheatWarning, stacklevel=2)
     return frame
 
 

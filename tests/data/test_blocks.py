@@ -1,0 +1,106 @@
+"""Rows that stand query by query take a plan of their own; it gives what the relational plans give."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.data import blocks as contiguous
+from deadheat.errors import DuplicateError
+
+
+def random_run(rng: np.random.Generator, *, levels: int, descending: bool) -> pl.DataFrame:
+    """Return the rows of 30 queries of different lengths, query by query."""
+    frames = []
+    for query in range(30):
+        size = int(rng.integers(1, 60))
+        scores = rng.integers(0, levels, size).astype(float)
+        scores = np.sort(scores)[::-1] if descending else scores
+        docs = [f"d{doc}" for doc in rng.permutation(90)[:size]]
+        frames.append(pl.DataFrame({"query_id": [f"q{query}"] * size, "doc_id": docs, "score": scores}))
+    rng.shuffle(frames)
+    return pl.concat(frames)
+
+
+def random_qrels(rng: np.random.Generator) -> pl.DataFrame:
+    pairs = {(f"q{rng.integers(33)}", f"d{rng.integers(95)}") for _ in range(400)}
+    rows = [(query, doc, float(rng.integers(-1, 4))) for query, doc in sorted(pairs)]
+    return pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance"], orient="row")
+
+
+@pytest.mark.parametrize("descending", [True, False])
+@pytest.mark.parametrize("levels", [1, 3, 10, 1_000_000])
+def test_equals_the_relational_plans(levels: int, *, descending: bool) -> None:
+    rng = np.random.default_rng(levels)
+    for _ in range(5):
+        run, qrels = random_run(rng, levels=levels, descending=descending), random_qrels(rng)
+        assert dh.Run(run).rows.blocks is not None
+        own = dh.place(qrels, run)
+        for plan in ("count", "window"):
+            other = dh.place(qrels, run, plan=plan)
+            assert own.to_polars().equals(other.to_polars())
+            assert own.n_retrieved.tolist() == other.n_retrieved.tolist()
+            assert own.unjudged_queries == other.unjudged_queries
+
+
+def test_scores_may_be_infinite_and_zero_has_no_sign() -> None:
+    run = pl.DataFrame(
+        {"query_id": ["q"] * 5, "doc_id": list("abcde"), "score": [float("inf"), 0.0, -0.0, 0.0, float("-inf")]}
+    )
+    qrels = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "c", "e"], "relevance": [1, 1, 1]})
+    rows = dh.place(qrels, run).to_polars()
+    assert rows.select("doc_id", "above", "tied").rows() == [("a", 0, 1), ("c", 1, 3), ("e", 4, 1)]
+
+
+def test_interleaved_queries_take_the_relational_plans() -> None:
+    rng = np.random.default_rng(1)
+    run, qrels = random_run(rng, levels=3, descending=True), random_qrels(rng)
+    shuffled = run.sample(fraction=1, shuffle=True, seed=0)
+    assert dh.Run(shuffled).rows.blocks is None
+    assert dh.place(qrels, shuffled).to_polars().equals(dh.place(qrels, run).to_polars())
+
+
+def test_a_repeated_document_is_found() -> None:
+    run = pl.DataFrame(
+        {"query_id": ["a", "b", "b", "b"], "doc_id": ["x", "x", "y", "x"], "score": [1.0, 3.0, 2.0, 1.0]}
+    )
+    blocks = dh.Run(run).rows.blocks
+    assert blocks is not None
+    assert contiguous.may_repeat(blocks)
+    with pytest.raises(DuplicateError, match="'x' is retrieved 2 times for query 'b'"):
+        dh.place({"b": {"x": 1}}, run)
+
+
+def test_the_same_document_of_two_queries_is_no_repetition() -> None:
+    run = pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["x", "x"], "score": [1.0, 1.0]})
+    blocks = dh.Run(run).rows.blocks
+    assert blocks is not None
+    assert not contiguous.may_repeat(blocks)
+
+
+def test_one_document_in_every_query_costs_no_look_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    # the last row of a block has the hash of the next one's first: that is no repetition within a query
+    run = pl.DataFrame({"query_id": [str(n) for n in range(50)], "doc_id": ["x"] * 50, "score": [1.0] * 50})
+    blocks = dh.Run(run).rows.blocks
+    assert blocks is not None
+    looks = []
+    monkeypatch.setattr(pl.Series, "is_duplicated", lambda _: looks.append("series"))
+    monkeypatch.setattr(pl.DataFrame, "is_duplicated", lambda _: looks.append("frame"))
+    assert not contiguous.may_repeat(blocks)
+    assert not looks
+
+
+def test_equal_hashes_of_different_documents_are_no_repetition() -> None:
+    run = pl.DataFrame(
+        {"query_id": ["a", "a", "b", "b"], "doc_id": ["x", "y", "x", "x"], "score": [1.0, 2.0, 3.0, 4.0]}
+    )
+    blocks = contiguous.blocks_of(run.head(2))
+    assert blocks is not None
+    vars(blocks)["hashes"] = np.zeros(2, np.uint32)
+    assert not contiguous.may_repeat(blocks)
+    both = contiguous.blocks_of(run)
+    assert both is not None
+    vars(both)["hashes"] = np.zeros(4, np.uint32)
+    assert contiguous.may_repeat(both)

@@ -1,0 +1,138 @@
+"""Notation that cannot be read, and parameters beyond their bounds: what is told, and never a raw error."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import MeasureError
+from deadheat.measures.parameters import Number
+from deadheat.report.of_measures import report_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOG = "'log(b)' (b > 1)"
+ZIPF = "'zipf(s, p)' (s >= 0, p > -1)"
+EXP = "'exp(p)' (0 < p <= 1)"
+MAPPING = "a mapping of relevance to gain (>= 0), such as {1: 1, 2: 3}"
+
+
+@pytest.mark.parametrize(
+    "notation",
+    [
+        pytest.param("-" * 5000 + "1", id="signs"),
+        pytest.param("P@" + "-" * 5000 + "1", id="signs of a cutoff"),
+        pytest.param("P(rel=" + "-" * 900 + "1)", id="signs of a parameter"),
+        pytest.param("(" * 5000, id="open brackets"),
+        pytest.param("P(rel=" + "[" * 150 + "]" * 150 + ")", id="brackets"),
+        pytest.param("P_" + "9" * 5000, id="digits of trec_eval"),
+        pytest.param("P@" + "9" * 5000, id="digits"),
+        pytest.param("P(rel=" + "9" * 4000 + ")", id="more than a float"),
+        "nDCG(gain={[1]:2})",
+        "nDCG(gain={})",
+        "nDCG(gain={1: 'x'})",
+        "P(rel={1, [2]})",
+        "P(rel=1+2j)",
+        "P\0",
+        "P_²",
+        "P_0",
+        dh.Measure,
+        pytest.param(10**5000, id="no notation"),
+    ],
+)
+def test_notation_that_cannot_be_read(notation: Any) -> None:  # noqa: ANN401 - whatever a user may give
+    with pytest.raises(MeasureError) as raised:
+        dh.parse_measure(notation)
+    assert len(str(raised.value)) < 700
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: dh.P(rel=10**5000),
+        lambda: dh.P @ 10**5000,
+        lambda: dh.bpref @ 10**5000,
+        lambda: (dh.P @ 5) @ 10**5000,
+        lambda: cast("Any", dh.P)(10**5000),
+        lambda: cast("Any", dh.P)(k=10**5000),
+        lambda: dh.nDCG(gain={1: 10**5000}),
+    ],
+)
+def test_numbers_that_python_does_not_print(call: Callable[[], object]) -> None:
+    with pytest.raises(MeasureError, match="a number of thousands of digits"):
+        call()
+
+
+def test_names_of_trec_eval_are_read() -> None:
+    assert dh.parse_measure("P_05") == dh.parse_measure("P_5") == dh.P @ 5
+    assert dh.parse_measure("ndcg_cut_10") == dh.nDCG @ 10
+
+
+def page(name: str) -> dict[str, Any]:
+    """Return what the page of a measure says."""
+    return {fact.key: fact.value for fact in report_measure(dh.measures()[name]).facts}
+
+
+def allowed_of(measure: type[dh.Measure]) -> dict[str, str]:
+    """Return what each parameter may be, as the page of the measure says."""
+    return {field.name: field.metadata["check"].allowed for field in dataclasses.fields(measure)}
+
+
+@pytest.mark.parametrize(
+    ("notation", "allowed"),
+    [
+        ("nDCG(discount='log(1)')", LOG),
+        ("nDCG(discount='log(0.5)')", LOG),
+        ("DCG(discount='zipf(-1,0)')", ZIPF),
+        ("DCG(discount='zipf(1,-1)')", ZIPF),
+        ("DCG(discount='exp(1.5)')", EXP),
+        ("DCG(gain={0:-1,1:1})", MAPPING),
+        ("nDCG(gain={})", MAPPING),
+        ("ERR(stop='sigmoid(-1,2)')", "'sigmoid(a, b)' (a > 0)"),
+    ],
+)
+def test_messages_and_pages_name_the_bounds(notation: str, allowed: str) -> None:
+    with pytest.raises(MeasureError, match=re.escape(allowed)):
+        dh.parse_measure(notation)
+    name, parameter = re.match(r"(\w+)\((\w+)", notation).groups()  # type: ignore[union-attr]
+    assert allowed in allowed_of(dh.measures()[name])[parameter]
+
+
+@pytest.mark.parametrize("name", ["DCG", "ERR"])
+def test_text_and_parameters_call_the_numbers_alike(name: str) -> None:
+    """Each form with numbers that a parameter allows is one that the text explains."""
+    measure = dh.measures()[name]
+    forms = set(re.findall(r"'(\w+\([^']*\))'", " ".join(allowed_of(measure).values())))
+    assert forms
+    text = " ".join(page(name)["text"])
+    assert {form for form in forms if f'"{form}"' not in text} == set()
+
+
+@pytest.mark.parametrize(
+    ("number", "bounds"),
+    [
+        (Number(low=0, high=1, open_high=True), "0 <= p < 1"),
+        (Number(low=0, high=1, open_low=True), "0 < p <= 1"),
+        (Number(high=2), "p <= 2"),
+        (Number(low=-1), "p >= -1"),
+        (Number(), ""),
+    ],
+)
+def test_bounds_as_they_are_written(number: Number, bounds: str) -> None:
+    assert number.bounds("p") == bounds
+
+
+def test_large_numbers_print_short_and_are_read_back() -> None:
+    assert repr(dh.F(beta=1e200)) == "F(beta=1e+200)"
+    assert dh.parse_measure("F(beta=1e+200)") == dh.F(beta=1e200)
+
+
+@pytest.mark.parametrize("name", sorted(set(dh.measures()) - {"NumQ", "NumRet", "NumRel", "NumRelRet"}))
+def test_every_measure_says_where_it_comes_from(name: str) -> None:
+    """Counts but for themselves."""
+    assert page(name)["references"]
