@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from deadheat.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 Rng: TypeAlias = "np.random.Generator | int | None"
 FEWEST_RESAMPLES = 99  # the least p value is 0.01, and two resampled means lie beyond either end of a 95% interval
@@ -28,8 +31,8 @@ def generator(rng: Rng, *keys: int) -> np.random.Generator:
         return np.random.default_rng(rng)
     number = whole(rng)
     if number is None or number < 0:
-        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
-        raise ParameterError(msg)
+        allowed = "a whole number from 0 on, a numpy.random.Generator or None"
+        raise ParameterError(argument="rng", given=rng, allowed=allowed)
     return np.random.default_rng([number, *keys])
 
 
@@ -50,8 +53,7 @@ def count(name: str, given: int, low: int = 1) -> int:
     """Return a whole number that is `low` or more."""
     number = whole(given)
     if number is None or number < low:
-        msg = f"{name} must be a whole number from {low} on, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed=f"a whole number from {low} on")
     return number
 
 
@@ -63,16 +65,14 @@ def resamples(given: int) -> int:
 def positive(name: str, given: float) -> float:
     """Return a finite number above 0."""
     if not is_number(given) or not 0 < given < math.inf:
-        msg = f"{name} must be a number above 0, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed="a number above 0")
     return float(given)
 
 
 def not_negative(name: str, given: float, example: str) -> float:
     """Return a finite number that is 0 or more."""
     if not is_number(given) or not 0 <= given < math.inf:
-        msg = f"{name} must be a number from 0 on, such as {example}, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed=f"a number from 0 on, such as {example}")
     return float(given)
 
 
@@ -80,7 +80,13 @@ def level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> 
     """Return a probability, such as a confidence level, that lies between 0 and `high`."""
     if not is_number(given) or not 0 < given < high:
         is_percent = is_number(given) and given >= 1 and high < given < 100 * high
-        hint = f". Did you mean {given / 100:g}?" if is_percent else ""
-        msg = f"{name} must be a number between 0 and {high:g}, such as {example}, got {given!r}{hint}"
-        raise ParameterError(msg)
+        hint = f"Did you mean {given / 100:g}?" if is_percent else None
+        allowed = f"a number between 0 and {high:g}, such as {example}"
+        raise ParameterError(argument=name, given=given, allowed=allowed, hint=hint)
     return float(given)
+
+
+def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
+    """Refuse an argument that is not one of the words that it takes."""
+    if given not in allowed:
+        raise ParameterError(argument=name, given=given, allowed=tuple(allowed))

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from deadheat.arguments import check_choice
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
     DataError,
-    DeadheatWarning,
     DuplicateError,
     EmptyDataError,
     FileFormatError,
@@ -24,14 +24,13 @@ from deadheat.errors import (
     NullIdError,
     ParameterError,
     SourceTypeError,
-    check_choice,
-    did_you_mean,
+    UnlabelledTermsWarning,
 )
 from deadheat.io.formats import COMPRESSED, sniff_format
 from deadheat.io.labels import read_labels
 from deadheat.io.objects import JsonText, parsed_lines, read_text
 from deadheat.io.source import readable
-from deadheat.io.values import counted, shown
+from deadheat.wording import Advice, Plain, counted, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +47,7 @@ ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
 BETWEEN_SYNONYMS = "|"
 LONGEST = 80  # characters of a value in a message
-_EXPECTED = "expected a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')"
+_EXPECTED = "a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')"
 
 
 class _Row(NamedTuple):
@@ -94,15 +93,20 @@ class Collection:
     def __post_init__(self) -> None:
         if not len(self.ids) == len(self.texts) == len(self.synonyms):
             lengths = f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms"
-            raise DataError(f"{self.name} must have a text and synonyms, perhaps none, for each id, got {lengths}")
+            raise DataError(
+                f"{self.name} must have a text and synonyms, perhaps none, for each id", given=Plain(lengths)
+            )
         if len(set(self.ids)) != len(self.ids):
             twice = next(one for one in self.ids if self.ids.count(one) > 1)
             raise DuplicateError(f"{self.name} has document {twice!r} more than once; each id may stand once")
         given: tuple[object, ...] = self.synonyms
         for doc_id, own in zip(self.ids, given, strict=True):
             if isinstance(own, str):
-                msg = f"synonyms of {doc_id!r} must be several texts, got the text {own!r}: write ({own!r},)"
-                raise SourceTypeError(msg)
+                raise SourceTypeError(
+                    f"synonyms of {doc_id!r} must be several texts",
+                    given=Plain(f"the text {own!r}"),
+                    hint=f"write ({own!r},)",
+                )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -171,7 +175,7 @@ def read_collection(
 
     Warns
     -----
-    DeadheatWarning
+    UnlabelledTermsWarning
         Of terms without a label: they are left out.
     """
     check_choice("synonyms", synonyms, SYNONYMS)
@@ -189,17 +193,13 @@ def read_collection(
 
 def _chosen_format(path: Path, given: str | None) -> str:
     if given is not None and given not in FORMATS:
-        msg = f"unknown format of a collection {given!r}, expected one of {', '.join(FORMATS)}."
-        raise ParameterError(msg + did_you_mean(given, FORMATS))
+        raise ParameterError("unknown format of a collection", given=given, allowed=FORMATS)
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
     is_ontology = bool(suffixes) and suffixes[-1] in {".obo", ".owl"}
     chosen = given or (suffixes[-1].removeprefix(".") if is_ontology else sniff_format(path))
     if chosen not in FORMATS:
-        msg = (
-            "cannot tell the format of this collection: name the file .obo, .owl, .json, .jsonl, .csv, .tsv or"
-            " .parquet, or pass format='csv'"
-        )
-        raise FileFormatError(msg, path=path)
+        hint = Advice("format", "csv", ".obo, .owl, .json, .jsonl, .csv, .tsv or .parquet", of="collection")
+        raise FileFormatError("cannot tell the format of this collection", hint=hint, path=path)
     return chosen
 
 
@@ -209,11 +209,11 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
     where = ontology.path or "ontology"
     n_left_out = len(ontology.ids) - len(kept)
     if not kept:
-        raise EmptyDataError(f"no term with a label among {n_left_out:,}, expected at least one", path=where)
+        raise EmptyDataError(f"no term with a label among {n_left_out:,}", allowed="at least one", path=where)
     if n_left_out:
         first = next(term for term, label in zip(ontology.ids, ontology.labels, strict=True) if not label.strip())
         msg = f"{where}: {n_left_out:,} terms have no label, such as {first!r}, and are left out"
-        warnings.warn(msg, DeadheatWarning, stacklevel=3)
+        warnings.warn(msg, UnlabelledTermsWarning, stacklevel=3)
     taken = {"exact": {"EXACT"}, "all": {"EXACT", "NARROW", "BROAD", "RELATED"}, "none": set[str]()}[synonyms]
     return Collection(
         name or (label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"),
@@ -243,12 +243,13 @@ def _read_rows(path: Path, chosen: str) -> list[_Row] | None:
 
 def _rows_of_json(json_text: JsonText, path: Path) -> list[_Row]:
     if not isinstance(json_text.value, list):
-        msg = f"{_EXPECTED}, got {shown(json.dumps(json_text.value))}"
-        raise MalformedRowError(msg, path=path, line=json_text.line_of([]))
+        raise MalformedRowError(
+            allowed=_EXPECTED, given=json.dumps(json_text.value), path=path, line=json_text.line_of([])
+        )
     rows = [_Row(fields, line) for fields, line in zip(json_text.value, json_text.lines_of_items([]), strict=True)]
     for fields, line in rows:
         if not isinstance(fields, dict):
-            raise MalformedRowError(f"{_EXPECTED}, got {shown(json.dumps(fields))}", path=path, line=line)
+            raise MalformedRowError(allowed=_EXPECTED, given=json.dumps(fields), path=path, line=line)
     return rows
 
 
@@ -259,23 +260,28 @@ def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) 
             expected = ", ".join(map(repr, names))
             hint = _rename(columns, names)
             if len(columns) == 1 and ";" in columns[0]:
-                hint = " The fields are separated by ';': save the table with commas."
-            msg = f"documents without {names[0]!r}: found {held}, expected one of {expected}.{hint}"
-            raise ColumnError(msg, path=path, line=line)
+                hint = "The fields are separated by ';': save the table with commas."
+            raise ColumnError(
+                f"documents without {names[0]!r}: found {held}",
+                allowed=f"one of {expected}",
+                hint=hint,
+                path=path,
+                line=line,
+            )
 
 
 def _rename(columns: Sequence[str], names: Sequence[str]) -> str:
     """Say what a file without a column may be, or which of its columns has a name that is near."""
     if any(name in columns for name in ("expected_ids", "expected_hpo_ids")):
-        return " Is this the file of cases? The collection is what is searched."
+        return "Is this the file of cases? The collection is what is searched."
     unused = [name for name in columns if name not in {*ID_NAMES, *TEXT_NAMES, "synonyms"}]
     given = next((name for name in unused if did_you_mean(name, names)), None)
-    return f" If it is {given!r}, call it {names[0]!r}." if given else ""
+    return f"If it is {given!r}, call it {names[0]!r}." if given else ""
 
 
 def _of_rows(rows: Sequence[_Row], path: Path, name: str, *, has_synonyms: bool) -> Collection:
     if not rows:
-        raise EmptyDataError("no document in it, expected at least one with an id and a text", path=path)
+        raise EmptyDataError("no document in it", allowed="at least one with an id and a text", path=path)
     seen: dict[str, int] = {}
     texts: list[str] = []
     synonyms: list[tuple[str, ...]] = []
@@ -296,10 +302,11 @@ def _id(row: _Row, place: int, path: Path) -> str:
     given = row.fields[key]
     beside = "" if row.line else f" in row {place + 1}"
     if given is None or given == "" or (isinstance(given, str) and not given.strip()):
-        raise NullIdError(f"empty {key!r}{beside}, expected an id", path=path, line=row.line)
+        raise NullIdError(f"empty {key!r}{beside}", allowed="an id", path=path, line=row.line)
     if isinstance(given, bool) or not isinstance(given, str | int):
-        msg = f"{key!r}{beside} must be text or a whole number, got {_brief(given)}"
-        raise MalformedRowError(msg, path=path, line=row.line)
+        raise MalformedRowError(
+            f"{key!r}{beside} must be text or a whole number", given=Plain(_brief(given)), path=path, line=row.line
+        )
     return str(given)
 
 
@@ -307,10 +314,11 @@ def _text(row: _Row, doc_id: str, path: Path) -> str:
     key = next(name for name in TEXT_NAMES if name in row.fields)
     given = row.fields[key]
     if given is None or given == "" or (isinstance(given, str) and not given.strip()):
-        raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}, expected text", path=path, line=row.line)
+        raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}", allowed="text", path=path, line=row.line)
     if not isinstance(given, str):
-        msg = f"document {doc_id!r}: {key!r} must be text, got {_brief(given)}"
-        raise MalformedRowError(msg, path=path, line=row.line)
+        raise MalformedRowError(
+            f"document {doc_id!r}: {key!r} must be text", given=Plain(_brief(given)), path=path, line=row.line
+        )
     return given
 
 
@@ -321,8 +329,12 @@ def _synonyms(row: _Row, doc_id: str, path: Path) -> tuple[str, ...]:
         return ()
     parts = [part.strip() for part in given.split(BETWEEN_SYNONYMS)] if isinstance(given, str) else given
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        msg = f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them, got {_brief(given)}"
-        raise MalformedRowError(msg, path=path, line=row.line)
+        raise MalformedRowError(
+            f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them",
+            given=Plain(_brief(given)),
+            path=path,
+            line=row.line,
+        )
     return tuple(part for part in parts if part.strip())
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from deadheat.benchmark.parts import check_by
-from deadheat.errors import DeadheatWarning
+from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.evaluation.strata import NONE, NUMBERS, stratify
-from deadheat.io.values import counted
 from deadheat.report.numbers import NOISE
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -279,7 +279,9 @@ class BenchResult:
         queries = part.cases.queries()
         keys = (Key(part.name, part.language, name) for name in self.retrievers)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # cases without a label are a stratum that is named so
+            warnings.simplefilter(
+                "ignore", UnlabelledQueriesWarning
+            )  # cases without a label are a stratum that is named so
             return {key: stratify(self.evaluations[key], columns, queries, pool_languages=True) for key in keys}
 
     def report(self) -> str:

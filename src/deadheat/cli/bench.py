@@ -26,12 +26,12 @@ from deadheat.cli.options import (
 )
 from deadheat.cli.output import print_report
 from deadheat.cli.validate import input_format_option, language_option, pattern_option
+from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from deadheat.benchmark.cases import Cases
-    from deadheat.benchmark.result import BenchResult
 
 FORMATS = ("table", "json", "csv", "markdown")
 EXAMPLES = examples(
@@ -166,7 +166,8 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
         )
     if options["output"] is not None:
         say(f"saved in {options['output']}")
-    _warn([str(one.message) for one in caught], result)
+    for message in dict.fromkeys(str(one.message) for one in caught if not issubclass(one.category, NoteWarning)):
+        say(f"Warning: {message}")  # the report has the notes
     form = options["form"]
     report = data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form == "markdown")
     print_report(report, form=form, output=None)
@@ -199,10 +200,3 @@ def _check_output(output: str | None) -> None:
     """Refuse, before anything is searched, a folder that cannot be one."""
     if output is not None and Path(output).exists() and not (Path(output).is_dir() and os.access(output, os.W_OK)):
         raise click.UsageError(f"--output {output!r} is no folder that can be written to: choose another name")
-
-
-def _warn(messages: Sequence[str], result: BenchResult) -> None:
-    """Print warnings that the report does not hold."""
-    for message in dict.fromkeys(messages):
-        if message not in result.notes:
-            say(f"Warning: {message}")

@@ -151,7 +151,7 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
 
 
 def _report(comparison: Comparison, qrels: str, queries: Queries | None, options: dict[str, Any], form: str) -> Report:
-    from deadheat.errors import DeadheatWarning
+    from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
@@ -159,7 +159,7 @@ def _report(comparison: Comparison, qrels: str, queries: Queries | None, options
     strata, columns = None, _columns(comparison, queries, options)
     if queries is not None and columns:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # the languages are kept apart, or pooled on demand
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report names them
             strata = comparison.by(columns, queries, pool_languages=True)
     report = report_comparison(
         comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=form not in DATA

@@ -62,7 +62,7 @@ def read_queries(path: str | None, by: Sequence[str], cluster: str | None = None
 
 def group(evaluations: Sequence[Evaluation], queries: Queries, options: dict[str, Any]) -> Grouping:
     """Return the strata of evaluations, and what the report says of them."""
-    from deadheat.errors import DeadheatWarning
+    from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.evaluation.strata import columns_of, stratify
     from deadheat.report.of_strata import Grouping
 
@@ -70,7 +70,7 @@ def group(evaluations: Sequence[Evaluation], queries: Queries, options: dict[str
     by, pool_languages = options["by"], options["pool_languages"]
     columns = columns_of(queries, query_ids, by, pool_languages=pool_languages)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeadheatWarning)  # the report says it
+        warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report says it
         strata = [stratify(one, columns, queries, pool_languages=True) for one in evaluations if columns]
     return Grouping(
         shown_path(queries.where, "the table of queries"),

@@ -82,7 +82,7 @@ def intervals_of(
         Names in `OPTIONS` that something else needs too: these may be given where no interval needs them.
     """
     from deadheat import arguments
-    from deadheat.errors import check_choice
+    from deadheat.arguments import check_choice
     from deadheat.evaluation.intervals import METHODS, PROPORTION, intervals
 
     given = {name: options[name] for name in OPTIONS if options[name] is not None}

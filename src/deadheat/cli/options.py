@@ -122,8 +122,8 @@ decompressed_option = click.option(
 
 def check_conventions(options: Mapping[str, Any], *, without: Collection[str] = ()) -> None:
     """Refuse, before anything is read, how an evaluation cannot be made; `without` are ties that do not suit either."""
+    from deadheat.arguments import check_choice
     from deadheat.data.precision import check_precision
-    from deadheat.errors import check_choice
     from deadheat.evaluation.evaluate import MISSING, NO_RELEVANT
     from deadheat.placements.policies import POLICIES
 

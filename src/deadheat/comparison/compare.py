@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadheat.arguments import generator, level, resamples
+from deadheat.arguments import check_choice, generator, level, resamples
 from deadheat.comparison.comparison import Comparison, Design
 from deadheat.comparison.pairs import TESTS, TUKEY, compare_pairs, pairs_of
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError, check_choice, did_you_mean
+from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.evaluate import evaluate, parse_measures, warn_of_missing
 from deadheat.evaluation.evaluation import check_alike
 from deadheat.evaluation.intervals import METHODS, PROPORTION, cluster_codes
 from deadheat.evaluation.saved import opened
-from deadheat.io.values import counted
 from deadheat.placements import policies
 from deadheat.placements.place import rounded
 from deadheat.stats import ALTERNATIVES, CLUSTERED, CORRECTIONS, adjust, significant
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,16 +194,16 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
     left, right = (list(map(str, each.measures)) for each in (first, second))
     if set(left) != set(right):
         held = " and ".join(", ".join(measures) for measures in (left, right))
-        msg = f"{name} and {other_name} were evaluated with different measures ({held}): evaluate both with the same"
-        raise BaselineMismatchError(msg)
+        raise BaselineMismatchError(
+            f"{name} and {other_name} were evaluated with different measures ({held}): evaluate both with the same"
+        )
 
 
 def _named(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
     if isinstance(runs, Mapping):
         return {str(name): run if isinstance(run, Run) else Run(run, name=str(name)) for name, run in runs.items()}
     if isinstance(runs, str | Path) or not isinstance(runs, Iterable):
-        msg = f"runs must be a dict of name to run, or a list of runs, got {runs!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
     return _unique([(run.name, run) for run in map(Run.of, runs)])
 
 
@@ -211,19 +211,16 @@ def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in named]
     for name in names:
         if names.count(name) > 1:
-            msg = f"two runs are named {name!r}: give a dict of name to run"
-            raise ParameterError(msg)
+            raise ParameterError(f"two runs are named {name!r}", hint="give a dict of name to run")
     return dict(named)
 
 
 def check_design(design: Design, names: list[str], *, has_clusters: bool) -> None:
     """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
     if len(names) < 2:
-        msg = f"a comparison needs two runs or more, got {len(names)}"
-        raise ParameterError(msg)
+        raise ParameterError("a comparison needs two runs or more", given=len(names))
     if design.baseline is not None and design.baseline not in names:
-        msg = f"baseline must be one of {', '.join(map(repr, names))}, got {design.baseline!r}."
-        raise ParameterError(msg + did_you_mean(str(design.baseline), names))
+        raise ParameterError(argument="baseline", given=design.baseline, allowed=names)
     check_choice("test", design.test, TESTS)
     check_choice("correction", design.correction, CORRECTIONS)
     check_choice("alternative", design.alternative, ALTERNATIVES)
@@ -237,11 +234,12 @@ def check_design(design: Design, names: list[str], *, has_clusters: bool) -> Non
     resamples(design.n_resamples)
     generator(design.rng)
     if has_clusters and design.test not in {*CLUSTERED, TUKEY}:
-        msg = f"cluster is for the tests {', '.join(map(repr, (*CLUSTERED, TUKEY)))}, got test={design.test!r}"
-        raise ParameterError(msg)
+        allowed = (*CLUSTERED, TUKEY)
+        raise ParameterError(argument="test", given=design.test, allowed=allowed, beside={"cluster": None})
     if design.test == TUKEY and design.alternative != "two-sided":
-        msg = f"test='tukey' is two-sided, got alternative={design.alternative!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="alternative", given=design.alternative, allowed="'two-sided'", beside={"test": TUKEY}
+        )
 
 
 def _by_doc_id(evaluation: Evaluation, qrels: Qrels, run: Run) -> list[FloatArray]:
@@ -273,8 +271,7 @@ def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None
         one, other = sorted((system, baseline))
         if ids[one].isdisjoint(ids[other]):
             sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"
-            msg = f"{names[one]} and {names[other]} have no query in common: {sizes}"
-            raise NoCommonQueryError(msg)
+            raise NoCommonQueryError(f"{names[one]} and {names[other]} have no query in common: {sizes}")
 
 
 def corrected_together(found: dict[str | tuple[str, ...], Comparison]) -> dict[str | tuple[str, ...], Comparison]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.arrays import members
-from deadheat.errors import UnknownMeasureError, did_you_mean
+from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.intervals import KNOWN, intervals, why_unknown
-from deadheat.io.values import counted
 from deadheat.measures import parse_measure
+from deadheat.wording import counted, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -220,8 +220,9 @@ class Comparison:
         names = [str(own) for own in self.measures]
         wanted = measure if measure in names else str(parse_measure(measure))
         if wanted not in names:
-            msg = f"{wanted} was not compared; there are {', '.join(names)}.{did_you_mean(str(wanted), names)}"
-            raise UnknownMeasureError(msg)
+            raise UnknownMeasureError(
+                f"{wanted} was not compared; there are {', '.join(names)}", hint=did_you_mean(str(wanted), names)
+            )
         return tuple(pair for pair in self.pairs if pair.measure == wanted)
 
     @cached_property

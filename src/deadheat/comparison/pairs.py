@@ -230,12 +230,11 @@ def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], plac
         n_of_pair = max(int((present[:, a] & present[:, b]).sum()) for a, b in places)
         if n_shared < n_of_pair:
             n_own = present.sum(axis=0)
-            msg = (
-                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only"
-                f" {n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest,"
-                f" {n_own.min()}: leave it out, or choose another test"
+            raise ParameterError(
+                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only "
+                f"{n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest, {n_own.min()}"
+                ": leave it out, or choose another test"
             )
-            raise ParameterError(msg)
 
 
 def _tested(

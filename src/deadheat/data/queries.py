@@ -16,13 +16,12 @@ from deadheat.errors import (
     NoCommonQueryError,
     NullIdError,
     SourceTypeError,
-    did_you_mean,
 )
 from deadheat.io.frames import as_narwhals, collect
 from deadheat.io.guarding import guarded
 from deadheat.io.labels import Labels, as_text, labels_of_mapping, read_labels
 from deadheat.io.mappings import check_ids
-from deadheat.io.values import counted
+from deadheat.wording import Plain, counted, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -137,11 +136,10 @@ class Queries:
             return
         both = (query_ids, self.query_ids)
         shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in both]
-        msg = (
-            f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}."
-            " Are they of the same collection, and are the ids written alike?"
+        raise NoCommonQueryError(
+            f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}. Are they of "
+            "the same collection, and are the ids written alike?"
         )
-        raise NoCommonQueryError(msg)
 
     def languages(self, query_ids: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the languages of some queries, by default of all, sorted; none without a column of languages."""
@@ -166,8 +164,11 @@ class Queries:
         """Return a whole column as text."""
         if name not in self.columns:
             held = f"found {', '.join(map(repr, self.columns))}" if self.columns else "found only the ids"
-            msg = f"no column {name!r} in the table of queries: {held}.{did_you_mean(str(name), self.columns)}"
-            raise ColumnError(msg, path=self.where)
+            raise ColumnError(
+                f"no column {name!r} in the table of queries: {held}",
+                hint=did_you_mean(str(name), self.columns),
+                path=self.where,
+            )
         if name not in self._read:
             cells = _texts(self._frame[name], self.where)
             self._read[name] = [(cell or "").strip() or None for cell in cells]
@@ -179,8 +180,9 @@ def _labels_of(source: Source, where: str) -> Labels:
     if isinstance(source, Mapping):
         for query, row in source.items():
             if not isinstance(row, Mapping):
-                msg = f"expected a dict of dicts {{query_id: {{column: value}}}}, got {row!r} for {query!r}"
-                raise SourceTypeError(msg)
+                raise SourceTypeError(
+                    given=Plain(f"{row!r} for {query!r}"), allowed="a dict of dicts {query_id: {column: value}}"
+                )
         check_ids(list(source), where)
         return labels_of_mapping(source)
     frame = as_narwhals(source, where)
@@ -189,8 +191,9 @@ def _labels_of(source: Source, where: str) -> Labels:
     if isinstance(frame, nw.DataFrame):
         with guarded(where):
             return Labels(_to_polars(frame, where))
-    msg = f"cannot read queries from {type(source).__name__}: give a path, a dict of dicts or a dataframe"
-    raise SourceTypeError(msg)
+    raise SourceTypeError(
+        f"cannot read queries from {type(source).__name__}: give a path, a dict of dicts or a dataframe"
+    )
 
 
 def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
@@ -203,8 +206,9 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     kinds = {type(value) for value in columns[key] if value is not None}
     if not kinds <= {str} and not kinds <= {int}:
         held = ", ".join(sorted(kind.__name__ for kind in kinds))
-        msg = f"column {key!r} holds values of type {held}, expected text or whole numbers as ids"
-        raise ColumnError(msg, path=where)
+        raise ColumnError(
+            f"column {key!r} holds values of type {held}", allowed="text or whole numbers as ids", path=where
+        )
     return pl.DataFrame({name: [as_text(value) for value in column] for name, column in columns.items()})
 
 
@@ -219,23 +223,27 @@ def _find_id(names: Sequence[str], where: str) -> str:
     for tier in ID_NAMES:
         found = [name for name in tier if name in names]
         if len(found) > 1:
-            msg = f"{' and '.join(map(repr, found))} could both be the query id: call one of them 'query_id'"
-            raise ColumnError(msg, path=where)
+            raise ColumnError(
+                f"{' and '.join(map(repr, found))} could both be the query id: call one of them 'query_id'", path=where
+            )
         if found:
             return found[0]
     known = [name for tier in ID_NAMES for name in tier]
     hint = next((near for name in names if (near := did_you_mean(name, known))), "")
     held = ", ".join(map(repr, names[:12]))
-    msg = f"queries without a column 'query_id': found {held}, expected one of {', '.join(map(repr, known))}.{hint}"
-    raise ColumnError(msg, path=where)
+    raise ColumnError(
+        f"queries without a column 'query_id': found {held}",
+        allowed=f"one of {', '.join(map(repr, known))}",
+        hint=hint,
+        path=where,
+    )
 
 
 def _checked_ids(labels: Labels, key: str, where: str) -> list[str]:
     """Return the ids as text; raise if there are none, one is missing, or one stands twice."""
     column, lines = labels.frame[key], labels.lines
     if column.dtype.is_float() or column.dtype == pl.Boolean:
-        msg = f"column {key!r} holds {column.dtype}, expected text or whole numbers as ids"
-        raise ColumnError(msg, path=where)
+        raise ColumnError(f"column {key!r} holds {column.dtype}", allowed="text or whole numbers as ids", path=where)
     if column.is_empty():
         raise EmptyDataError("queries without a single row", path=where)
     ids = _texts(column, where)
@@ -244,21 +252,20 @@ def _checked_ids(labels: Labels, key: str, where: str) -> list[str]:
         line = lines[place] if lines else None
         if not query:
             beside = "" if lines else f" in row {place + 1}"
-            msg = f"empty field in column {key!r}{beside}, expected an id"
-            raise NullIdError(msg, path=where, line=line)
+            raise NullIdError(f"empty field in column {key!r}{beside}", allowed="an id", path=where, line=line)
         if query in seen:
             first = lines[seen[query]] if lines else seen[query] + 1
             place_of_both = f"on lines {first} and {line}" if lines else f"in rows {first} and {place + 1}"
-            msg = f"query {query!r} stands {place_of_both}; each query may stand once"
-            raise DuplicateError(msg, path=where, line=line)
+            raise DuplicateError(
+                f"query {query!r} stands {place_of_both}; each query may stand once", path=where, line=line
+            )
         seen[query] = place
     return list(seen)
 
 
 def _texts(column: pl.Series, where: str) -> list[str | None]:
     if column.dtype.is_nested():
-        msg = f"column {column.name!r} holds {column.dtype}, expected text"
-        raise ColumnError(msg, path=where)
+        raise ColumnError(f"column {column.name!r} holds {column.dtype}", allowed="text", path=where)
     if column.dtype == pl.Object:
         return [as_text(value) for value in column.to_list()]
     if column.dtype.is_float():
@@ -266,5 +273,6 @@ def _texts(column: pl.Series, where: str) -> list[str | None]:
     try:
         return column.cast(pl.String).to_list()
     except pl.exceptions.PolarsError as error:
-        msg = f"column {column.name!r} holds {column.dtype}, which cannot be read as text ({error})"
-        raise ColumnError(msg, path=where) from error
+        raise ColumnError(
+            f"column {column.name!r} holds {column.dtype}, which cannot be read as text ({error})", path=where
+        ) from error

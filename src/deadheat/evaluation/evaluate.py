@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from deadheat import arguments
+from deadheat.arguments import check_choice
 from deadheat.data.precision import check_precision
-from deadheat.errors import DeadheatWarning, MissingQueryError, ParameterError, check_choice
+from deadheat.errors import (
+    MissingQueriesWarning,
+    MissingQueryError,
+    NothingJudgedWarning,
+    ParameterError,
+)
 from deadheat.evaluation.evaluation import Conventions, Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.spread import PlacedSpread
-from deadheat.io.values import counted
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.placements import policies
 from deadheat.placements.place import open_pair, place, rounded
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,8 +113,7 @@ def evaluate(
     lacking = tuple(placements.query_ids[placements.missing].tolist())
     if lacking and missing == "error":
         queries = counted(placements.n_queries, "query", "queries")
-        msg = f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {_three(lacking)}"
-        raise MissingQueryError(msg)
+        raise MissingQueryError(f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {three(lacking)}")
     if lacking and not is_given:
         warn_of_missing({run.where: lacking}, placements.n_queries)
     if not len(placements.query):
@@ -146,22 +151,19 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
     if isinstance(measures, str | Measure | type):
         measures = [measures]
     if not isinstance(cast("object", measures), Iterable):
-        msg = f"measures must be a measure, its notation such as 'nDCG@10', or a list of them, got {measures!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="measures", given=measures, allowed="a measure, its notation such as 'nDCG@10', or a list of them"
+        )
     chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
     if not chosen:
-        msg = "measures is empty; name at least one, such as 'nDCG@10'"
-        raise ParameterError(msg)
+        raise ParameterError("is empty; name at least one, such as 'nDCG@10'", argument="measures")
     names = [str(measure) for measure in chosen]
     for name in names:
         if names.count(name) > 1:
-            msg = f"two different measures are named {name!r}; give each custom measure a name of its own"
-            raise ParameterError(msg)
+            raise ParameterError(
+                f"two different measures are named {name!r}; give each custom measure a name of its own"
+            )
     return chosen
-
-
-def _three(ids: Sequence[str]) -> str:
-    return ", ".join(map(repr, ids[:3])) + (", ..." if len(ids) > 3 else "")
 
 
 def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> None:
@@ -171,7 +173,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     empty rankings than others is most often a mistake in the ids or a part of a run.
     """
     named = "; ".join(
-        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels ({_three(ids)})"
+        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels ({three(ids)})"
         for run, ids in lacking.items()
         if 2 * len(ids) > n_queries
     )
@@ -180,7 +182,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     warnings.warn(
         f"{named}: they count as empty rankings, 0 by most measures. missing='empty' says that this is meant,"
         " missing='skip' leaves them out",
-        DeadheatWarning,
+        MissingQueriesWarning,
         stacklevel=3,
     )
 
@@ -191,6 +193,6 @@ def _warn_of_strangers(qrels: Qrels, run: Run) -> None:
     warnings.warn(
         f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"
         f" {qrels.where} has {examples[1]}",
-        DeadheatWarning,
+        NothingJudgedWarning,
         stacklevel=3,
     )

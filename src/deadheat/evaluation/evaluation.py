@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from deadheat.data import fingerprints
-from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import Facts, facts_of
 from deadheat.measures import parse_measure
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -106,10 +107,10 @@ class Evaluation:
         parsed = parse_measure(measure)
         if parsed not in self._scores:
             held = [str(own) for own in self.measures]
-            msg = (
-                f"{parsed} was not evaluated; this evaluation holds {', '.join(held)}.{did_you_mean(str(parsed), held)}"
+            raise UnknownMeasureError(
+                f"{parsed} was not evaluated; this evaluation holds {', '.join(held)}",
+                hint=did_you_mean(str(parsed), held),
             )
-            raise UnknownMeasureError(msg)
         return self._scores[parsed]
 
     def __iter__(self) -> Iterator[Scores]:
@@ -132,8 +133,9 @@ class Evaluation:
     def placements(self) -> Placements:
         """Where the judged documents stand, before the tie policy."""
         if self._placements is None:
-            msg = f"{self.name} has scores but no placements, as files of an earlier deadheat: evaluate the run again"
-            raise ParameterError(msg)
+            raise ParameterError(
+                f"{self.name} has scores but no placements, as files of an earlier deadheat: evaluate the run again"
+            )
         return self._placements
 
     @cached_property
@@ -277,10 +279,12 @@ def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:
     """
     if one.qrels_hash != other.qrels_hash:
         hashes = " and ".join(each.qrels_hash[:12] or "none" for each in (one, other))
-        msg = f"{names} were evaluated with different qrels (SHA-256 {hashes}): evaluate both with the same qrels"
-        raise BaselineMismatchError(msg)
+        raise BaselineMismatchError(
+            f"{names} were evaluated with different qrels (SHA-256 {hashes}): evaluate both with the same qrels"
+        )
     pairs = {of.name: [getattr(each.conventions, of.name) for each in (one, other)] for of in fields(Conventions)}
     differing = ", ".join(f"{name} {left!r} and {right!r}" for name, (left, right) in pairs.items() if left != right)
     if differing:
-        msg = f"{names} were evaluated under different conventions ({differing}): evaluate both alike"
-        raise BaselineMismatchError(msg)
+        raise BaselineMismatchError(
+            f"{names} were evaluated under different conventions ({differing}): evaluate both alike"
+        )

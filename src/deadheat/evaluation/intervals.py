@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 import numpy as np
 
 from deadheat import stats
-from deadheat.errors import DataError, ParameterError, check_choice
-from deadheat.io.values import counted
+from deadheat.arguments import check_choice
+from deadheat.errors import DataError, ParameterError
 from deadheat.stats import interval_bounds, proportion_bounds, standard_errors
+from deadheat.wording import Advice, Plain, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -234,8 +235,9 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
     """Return a number for the cluster of each query, of shape (n_queries,); None without clusters."""
     if queries is not None and not isinstance(cluster, str):
         given = "none" if cluster is None else type(cluster).__name__
-        msg = f"queries is the table of a column of clusters: name it, as in cluster='document', got {given}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            "queries is the table of a column of clusters: name it, as in cluster='document'", given=Plain(given)
+        )
     if cluster is None:
         return None
     labels = [_text(label) for label in _labels(cluster, queries, query_ids.tolist())]
@@ -261,17 +263,19 @@ def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> l
         from deadheat.data.queries import Queries
 
         if queries is None:
-            msg = f"cluster={cluster!r} is a column: name the table that has it, as in queries='queries.csv'"
-            raise ParameterError(msg)
+            hint = Advice("queries", "queries.csv", when="name the table that has it, ")
+            raise ParameterError("is a column of a table", argument="cluster", given=cluster, hint=hint)
         return list(Queries.of(queries).column(cluster, query_ids))
     if isinstance(cluster, Mapping):
         return [cluster.get(query) for query in query_ids]
     if not isinstance(cluster, Iterable):
-        msg = f"cluster must be a column of queries, a dict of query_id to cluster, or their labels, got {cluster!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="cluster",
+            given=cluster,
+            allowed="a column of queries, a dict of query_id to cluster, or their labels",
+        )
     labels = list(cluster)
     if len(labels) != len(query_ids):
         queries = counted(len(query_ids), "query", "queries")
-        msg = f"cluster must have a label for each of the {queries}, got {len(labels)}"
-        raise ParameterError(msg)
+        raise ParameterError(f"must have a label for each of the {queries}", argument="cluster", given=len(labels))
     return labels

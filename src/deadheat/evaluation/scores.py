@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.evaluation.spread import SelectedSpread
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, TextArray

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 import numpy as np
 
 from deadheat.data.queries import Queries
-from deadheat.errors import ColumnError, DeadheatWarning, ParameterError
+from deadheat.errors import ColumnError, MixedLanguagesWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import SMALLEST
 from deadheat.evaluation.intervals import KNOWN, cluster_codes
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -190,8 +190,9 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             return [((), self._masks)]
         if column not in self.columns or len(self.columns) < 2:
             allowed = ", ".join(map(repr, self.columns)) if len(self.columns) > 1 else "None for a single column"
-            msg = f"within must be one of several stratum columns, got {column!r}; allowed is {allowed}"
-            raise ParameterError(msg)
+            raise ParameterError(
+                argument="within", given=column, allowed="one of several stratum columns", hint=f"allowed is {allowed}"
+            )
         place = self.columns.index(column)
         found: dict[str, dict[Stratum, BoolArray]] = {}
         for stratum, mask in self._masks.items():
@@ -236,8 +237,7 @@ def stratify(
         Another option is out of its range.
     """
     if type(smallest) is not int or smallest < 0:
-        msg = f"smallest must be a whole number of queries from 0 on, got {smallest!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
     names, table = names_of(columns), Queries.of(queries)
     check_columns(names, table)
     masks = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=4)
@@ -302,8 +302,9 @@ def names_of(columns: str | Sequence[str]) -> list[str]:
     """Return the names of stratum columns, each once; raise if there are none."""
     names = [columns] if isinstance(columns, str) else list(columns)
     if not names or len(set(names)) < len(names):
-        msg = f"columns must be a column of the queries table, or several different ones, got {columns!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="columns", given=columns, allowed="a column of the queries table, or several different ones"
+        )
     return names
 
 
@@ -312,8 +313,10 @@ def check_columns(names: Sequence[str], table: Queries) -> None:
     table.check_columns(names)
     for name in names:
         if name in RESERVED:
-            msg = f"the stratum column {name!r} has the name of a column of the result: give it another name"
-            raise ColumnError(msg, path=table.where)
+            raise ColumnError(
+                f"the stratum column {name!r} has the name of a column of the result: give it another name",
+                path=table.where,
+            )
 
 
 def keys_of(stratum: Stratum) -> tuple[str, ...]:
@@ -370,7 +373,7 @@ def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries,
         f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
         f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
         " or pool_languages=True if that is meant",
-        DeadheatWarning,
+        MixedLanguagesWarning,
         stacklevel=stacklevel,
     )
 
@@ -384,6 +387,6 @@ def _warn_of_unassigned(
         warnings.warn(
             f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({shown}) have no {' or no '.join(names)}"
             f" in {table.where}: they form the stratum {NONE!r}",
-            DeadheatWarning,
+            UnlabelledQueriesWarning,
             stacklevel=stacklevel,
         )

@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from deadheat import arguments
-from deadheat.errors import ParameterError, check_choice
+from deadheat.arguments import check_choice
+from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import METHODS
 
 if TYPE_CHECKING:
@@ -21,8 +22,12 @@ QUESTIONS = ("no_regression", "no_worse_than")
 def margin(given: float) -> float:
     """Return the margin of `no_worse_than`, a number above 0."""
     if arguments.is_number(given) and given == 0:
-        msg = f"no_worse_than must be a number above 0, got {given!r}; no_regression asks for a significant loss"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="no_worse_than",
+            given=given,
+            allowed="a number above 0",
+            hint="no_regression asks for a significant loss",
+        )
     return arguments.positive("no_worse_than", given)
 
 
@@ -83,8 +88,7 @@ def check_options(options: GateOptions) -> GateOptions:
 def check_flag(name: str, given: object) -> bool:
     """Return True or False; raise `ParameterError` for anything else."""
     if not isinstance(given, bool):
-        msg = f"{name} must be True or False, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed="True or False")
     return given
 
 

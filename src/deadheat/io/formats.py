@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from deadheat.errors import ParameterError, did_you_mean
+from deadheat.errors import ParameterError
 from deadheat.io.jsonl import locate_in_jsonl, read_jsonl
 from deadheat.io.lines import locate_in_lines
 from deadheat.io.nested import read_nested
@@ -66,8 +66,7 @@ def chosen_format(path: str | os.PathLike[str], given: str | None) -> Format:
     if given is None:
         return sniff_format(path)
     if given not in FORMATS:
-        allowed = ", ".join(FORMATS)
-        raise ParameterError(f"unknown format {given!r}, expected one of {allowed}.{did_you_mean(given, FORMATS)}")
+        raise ParameterError("unknown format", given=given, allowed=FORMATS)
     return given  # pyright: ignore[reportReturnType] - it does not narrow by a tuple of literals
 
 

@@ -37,5 +37,7 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except pl.exceptions.PanicException as panic:
         what = str(panic).partition("\n")[0]
-        msg = f"Polars broke off while it read it ({what}): it is damaged, or holds what Polars does not know"
-        raise DataError(msg, path=Path(where)) from panic
+        raise DataError(
+            f"Polars broke off while it read it ({what}): it is damaged, or holds what Polars does not know",
+            path=Path(where),
+        ) from panic

@@ -17,15 +17,14 @@ from deadheat.io.objects import parsed, parsed_lines
 from deadheat.io.parquet import scan_parquet
 from deadheat.io.rows import Rows
 from deadheat.io.source import decoded, read_all, readable
-from deadheat.io.values import shown
+from deadheat.wording import Advice, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-_ENDINGS = ".csv, .tsv, .jsonl, .json or .parquet"
-_EXPECTED = "expected a list of objects, or {query_id: {column: value}}"
+_EXPECTED = "a list of objects, or {query_id: {column: value}}"
 _KEY = "query_id"  # of what is keyed by its id
 CASES_KEYS = ("cases", "test_cases")  # under which a file of labelled cases has them, beside its metadata
 
@@ -78,8 +77,8 @@ def read_labels(
     path = readable(path)
     chosen = chosen_format(path, format)
     if chosen == "trec":
-        msg = f"cannot tell the format of this table from its name: name it {_ENDINGS}, or pass format='csv'"
-        raise FileFormatError(msg, path=path)
+        hint = Advice("format", "csv", ".csv, .tsv, .jsonl, .json or .parquet")
+        raise FileFormatError("cannot tell the format of this table from its name", hint=hint, path=path)
     if chosen == "parquet":
         return Labels(_read_parquet(path))
     data = read_all(path, has_lines=chosen != "json")
@@ -124,7 +123,7 @@ def _read_parquet(path: Path) -> pl.DataFrame:
         with guarded(path):
             return scan_parquet(path).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise FileFormatError(f"expected a Parquet file ({error})", path=path) from error
+        raise FileFormatError(allowed=f"a Parquet file ({error})", path=path) from error
 
 
 def _read_table(data: bytes, path: Path, separator: str) -> Labels:
@@ -164,8 +163,9 @@ def _misfit(row: list[str], header: list[str], separator: str) -> str:
 def _checked_header(header: list[str], path: Path) -> list[str]:
     for name in header:
         if header.count(name) > 1:
-            msg = f"column {name!r} stands in the table {header.count(name)} times, expected once"
-            raise ColumnError(msg, path=path)
+            raise ColumnError(
+                f"column {name!r} stands in the table {header.count(name)} times", allowed="once", path=path
+            )
     return header
 
 
@@ -177,15 +177,15 @@ def _read_json(text: str, path: Path) -> Labels:
             return _of_objects([{**_object(row, _EXPECTED, path), _KEY: key} for key, row in given.items()])
         about = given.get("metadata")
         common = {"language": about["language"]} if isinstance(about, dict) and "language" in about else {}
-        return _of_objects([{**common, **_object(row, "expected objects", path)} for row in cases])
+        return _of_objects([{**common, **_object(row, "objects", path)} for row in cases])
     if isinstance(given, list):
         return _of_objects([_object(row, _EXPECTED, path) for row in given])
-    raise FileFormatError(f"{_EXPECTED}, got {shown(text.strip())}", path=path)
+    raise FileFormatError(allowed=_EXPECTED, given=text.strip(), path=path)
 
 
 def _object(given: object, expected: str, path: Path) -> dict[str, Any]:
     if not isinstance(given, dict):
-        raise MalformedRowError(f"{expected}, got {shown(json.dumps(given))}", path=path)
+        raise MalformedRowError(allowed=expected, given=json.dumps(given), path=path)
     return given
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from deadheat.errors import FileFormatError, MalformedRowError
 from deadheat.io.kinds import TREC_FIELDS, VALUE_COLUMN
 from deadheat.io.source import blocks, not_utf8
-from deadheat.io.values import check_ids_of_row, frame_of_rows, read_value, shown
+from deadheat.io.values import check_ids_of_row, frame_of_rows, read_value
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,11 @@ def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     """Split a line into as many fields as its kind has, or none if it is blank."""
     if b"\0" in raw:
         raise FileFormatError(
-            "expected text in UTF-8, got a NUL byte: the file is binary or damaged", path=path, line=line
+            given=Plain("a NUL byte"),
+            allowed="text in UTF-8",
+            hint="the file is binary or damaged",
+            path=path,
+            line=line,
         )
     try:
         raw.decode()
@@ -76,6 +81,9 @@ def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     if fields and len(fields) != len(names):
         text = raw.decode().strip()
         raise MalformedRowError(
-            f"expected {len(names)} fields ({' '.join(names)}), got {len(fields)}: {shown(text)}", path=path, line=line
+            given=Plain(f"{len(fields)}: {shown(text)}"),
+            allowed=f"{len(names)} fields ({' '.join(names)})",
+            path=path,
+            line=line,
         )
     return fields

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from deadheat.errors import MalformedRowError
 from deadheat.io import limits
 from deadheat.io.source import not_utf8, without_bom
-from deadheat.io.values import LINE_ENDS, shown
+from deadheat.io.values import LINE_ENDS
+from deadheat.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

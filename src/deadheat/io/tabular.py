@@ -31,8 +31,8 @@ from deadheat.io.values import (
     holds_only_ids,
     holds_only_numbers,
     read_value,
-    shown,
 )
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,9 +84,9 @@ class _Table:
                 if line <= self.n_header_lines or not any(row):
                     continue
                 if len(row) != len(self.header):
-                    expected = f"expected {len(self.header)} fields ({joined(self.header)})"
-                    message = f"{expected}, got {len(row)}: {shown(joined(row))}"
-                    raise MalformedRowError(message, path=self.path, line=line)
+                    allowed = f"{len(self.header)} fields ({joined(self.header)})"
+                    given = Plain(f"{len(row)}: {shown(joined(row))}")
+                    raise MalformedRowError(allowed=allowed, given=given, path=self.path, line=line)
                 yield line, row
 
 
@@ -112,7 +112,7 @@ def read_table(path: Path, kind: Kind, separator: str) -> pl.DataFrame:
     """
     table = _open(path, kind, separator)
     if not any(table.header):
-        raise EmptyDataError(f"{kind} without a header line, expected column names and rows", path=path)
+        raise EmptyDataError(f"{kind} without a header line", allowed="column names and rows", path=path)
     frame = _parse(table, table.places)
     if frame is None:
         frame = _read_rows(table, table.places)
@@ -188,7 +188,7 @@ def _read_rows(table: _Table, places: list[int]) -> pl.DataFrame:
     for line, row in table.rows():
         if not (row[query] and row[doc]):
             name = table.header[doc if row[query] else query]
-            raise NullIdError(f"empty field in column {name!r}, expected an id", path=table.path, line=line)
+            raise NullIdError(f"empty field in column {name!r}", allowed="an id", path=table.path, line=line)
         check_ids_of_row(row[query], row[doc], table.path, line)
         number = read_value(row[value].strip(), table.kind, path=table.path, line=line)
         read.append((row[query], row[doc], number))

@@ -20,7 +20,8 @@ from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, known_names
 from deadheat.io.lines import read_lines
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import HEAD, blocks, check_lines_of, misleads_polars, plain_head, refuse_binary, without_bom
-from deadheat.io.values import are_exact, holds_controls, holds_large, holds_only_numbers, shown
+from deadheat.io.values import are_exact, holds_controls, holds_large, holds_only_numbers
+from deadheat.wording import Advice, Plain, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ def read_trec(path: Path, kind: Kind) -> pl.DataFrame:
     if frame is None:
         frame = _read_blocks(path, kind)
     if frame.is_empty():
-        raise EmptyDataError(f"{kind} without a single row, expected {' '.join(TREC_FIELDS[kind])}", path=path)
+        raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
     return frame
 
 
@@ -143,10 +144,11 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     fields = row.split()
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
     if len(fields) == len(TREC_FIELDS[OTHER_KIND[kind]]):
+        other = "a run" if kind == "qrels" else "qrels"
         raise SwappedFilesError(
-            f"expected {kind} ({' '.join(TREC_FIELDS[kind])}), got {len(fields)} fields as in "
-            f"{'a run' if kind == 'qrels' else 'qrels'}: {shown(text)}; "
-            "were qrels and run given in the wrong order?",
+            allowed=f"{kind} ({' '.join(TREC_FIELDS[kind])})",
+            given=Plain(f"{len(fields)} fields as in {other}: {shown(text)}"),
+            hint="were qrels and run given in the wrong order?",
             path=path,
             line=line,
         )
@@ -158,19 +160,16 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         )
     hint = _looks_like(text)
     if hint and len(fields) != len(TREC_FIELDS[kind]):
-        raise MalformedRowError(
-            f"expected {len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])}), got {shown(text)}; {hint}",
-            path=path,
-            line=line,
-        )
+        allowed = f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})"
+        raise MalformedRowError(allowed=allowed, given=text, hint=hint, path=path, line=line)
     return "\t" if b"\t" in row else " "
 
 
-def _looks_like(text: str) -> str:
-    """Return the format that a first line betrays, as a hint, or an empty string."""
+def _looks_like(text: str) -> Advice | None:
+    """Return the format that a first line betrays, as a hint."""
     if text.startswith(("{", "[")):
-        return "this looks like JSON: name the file .json or .jsonl, or pass format="
+        return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
     for name, separator in (("csv", ","), ("tsv", "\t")):
         if len(known_names() & {field.strip(' "') for field in text.split(separator)}) > 1:
-            return f"this looks like a table with a header: name the file .{name}, or pass format={name!r}"
-    return ""
+            return Advice("format", name, f".{name}", when="this looks like a table with a header: ")
+    return None

@@ -12,6 +12,7 @@ import polars as pl
 from deadheat.errors import DataError, MalformedRowError, RelevanceError, ScoreError
 from deadheat.io.kinds import VALUE_COLUMN
 from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, is_beyond
+from deadheat.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,22 +29,6 @@ _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 _FIND_CONTROL = re.compile(CONTROL)
 LINE_ENDS = r"lines end with \n or \r\n"
-
-
-def shown(text: str, limit: int = 80) -> str:
-    """Return `text` in quotes, cut to `limit` characters, for an error message."""
-    return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "query", "queries"), counted(1200, "run")
-    ('1 query', '1,200 runs')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def value_error(kind: Kind, problem: str, path: Path, line: int | None = None) -> DataError:

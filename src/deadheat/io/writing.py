@@ -20,7 +20,8 @@ from deadheat.io.formats import chosen_format
 from deadheat.io.kinds import VALUE_COLUMN
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.naming import LONGEST, cut
-from deadheat.io.values import CONTROL, holds_only_numbers, shown, value_error
+from deadheat.io.values import CONTROL, holds_only_numbers, value_error
+from deadheat.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +76,7 @@ def write(
     path = Path(target) if isinstance(target, str | os.PathLike) else Path()
     chosen = chosen_format(path, format)
     if not tag or any(char.isspace() for char in tag):
-        raise ParameterError(f"tag must be one word without blanks, got {tag!r}")
+        raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")
     rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, chosen)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
@@ -190,14 +191,16 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, chosen: Format) -> None:
         raise value_error(kind, f"{value.name} must be a number, got {wrong}", path)
     if rows.select("query_id", "doc_id").is_duplicated().any():
         pair = rows.filter(rows.select("query_id", "doc_id").is_duplicated()).row(0)[:2]
-        raise DuplicateError(f"(query, document) pair {pair} stands more than once, expected once", path=path)
+        raise DuplicateError(f"(query, document) pair {pair} stands more than once", allowed="once", path=path)
     for ids in rows.select("query_id", "doc_id"):
         if ids.null_count() or (ids == "").any():
-            raise NullIdError(f"column {ids.name!r} holds a null or empty id, expected text", path=path)
+            raise NullIdError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
         unwritable = ids.filter(ids.str.contains(_BREAKS_TREC))
         if chosen == "trec" and len(unwritable):
-            message = f"TREC separates fields by blanks, so {ids.name} cannot be {shown(unwritable[0])}; write .csv"
-            raise DataError(message, path=path)
+            raise DataError(
+                f"TREC separates fields by blanks, so {ids.name} cannot be {shown(unwritable[0])}; write .csv",
+                path=path,
+            )
         unreadable = ids.filter(ids.str.contains(CONTROL))
         if chosen != "parquet" and len(unreadable):
             message = f"{ids.name} {shown(unreadable[0])} holds a control character, which no file of text may have"

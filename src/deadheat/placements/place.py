@@ -12,10 +12,11 @@ import polars as pl
 from deadheat.data.blocks import find_judged
 from deadheat.data.precision import round_scores
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import NoCommonQueryError, ParameterError, did_you_mean
+from deadheat.errors import NoCommonQueryError, ParameterError
 from deadheat.io.guarding import guarded
 from deadheat.placements.counting import count
 from deadheat.placements.placements import sort_rows
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +66,9 @@ def place(
     ('q1', 'd2', 1.0, 1, 2)
     """
     if plan is not None and plan not in PLANS:
-        msg = f"plan must be 'count', 'window' or None, got {plan!r}.{did_you_mean(str(plan), PLANS)}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="plan", given=plan, allowed="'count', 'window' or None", hint=did_you_mean(str(plan), PLANS)
+        )
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     if run.mapping is not None:
         return _place_mapping(qrels, run, score_precision)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from deadheat.arrays import run_starts
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

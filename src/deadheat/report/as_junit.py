@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from deadheat.errors import printable
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult

@@ -8,20 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from deadheat.data.tables import label_of
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    EmptyDataError,
-    FileFormatError,
-    MalformedRowError,
-    ParameterError,
-    did_you_mean,
-)
+from deadheat.errors import ColumnError, DataError, EmptyDataError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io.formats import sniff_format
 from deadheat.io.labels import CASES_KEYS, read_labels
 from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.source import readable
-from deadheat.io.values import shown
+from deadheat.wording import Advice, Plain, did_you_mean, shown
 
 if TYPE_CHECKING:
     import os
@@ -37,7 +29,7 @@ DOMAINS = ("domain", "hpo_domain")
 FIELDS = ("case_id", "text", "description", *IDS, "relevance", "language", "difficulty", "category", *DOMAINS)
 BETWEEN_IDS = "|"
 
-_EXPECTED = "expected a list of cases, or an object with 'cases' (or 'test_cases') and 'metadata'"
+_EXPECTED = "a list of cases, or an object with 'cases' (or 'test_cases') and 'metadata'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +99,11 @@ def read_document(path: str | os.PathLike[str], format: str | None = None) -> Do
 
 def _chosen_format(path: Path, given: str | None) -> Format:
     if given is not None and given not in FORMATS:
-        msg = f"unknown format of cases {given!r}, expected one of {', '.join(FORMATS)}.{did_you_mean(given, FORMATS)}"
-        raise ParameterError(msg)
+        raise ParameterError("unknown format of cases", given=given, allowed=FORMATS)
     chosen = given or sniff_format(path)
     if chosen not in FORMATS:
-        msg = "cannot tell the format of these cases: name the file .json, .jsonl or .csv, or pass format='json'"
-        raise FileFormatError(msg, path=path)
+        hint = Advice("format", "json", ".json, .jsonl or .csv", of="cases")
+        raise FileFormatError("cannot tell the format of these cases", hint=hint, path=path)
     return chosen  # pyright: ignore[reportReturnType] - it does not narrow by a tuple of literals
 
 
@@ -125,8 +116,7 @@ def _of_json(json_text: JsonText, path: Path) -> Document:
         keys = (_key_of_cases(value, json_text, path),)
         rows, metadata = value[keys[0]], value.get("metadata", {})
     if not isinstance(rows, list):
-        msg = f"{_EXPECTED}, got {shown(json.dumps(rows))}"
-        raise MalformedRowError(msg, path=path, line=json_text.line_of(keys))
+        raise MalformedRowError(allowed=_EXPECTED, given=json.dumps(rows), path=path, line=json_text.line_of(keys))
     lines = json_text.lines_of_items(keys)
     misfits = {place: _no_case(row) for place, row in enumerate(rows) if not isinstance(row, dict)}
     rows = [{} if place in misfits else row for place, row in enumerate(rows)]
@@ -140,12 +130,17 @@ def _key_of_cases(value: dict[str, Any], json_text: JsonText, path: Path) -> str
     if len(found) == 1:
         return found[0]
     if found:
-        msg = "both 'cases' and 'test_cases' are there, expected one of them"
-        raise MalformedRowError(msg, path=path, line=json_text.line_of(["test_cases"]))
+        raise MalformedRowError(
+            "both 'cases' and 'test_cases' are there",
+            allowed="one of them",
+            path=path,
+            line=json_text.line_of(["test_cases"]),
+        )
     held = ", ".join(map(repr, list(value)[:8])) or "nothing"
     hint = next((near for key in value if (near := did_you_mean(key, CASES_KEYS))), "")
-    msg = f"{_EXPECTED}, got an object with {held}.{hint}"
-    raise MalformedRowError(msg, path=path, line=json_text.line_of([]))
+    raise MalformedRowError(
+        allowed=_EXPECTED, given=Plain(f"an object with {held}"), hint=hint, path=path, line=json_text.line_of([])
+    )
 
 
 def _of_lines(text: str, path: Path) -> Document:
@@ -160,7 +155,7 @@ def _of_lines(text: str, path: Path) -> Document:
         except DataError as error:
             if not rows:
                 raise  # the file is something else
-            wrong[line] = str(error).removeprefix(f"{path}:{line}: ")
+            wrong[line] = error.told(has_place=False)
             rows.append({})
     metadata: dict[str, Any] = {}
     if rows and set(rows[0]) == {"metadata"}:
@@ -188,9 +183,12 @@ def _check_columns(columns: Sequence[str], path: Path) -> None:
             held = ", ".join(map(repr, columns))
             hint = next((near for name in columns if name not in FIELDS and (near := did_you_mean(name, names))), "")
             if len(columns) == 1 and ";" in columns[0]:
-                hint = " The fields are separated by ';': save the table with commas, and | between ids."
-            msg = f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...{hint}"
-            raise ColumnError(msg, path=path)
+                hint = "The fields are separated by ';': save the table with commas, and | between ids."
+            raise ColumnError(
+                f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...",
+                hint=hint,
+                path=path,
+            )
 
 
 def _cell(name: str, cell: str) -> object:
@@ -215,8 +213,12 @@ def _no_case(row: object) -> str:
 
 def _checked_metadata(metadata: object, path: Path, line: int | None) -> dict[str, Any]:
     if not isinstance(metadata, dict):
-        msg = f'metadata must be an object such as {{"dataset_id": "..."}}, got {shown(json.dumps(metadata))}'
-        raise MalformedRowError(msg, path=path, line=line)
+        raise MalformedRowError(
+            'metadata must be an object such as {"dataset_id": "..."}',
+            given=json.dumps(metadata),
+            path=path,
+            line=line,
+        )
     return metadata
 
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from deadheat.errors import DataError
+
 Level = Literal["error", "warning"]
 
 
@@ -31,6 +33,8 @@ class Finding:
     kind : str
         A word for programs, such as ``"malformed_id"``.
     line : int or None
+    cause : DataError or None
+        The error that it tells of, if the file cannot be read.
     """
 
     level: Level
@@ -40,6 +44,7 @@ class Finding:
     advice: str
     kind: str
     line: int | None = None
+    cause: DataError | None = None
 
     def __str__(self) -> str:
         case = f"case {self.case_id!r}: " if self.case_id else ""
