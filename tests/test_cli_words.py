@@ -45,11 +45,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["evaluate", "qrels.txt", "table"], HEADER),
         (["ties", "table"], HEADER),
         (["convert", "table", "out.json", "--kind", "run"], f"{HEADER}, or give --from csv"),
-        (["convert", "object", "out.json", "--kind", "run"], "this looks like JSON: name the file .json or .jsonl, or give --from json"),
+        (
+            ["convert", "object", "out.json", "--kind", "run"],
+            "this looks like JSON: name the file .json or .jsonl, or give --from json",
+        ),
         (["cases", "queries"], f"queries: {CASES}"),
         (["bench", "queries", "--collection", "documents.csv"], f"queries: {CASES}"),
         (["bench", "cases.csv", "--collection", "queries"], f"{COLLECTION} .jsonl, .csv, .tsv or .parquet"),
-        ([*COMPARE, "--test", "tukey", "--alternative", "less"], "--alternative must be 'two-sided' with --test tukey, got 'less'"),
+        (
+            [*COMPARE, "--test", "tukey", "--alternative", "less"],
+            "--alternative must be 'two-sided' with --test tukey, got 'less'",
+        ),
         ([*COMPARE, "--no-relevant", "none"], "--no-relevant must be one of 'zero', 'skip', got 'none'"),
         ([*COMPARE, "--score-precision", "x"], "or a number of decimals from 0 to 15, got 'x'"),
         ([*COMPARE, "-m", "MR(missing='capped')"], "MR: missing='capped' needs a cutoff"),  # a notation is Python

@@ -166,7 +166,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
         )
     if options["output"] is not None:
         say(f"saved in {options['output']}")
-    for message in dict.fromkeys(str(one.message) for one in caught if not issubclass(one.category, NoteWarning)):
+    for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
         say(f"Warning: {message}")  # the report has the notes
     form = options["form"]
     report = data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form == "markdown")

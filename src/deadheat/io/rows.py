@@ -68,11 +68,14 @@ class Rows:
                 try:
                     row = next(self._rows, None)
                 except csv.Error as error:
-                    raise self._malformed(str(error), line) from error
+                    if "new-line character" in str(error):
+                        raise self._stray_return() from error
+                    problem = f"quotes that do not match, from here on ({error}): {_QUOTES}"
+                    raise MalformedRowError(problem, path=self._path, line=line) from error
                 if row is None:
                     return
                 if self._last.endswith((b"\r\r\n", b"\r\r")):
-                    raise self._malformed("new-line character", line)
+                    raise self._stray_return()
                 yield line, row
 
     def _lines(self) -> Iterator[str]:
@@ -88,13 +91,9 @@ class Rows:
             except UnicodeDecodeError as error:
                 raise not_utf8(raw, error.start, self._path, self.n_lines) from error
 
-    def _malformed(self, problem: str, line: int) -> MalformedRowError:
-        if "new-line character" in problem:
-            given = shown(self._last.decode())
-            msg = f"a carriage return that ends no line, {LINE_ENDS}: {given}"
-            return MalformedRowError(msg, path=self._path, line=self.n_lines)
-        msg = f"quotes that do not match, from here on ({problem}): {_QUOTES}"
-        return MalformedRowError(msg, path=self._path, line=line)
+    def _stray_return(self) -> MalformedRowError:
+        problem = f"a carriage return that ends no line, {LINE_ENDS}: {shown(self._last.decode())}"
+        return MalformedRowError(problem, path=self._path, line=self.n_lines)
 
 
 @contextmanager

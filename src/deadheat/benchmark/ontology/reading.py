@@ -118,7 +118,7 @@ def _parse(path: Path) -> Parsed:
             return Parsed(path, import_depth=0, encoding="utf-8")
     except KeyError as error:
         raise FileFormatError(
-            f"a term refers to {error.args[0]!r} as its parent, which is no term of the file", path=path
+            f"a term refers to {error} as its parent, which is no term of the file", path=path
         ) from error
     except BaseException as error:  # the parsers below pronto raise anything, one of them a panic of Rust
         if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
