@@ -92,7 +92,8 @@ class DeadheatError(Exception):
         hint = words.advice(self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
         hint = hint or (did_you_mean(self.given, choices) if choices else "")
         if hint:
-            text += f"{'.' if hint[0].isupper() else ';' if self.is_given else ':'} {hint}"
+            end = "." if hint[0].isupper() else ";" if self.is_given else ":"
+            text = f"{text.removesuffix('.' * (end == '.'))}{end} {hint}"
         return place + text + (f"; {self.python}" if self.python and words.is_python else "")
 
 

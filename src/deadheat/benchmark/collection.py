@@ -98,7 +98,7 @@ class Collection:
             )
         if len(set(self.ids)) != len(self.ids):
             twice = next(one for one in self.ids if self.ids.count(one) > 1)
-            raise DuplicateError(f"{self.name} has document {twice!r} more than once; each id may stand once")
+            raise DuplicateError(f"{self.name} has document {twice!r} more than once", hint="each id may stand once")
         given: tuple[object, ...] = self.synonyms
         for doc_id, own in zip(self.ids, given, strict=True):
             if isinstance(own, str):

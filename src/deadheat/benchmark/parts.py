@@ -148,7 +148,7 @@ def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
         for language, of_language in of_set.by_language().items()
     ]
     if not found:
-        raise ParameterError("is empty; give at least one set of cases, or the path of one", argument="cases")
+        raise ParameterError("is empty", hint="give at least one set of cases, or the path of one", argument="cases")
     return tuple(found)
 
 
@@ -161,8 +161,8 @@ def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontol
             first = ", ".join(documents.ids[:3])
             raise DataError(
                 f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects "
-                f"{three(expected)}; the documents are {first}, ... Are they of the same collection, and are the ids "
-                "written alike?"
+                f"{three(expected)}; the documents are {first}, ...",
+                hint="Are they of the same collection, and are the ids written alike?",
             )
         alike: dict[tuple[str, str], list[str]] = {}  # an id that both lack is named once
         for one in expected:

@@ -195,7 +195,8 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
     if set(left) != set(right):
         held = " and ".join(", ".join(measures) for measures in (left, right))
         raise BaselineMismatchError(
-            f"{name} and {other_name} were evaluated with different measures ({held}): evaluate both with the same"
+            f"{name} and {other_name} were evaluated with different measures ({held})",
+            hint="evaluate both with the same",
         )
 
 

@@ -232,8 +232,8 @@ def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], plac
             n_own = present.sum(axis=0)
             raise ParameterError(
                 f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only "
-                f"{n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest, {n_own.min()}"
-                ": leave it out, or choose another test"
+                f"{n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest, {n_own.min()}",
+                hint="leave it out, or choose another test",
             )
 
 

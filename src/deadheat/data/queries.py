@@ -137,8 +137,8 @@ class Queries:
         both = (query_ids, self.query_ids)
         shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in both]
         raise NoCommonQueryError(
-            f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}. Are they of "
-            "the same collection, and are the ids written alike?"
+            f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}",
+            hint="Are they of the same collection, and are the ids written alike?",
         )
 
     def languages(self, query_ids: Iterable[str] | None = None) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ def _labels_of(source: Source, where: str) -> Labels:
         with guarded(where):
             return Labels(_to_polars(frame, where))
     raise SourceTypeError(
-        f"cannot read queries from {type(source).__name__}: give a path, a dict of dicts or a dataframe"
+        f"cannot read queries from {type(source).__name__}", hint="give a path, a dict of dicts or a dataframe"
     )
 
 
@@ -224,7 +224,9 @@ def _find_id(names: Sequence[str], where: str) -> str:
         found = [name for name in tier if name in names]
         if len(found) > 1:
             raise ColumnError(
-                f"{' and '.join(map(repr, found))} could both be the query id: call one of them 'query_id'", path=where
+                f"{' and '.join(map(repr, found))} could both be the query id",
+                hint="call one of them 'query_id'",
+                path=where,
             )
         if found:
             return found[0]
@@ -257,7 +259,7 @@ def _checked_ids(labels: Labels, key: str, where: str) -> list[str]:
             first = lines[seen[query]] if lines else seen[query] + 1
             place_of_both = f"on lines {first} and {line}" if lines else f"in rows {first} and {place + 1}"
             raise DuplicateError(
-                f"query {query!r} stands {place_of_both}; each query may stand once", path=where, line=line
+                f"query {query!r} stands {place_of_both}", hint="each query may stand once", path=where, line=line
             )
         seen[query] = place
     return list(seen)

@@ -156,12 +156,12 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
         )
     chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
     if not chosen:
-        raise ParameterError("is empty; name at least one, such as 'nDCG@10'", argument="measures")
+        raise ParameterError("is empty", hint="name at least one, such as 'nDCG@10'", argument="measures")
     names = [str(measure) for measure in chosen]
     for name in names:
         if names.count(name) > 1:
             raise ParameterError(
-                f"two different measures are named {name!r}; give each custom measure a name of its own"
+                f"two different measures are named {name!r}", hint="give each custom measure a name of its own"
             )
     return chosen
 

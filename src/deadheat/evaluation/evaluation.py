@@ -134,7 +134,8 @@ class Evaluation:
         """Where the judged documents stand, before the tie policy."""
         if self._placements is None:
             raise ParameterError(
-                f"{self.name} has scores but no placements, as files of an earlier deadheat: evaluate the run again"
+                f"{self.name} has scores but no placements, as files of an earlier deadheat",
+                hint="evaluate the run again",
             )
         return self._placements
 
@@ -280,11 +281,11 @@ def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:
     if one.qrels_hash != other.qrels_hash:
         hashes = " and ".join(each.qrels_hash[:12] or "none" for each in (one, other))
         raise BaselineMismatchError(
-            f"{names} were evaluated with different qrels (SHA-256 {hashes}): evaluate both with the same qrels"
+            f"{names} were evaluated with different qrels (SHA-256 {hashes})", hint="evaluate both with the same qrels"
         )
     pairs = {of.name: [getattr(each.conventions, of.name) for each in (one, other)] for of in fields(Conventions)}
     differing = ", ".join(f"{name} {left!r} and {right!r}" for name, (left, right) in pairs.items() if left != right)
     if differing:
         raise BaselineMismatchError(
-            f"{names} were evaluated under different conventions ({differing}): evaluate both alike"
+            f"{names} were evaluated under different conventions ({differing})", hint="evaluate both alike"
         )

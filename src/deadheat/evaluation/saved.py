@@ -80,7 +80,8 @@ class StoredMeasure(Measure):
 
     def _refuse(self) -> NoReturn:
         raise MeasureError(
-            f"{self.notation} comes from a file, which holds its values but not its function: give the Custom measure"
+            f"{self.notation} comes from a file, which holds its values but not its function",
+            hint="give the Custom measure",
         )
 
 
@@ -148,14 +149,14 @@ def refuse_foreign(path: str | Path) -> None:
     """Raise `DataError` if a save would replace what deadheat did not save; an empty file has nothing to lose."""
     path = Path(path)
     if path.is_dir():
-        raise DataError("is a folder: name a file in it", path=path)
+        raise DataError("is a folder", hint="name a file in it", path=path)
     if not path.is_file():
         return
     with path.open("rb") as file:
         head = file.read(HEAD)
     if head and not OURS.match(head):
         raise DataError(
-            "is there already and is no saved evaluation: it would be replaced; choose another name", path=path
+            "is there already and is no saved evaluation: it would be replaced", hint="choose another name", path=path
         )
 
 
@@ -183,7 +184,9 @@ def load_evaluation(path: str | Path) -> Evaluation:
     path = Path(path)
     if path.suffix.lower() == BESIDE:
         raise FileFormatError(
-            f"holds the queries of a saved evaluation; give the JSON file beside it, {path.stem + SUFFIX!r}", path=path
+            "holds the queries of a saved evaluation",
+            hint=f"give the JSON file beside it, {path.stem + SUFFIX!r}",
+            path=path,
         )
     document = _read_document(path)
     try:
@@ -254,7 +257,9 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise DataError("cannot be made a folder: part of it is a file; choose another one", path=folder) from None
+        raise DataError(
+            "cannot be made a folder: part of it is a file", hint="choose another one", path=folder
+        ) from None
 
 
 def _seal(document: dict[str, Any]) -> str:
@@ -284,7 +289,8 @@ def _read_document(path: Path) -> dict[str, Any]:
         raise FileFormatError(f"{msg}: install a newer one, or save the evaluation again", path=path)
     if given == FORMAT and document.get("sha256") != _seal(document):
         raise FileFormatError(
-            "was changed since it was saved, or is damaged (its SHA-256 is another): save the evaluation again",
+            "was changed since it was saved, or is damaged (its SHA-256 is another)",
+            hint="save the evaluation again",
             path=path,
         )
     return document
@@ -391,7 +397,8 @@ def _beside(path: Path, stated: _Members) -> bytes:
     candidates = [one for one in dict.fromkeys((beside, path.with_name(name))) if one.is_file()]
     if not candidates:
         raise DataError(
-            f"no such file; it holds the queries of {path.name}: copy it there too, or save the evaluation again",
+            f"no such file; it holds the queries of {path.name}",
+            hint="copy it there too, or save the evaluation again",
             path=beside,
         )
     for candidate in candidates:
@@ -399,7 +406,7 @@ def _beside(path: Path, stated: _Members) -> bytes:
         if hashlib.sha256(data).hexdigest() == sha256:
             return data
     raise FileFormatError(
-        f"does not belong to {path.name}, or was changed: save the evaluation again", path=candidates[0]
+        f"does not belong to {path.name}, or was changed", hint="save the evaluation again", path=candidates[0]
     )
 
 

@@ -314,7 +314,8 @@ def check_columns(names: Sequence[str], table: Queries) -> None:
     for name in names:
         if name in RESERVED:
             raise ColumnError(
-                f"the stratum column {name!r} has the name of a column of the result: give it another name",
+                f"the stratum column {name!r} has the name of a column of the result",
+                hint="give it another name",
                 path=table.where,
             )
 

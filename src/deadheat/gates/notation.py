@@ -111,14 +111,17 @@ def parse_gate(gate: str) -> Threshold:
     parts = GATE.fullmatch(compared)
     if parts is None:
         raise GateError(
-            f"cannot read the gate {gate!r}: it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}"
+            f"cannot read the gate {gate!r}",
+            hint=f"it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}",
         )
     left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
     bound = _number(right)
     if bound is None:
         raise GateError(_no_number(gate, left, operator, right))
     if left.endswith("="):
-        raise GateError(f"cannot read the gate {gate!r}. Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?")
+        raise GateError(
+            f"cannot read the gate {gate!r}", hint=f"Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?"
+        )
     quantity, measure = parse_left(left)
     return Threshold(measure, quantity, operator, bound, by)
 
@@ -128,7 +131,7 @@ def split_each(text: str) -> tuple[tuple[str, ...], str]:
     found = EACH.fullmatch(text)
     if found is None:
         if re.match(r"each\s*\(", text):
-            raise GateError(f"cannot read {text!r}: strata are written as in 'each(language): nDCG@10 >= 0.8'")
+            raise GateError(f"cannot read {text!r}", hint="strata are written as in 'each(language): nDCG@10 >= 0.8'")
         return (), text
     columns = tuple(column.strip() for column in found["columns"].split(","))
     if not all(columns) or len(set(columns)) < len(columns):

@@ -83,7 +83,7 @@ def read_settings(path: str | Path) -> GateSettings:
     table = _table(path)
     if table is None:
         raise GateError(
-            f"has no table [{TABLE}]; write one such as\n\n[{TABLE}]\nchecks = ['nDCG@10 >= 0.8']", path=path
+            f"has no table [{TABLE}]", hint=f"write one such as\n\n[{TABLE}]\nchecks = ['nDCG@10 >= 0.8']", path=path
         )
     try:
         checks = [*_preset(table), *_texts("checks", table.get("checks", []))]

@@ -100,7 +100,7 @@ def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, 
     measures = measures_of(parse_all(checks), options.get("baseline"))
     if not measures:
         raise GateError(
-            "nothing to check: give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"
+            "nothing to check", hint="give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"
         )
     return evaluate(qrels, run, measures, **of_run)
 

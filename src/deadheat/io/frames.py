@@ -113,7 +113,7 @@ def _hold(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return _frame_of_tuples(source, kind, where)
     raise SourceTypeError(
-        f"cannot read {kind} from {type(source).__name__}: give a path, a dict of dicts, tuples or a dataframe"
+        f"cannot read {kind} from {type(source).__name__}", hint="give a path, a dict of dicts, tuples or a dataframe"
     )
 
 
@@ -167,7 +167,7 @@ def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
         raise EmptyDataError("empty: no row in it", path=where)
     if ids:
         raise NullIdError(
-            f"{ids:,} of {counted(rows, 'row')} lack a query_id or doc_id; every row needs both", path=where
+            f"{ids:,} of {counted(rows, 'row')} lack a query_id or doc_id", hint="every row needs both", path=where
         )
     if null or bad:
         query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)

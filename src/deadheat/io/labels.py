@@ -84,7 +84,7 @@ def read_labels(
     data = read_all(path, has_lines=chosen != "json")
     text = decoded(data, path)
     if not text.strip():
-        raise EmptyDataError("empty: expected column names and rows", path=path)
+        raise EmptyDataError("empty", allowed="column names and rows", path=path)
     if chosen in _SEPARATORS:
         labels = _read_table(data, path, _SEPARATORS[chosen])
         for place, message in () if keep_misfits else labels.misfits.items():

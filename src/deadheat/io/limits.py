@@ -81,7 +81,8 @@ def check_lines(block: bytes, path: Path, first_line: int) -> None:
         end = block.rfind(b"\n", start, start + LONGEST_LINE + 1)
         if end < 0:
             raise MalformedRowError(
-                f"a line of more than {LONGEST_LINE:,} bytes, the most that one may have: are there line ends?",
+                f"a line of more than {LONGEST_LINE:,} bytes, the most that one may have",
+                hint="are there line ends?",
                 path=path,
                 line=first_line + block.count(b"\n", 0, start),
             )

@@ -104,7 +104,7 @@ def read_text(path: str | os.PathLike[str], expected: str) -> str:
     path = readable(path)
     text = decoded(read_all(path), path)
     if not text.strip():
-        raise EmptyDataError(f"empty: expected {expected}", path=path)
+        raise EmptyDataError("empty", allowed=expected, path=path)
     return text
 
 

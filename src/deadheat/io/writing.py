@@ -198,7 +198,8 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, chosen: Format) -> None:
         unwritable = ids.filter(ids.str.contains(_BREAKS_TREC))
         if chosen == "trec" and len(unwritable):
             raise DataError(
-                f"TREC separates fields by blanks, so {ids.name} cannot be {shown(unwritable[0])}; write .csv",
+                f"TREC separates fields by blanks, so {ids.name} cannot be {shown(unwritable[0])}",
+                hint="write .csv",
                 path=path,
             )
         unreadable = ids.filter(ids.str.contains(CONTROL))

@@ -233,9 +233,9 @@ def _check_cost(cells: IntArray, listed: IntArray) -> None:
     most = int(cells.max(initial=0))
     if most > MAX_TABLE:
         raise MeasureError(
-            f"the spread of a tie whose documents hardly ever stop the reading needs {most * 8 / 1000000000.0:.0f}"
-            f" GB (allowed: {MAX_TABLE * 8 / 1000000000.0:.0f}): cut the measure at a rank, such as @100; its "
-            "mean needs no tables"
+            f"the spread of a tie whose documents hardly ever stop the reading needs {most * 8 / 1e9:.0f}"
+            f" GB (allowed: {MAX_TABLE * 8 / 1e9:.0f})",
+            hint="cut the measure at a rank, such as @100; its mean needs no tables",
         )
     _announce(cells, listed, "spread")
 

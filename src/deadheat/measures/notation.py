@@ -97,7 +97,7 @@ def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measur
     except (ValueError, TypeError, *TOO_DEEP):
         given = as_given(ast.get_source_segment(notation, node))
         raise MeasureError(
-            f"{given} in {as_given(notation)} is not a value; write numbers plainly and words in quotes"
+            f"{given} in {as_given(notation)} is not a value", hint="write numbers plainly and words in quotes"
         ) from None
 
 

@@ -82,7 +82,8 @@ def check_row_order(run: Run, ties: str) -> None:
     """Raise `RowOrderError` if a policy asks for the order of the rows, and their engine has none."""
     if ties == "input" and not run.is_polars:
         raise RowOrderError(
-            f"ties='input' needs rows in an order, and {run.where} has none: use a file, a dict or an eager frame"
+            f"ties='input' needs rows in an order, and {run.where} has none",
+            hint="use a file, a dict or an eager frame",
         )
 
 

@@ -234,7 +234,7 @@ def _document(
     misfits: Mapping[int, str] = MappingProxyType({}),
 ) -> Document:
     if not rows:
-        raise EmptyDataError("no case in it: expected at least one text with its expected ids", path=path)
+        raise EmptyDataError("no case in it", allowed="at least one text with its expected ids", path=path)
     given = metadata.get("dataset_id")
     name = given.strip() if isinstance(given, str) else ""
     return Document(path, name or label_of(path), metadata, rows, lines, value, keys, json, misfits)

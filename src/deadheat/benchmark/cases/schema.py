@@ -55,7 +55,7 @@ def _errors(value: Any, id_pattern: str | None) -> Iterator[Any]:  # noqa: ANN40
         from jsonschema import Draft202012Validator
     except ImportError as error:
         raise MissingDependencyError(
-            "checking against the JSON Schema needs the package jsonschema: pip install 'deadheat[cases]'"
+            "checking against the JSON Schema needs the package jsonschema", hint="pip install 'deadheat[cases]'"
         ) from error
     schema = json.loads(schema_text())
     if id_pattern is not None:  # it takes the place of HPO's, and reading has looked at every id

@@ -94,8 +94,8 @@ class Expected:
         if len(unknown) == len(wanted):
             raise DataError(
                 f"none of the {len(wanted):,} expected ids is a term of {ontology!r}: they are "
-                f"{first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ontology.ids, 3)}. Are they "
-                "of the same ontology, and written alike?",
+                f"{first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ontology.ids, 3)}",
+                hint="Are they of the same ontology, and written alike?",
                 path=qrels.where,
             )
         self.unknown = set(unknown)

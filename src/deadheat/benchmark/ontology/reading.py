@@ -110,7 +110,8 @@ def _parse(path: Path) -> Parsed:
         from pronto.ontology import Ontology as Parsed
     except ImportError:
         raise MissingDependencyError(
-            "reading an ontology needs the package pronto, which is not installed: pip install 'deadheat[ontology]'"
+            "reading an ontology needs the package pronto, which is not installed",
+            hint="pip install 'deadheat[ontology]'",
         ) from None
     try:
         with warnings.catch_warnings():

@@ -185,5 +185,5 @@ def _library() -> Any:  # noqa: ANN401 - published without types
         return import_module("bm25s")
     except ImportError as error:
         raise MissingDependencyError(
-            "BM25 needs the package bm25s, which is not installed: pip install 'deadheat[retrievers]'"
+            "BM25 needs the package bm25s, which is not installed", hint="pip install 'deadheat[retrievers]'"
         ) from error

@@ -86,8 +86,8 @@ class Embedding:
         check_choice("strings", strings, STRINGS)
         if find_spec("sentence_transformers") is None:
             raise MissingDependencyError(
-                f"the model {str(model)!r} needs the package sentence-transformers, which is not installed: pip "
-                "install 'deadheat[embed]' (with PyTorch, a large package)"
+                f"the model {str(model)!r} needs the package sentence-transformers, which is not installed",
+                hint="pip install 'deadheat[embed]' (with PyTorch, a large package)",
             )
         self.model = str(model)
         self.device, self.normalise, self.strings = device, bool(normalise), strings
@@ -159,11 +159,11 @@ class Embedding:
                     self._loaded = library.SentenceTransformer(self.model, device=self.device, revision=self.revision)
             except Exception as error:
                 told = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-                raise ParameterError(
-                    f"cannot load the model {self.model!r}: {told}. A retriever is 'bm25', the path of a run file, the "
-                    "folder of a sentence-transformers model, or the name of one that can be fetched or was fetched "
-                    "before"
-                ) from error
+                hint = (
+                    "A retriever is 'bm25', the path of a run file, the folder of a sentence-transformers model, or the"
+                    " name of one that can be fetched or was fetched before"
+                )
+                raise ParameterError(f"cannot load the model {self.model!r}: {told}", hint=hint) from error
         return self._loaded
 
     def _prompt(self, given: str | None, names: Sequence[str]) -> str | None:
@@ -202,7 +202,7 @@ class Embedding:
             show_progress_bar=False,
         )
         if not np.isfinite(vectors).all():
-            raise ParameterError(f"the model {self.model!r} gave embeddings that are not finite; expected numbers")
+            raise ParameterError(f"the model {self.model!r} gave embeddings that are not finite", allowed="numbers")
         return np.asarray(vectors, np.float32)
 
 

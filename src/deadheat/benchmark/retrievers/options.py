@@ -62,5 +62,5 @@ def check_search(texts: Sequence[str], k: int) -> None:
 def check_indexed(retriever: object, made: T | None) -> T:
     """Return what `index` made, or raise if it was not called."""
     if made is None:
-        raise ParameterError(f"{retriever!r} has no documents yet: call index(collection) before search")
+        raise ParameterError(f"{retriever!r} has no documents yet", hint="call index(collection) before search")
     return made

@@ -83,7 +83,7 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     if len(twice):
         query, doc, _ = twice.row(0)
         raise DuplicateError(
-            f"{name} found document {doc!r} more than once for case {query!r}; each document may stand once"
+            f"{name} found document {doc!r} more than once for case {query!r}", hint="each document may stand once"
         )
     return frame
 

@@ -58,7 +58,7 @@ class RunFile:
     def search(self, texts: Sequence[str], k: int) -> NoReturn:  # noqa: ARG002 - as every retriever
         """Refuse: a run file knows ids of cases, not texts."""
         raise ParameterError(
-            f"{self!r} knows what was found for the ids of {len(texts)} cases, not for their texts: call look_up"
+            f"{self!r} knows what was found for the ids of {len(texts)} cases, not for their texts", hint="call look_up"
         )
 
     def look_up(self, query_ids: Sequence[str], *, of: str = "") -> pl.DataFrame:
@@ -79,12 +79,12 @@ class RunFile:
         found = self._rows.join(wanted, on="query_id", how="semi", maintain_order="left")
         if found.is_empty():
             held = ", ".join(map(repr, self._rows["query_id"].unique(maintain_order=True).head(3).to_list()))
-            raise NoCommonQueryError(
-                f"has none of the {len(query_ids)} cases{of and f' of {of}'}, such as {query_ids[0]!r}; it has {held}"
-                ", ... Are the ids written alike? A retriever needs a run of every set and language: give the run "
-                f"files of all as one, as in \"run('de.run', 'en.run', name={self.name!r})\"",
-                path=self._path,
+            whose = f"{len(query_ids)} cases{of and f' of {of}'}, such as {query_ids[0]!r}"
+            hint = (
+                "Are the ids written alike? A retriever needs a run of every set and language: give the run files of"
+                f" all as one, as in \"run('de.run', 'en.run', name={self.name!r})\""
             )
+            raise NoCommonQueryError(f"has none of the {whose}; it has {held}, ...", hint=hint, path=self._path)
         return found
 
     @property
@@ -102,7 +102,8 @@ class RunFile:
             for query in rows["query_id"].unique(maintain_order=True).to_list():
                 if query in owners:
                     raise DuplicateError(
-                        f"has query {query!r}, as {owners[query]} has; in files of one run each query stands once",
+                        f"has query {query!r}, as {owners[query]} has",
+                        hint="in files of one run each query stands once",
                         path=path,
                     )
                 owners[query] = path

@@ -88,13 +88,13 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
         several: Iterable[object] = specs if isinstance(specs, list | tuple) else [specs]
         named = _told_apart([make_retriever(one) for one in several])
     if not named:
-        raise ParameterError(f"is empty; name at least one: {ALLOWED}", argument="retrievers")
+        raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
     names = [name for name, _ in named]
     for name in names:
         if names.count(name) > 1:
             is_code = any(one.name == name and isinstance(one, Function) for _, one in named)
             how = "{'a': f, 'b': g}" if is_code else "\"run('new.run', name='new')\""
-            raise ParameterError(f"two retrievers are named {name!r}: give one another name, as in {how}")
+            raise ParameterError(f"two retrievers are named {name!r}", hint=f"give one another name, as in {how}")
     return dict(named)
 
 
@@ -153,7 +153,7 @@ def key_of(retriever: Retriever) -> object:
 def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     text, path = str(spec).strip(), Path(spec)
     if not text:
-        raise ParameterError(f"no retriever {text!r}. A retriever is {ALLOWED}")
+        raise ParameterError(f"no retriever {text!r}", hint=f"A retriever is {ALLOWED}")
     head, bracket, _ = text.partition("(")
     # what is called like a retriever is that retriever, whatever files there are; a Path is a path
     if isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and bracket and text.endswith(")"))):
@@ -194,7 +194,9 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
         values = [ast.literal_eval(one) for one in call.args]
         options = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except (SyntaxError, ValueError):
-        raise ParameterError(f"cannot read the options of {text!r}; write them as in \"{head}(name='mine')\"") from None
+        raise ParameterError(
+            f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\""
+        ) from None
     return _made(head, values, {**options, **named})
 
 
