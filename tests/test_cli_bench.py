@@ -121,9 +121,17 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
         (["--similarity", "lin"], USAGE, "add --ontology FILE"),
         (["--synonyms", "some"], USAGE, "--synonyms must be one of 'exact', 'all', 'none'"),
         (["--id-pattern", "HP:[0-9]{7}"], BAD_DATA, "HP:[0-9]{7}"),
-        (["--at", "100"], USAGE, "Hit@100 looks at 100 documents, but 50 are retrieved: give --k 100 or more"),
-        (["--at", "5", "-m", "RR"], USAGE, "--at is about the default measures, got 5 beside -m: write nDCG@20"),
-        (["--test", "wilcoxon", "--cluster", "expected_ids"], USAGE, "cluster is for the tests"),
+        (["--at", "100"], USAGE, "--k must be 100 or more, as Hit@100 looks at 100 documents, got 50"),
+        (
+            ["--at", "5", "-m", "RR"],
+            USAGE,
+            "--at is about the default measures, not those that are named, got 5; write nDCG@20",
+        ),
+        (
+            ["--test", "wilcoxon", "--cluster", "expected_ids"],
+            USAGE,
+            "--test must be one of 'randomization', 'bootstrap-t', 'bootstrap', 't', 'tukey' with --cluster, got",
+        ),
         (["--alternative", "more"], USAGE, "--alternative must be one of 'two-sided', 'greater', 'less'"),
         (["--retriever", "old.run"], BAD_DATA, "old.run: no such file"),
         (["-m", "nDGC@10"], USAGE, "Did you mean 'nDCG'"),
@@ -162,7 +170,7 @@ def test_interrupted_it_says_that_the_same_command_goes_on(tmp_path: Path, monke
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("deadheat.benchmark.bench", interrupt)
+    monkeypatch.setattr("deadheat.benchmark.bench.bench", interrupt)
     kept, lost = call(*BENCH, "--output", tmp_path), call(*BENCH)
     assert kept.exit_code == lost.exit_code == INTERRUPTED
     assert "Interrupted; the same command goes on" in kept.stderr

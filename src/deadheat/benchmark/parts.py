@@ -207,7 +207,7 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
             return list(zip(names, sets, strict=True))
     twice = next(name for name in plain if plain.count(name) > 1)
     hint = "give one another dataset_id, or its file another name"
-    raise ParameterError(f"two sets of cases are named {twice!r}", hint=hint, python="or a dict of name to cases")
+    raise ParameterError(f"two sets of cases are named {twice!r}", hint=hint, python="or give a dict of name to cases")
 
 
 def _by_file(cases: Cases) -> str:

@@ -14,7 +14,8 @@ from deadheat.cli.output import emit, format_option, output_option, prepare, pri
 from deadheat.cli.wording import told
 
 if TYPE_CHECKING:
-    from deadheat.benchmark.cases import Finding, Validation
+    from deadheat.benchmark.cases import Validation
+    from deadheat.errors import DataError
 
 FORMATS = ("table", "json")
 EXAMPLES = examples(
@@ -104,10 +105,12 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
 
         terms = read_ontology(ontology)
     found = [check(path, ontology=terms, **options) for path in paths]
-    return [replace(one, findings=tuple(map(_in_words, one.findings))) for one in found]
+    return [_in_words(one, one.cause) for one in found]
 
 
-def _in_words(finding: Finding) -> Finding:
-    """Return a finding in the words of this command."""
-    cause = finding.cause
-    return finding if cause is None else replace(finding, message=told(cause, has_place=False))
+def _in_words(found: Validation, cause: DataError | None) -> Validation:
+    """Return what was found in the words of this command: an error of a file that cannot be read."""
+    if cause is None:
+        return found
+    message = told(cause, has_place=False)
+    return replace(found, findings=tuple(replace(one, message=message) for one in found.findings))

@@ -21,7 +21,7 @@ from deadheat.evaluation.saved import opened
 from deadheat.placements import policies
 from deadheat.placements.place import rounded
 from deadheat.stats import ALTERNATIVES, CLUSTERED, CORRECTIONS, adjust, significant
-from deadheat.wording import counted
+from deadheat.wording import Plain, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,10 +226,9 @@ def check_design(design: Design, names: list[str], *, has_clusters: bool) -> Non
     check_choice("correction", design.correction, CORRECTIONS)
     check_choice("alternative", design.alternative, ALTERNATIVES)
     if design.method == PROPORTION:
-        msg = (
-            f"method={PROPORTION!r} is of means, got a comparison, which has differences: 'auto' takes it for the means"
-        )
-        raise ParameterError(f"{msg} of measures that are 0 or 1; 'bca', 'percentile' and 't' are for both")
+        hint = "'auto' takes it for the means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for both"
+        problem = f"method={PROPORTION!r} is of means"
+        raise ParameterError(problem, given=Plain("a comparison, which has differences"), hint=hint)
     check_choice("method", design.method, METHODS)
     level("confidence_level", design.confidence_level)
     resamples(design.n_resamples)

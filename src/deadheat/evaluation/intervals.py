@@ -150,10 +150,12 @@ def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
         return PROPORTION if is_proportion else "bca"
     if method == PROPORTION and not is_proportion:
         if has_clusters:
-            msg = "method='clopper-pearson' takes independent queries, got clusters"
+            problem, given = f"method={PROPORTION!r} takes independent queries", "clusters"
         else:
-            msg = f"method='clopper-pearson' is of measures that are 0 or 1 in every order (Hit, P@1), got {measure}"
-        raise ParameterError(f"{msg}; allowed here are 'auto', 'bca', 'percentile' and 't'")
+            problem = f"method={PROPORTION!r} is of measures that are 0 or 1 in every order (Hit, P@1)"
+            given = str(measure)
+        hint = "allowed here are 'auto', 'bca', 'percentile' and 't'"
+        raise ParameterError(problem, given=Plain(given), hint=hint)
     return method
 
 
@@ -243,10 +245,10 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
     labels = [_text(label) for label in _labels(cluster, queries, query_ids.tolist())]
     lacking = [query for query, label in zip(query_ids.tolist(), labels, strict=True) if label is None]
     if lacking:
-        msg = f"cluster must name the cluster of every query; {len(lacking)} have none, such as {lacking[0]!r}"
+        problem = f"must name the cluster of every query; {len(lacking)} have none, such as {lacking[0]!r}"
         if isinstance(cluster, str):
-            raise DataError(msg, path=getattr(queries, "where", None))
-        raise ParameterError(msg)
+            raise DataError(problem, argument="cluster", path=getattr(queries, "where", None))
+        raise ParameterError(problem, argument="cluster")
     return np.unique(np.array(labels, np.str_), return_inverse=True)[1]
 
 
@@ -263,7 +265,7 @@ def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> l
         from deadheat.data.queries import Queries
 
         if queries is None:
-            hint = Advice("queries", "queries.csv", when="name the table that has it, ")
+            hint = Advice("queries", "queries.csv")
             raise ParameterError("is a column of a table", argument="cluster", given=cluster, hint=hint)
         return list(Queries.of(queries).column(cluster, query_ids))
     if isinstance(cluster, Mapping):

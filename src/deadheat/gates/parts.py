@@ -65,7 +65,7 @@ class Parts:
         if self._table is None:
             if by:
                 hint = Advice("queries", "queries.csv")
-                raise ParameterError("is about a table of queries", argument="by", given=by, hint=hint)
+                raise ParameterError("is about a table of queries", argument="by", given=", ".join(by), hint=hint)
             return (Part("", "", np.ones(len(self._ids), np.bool_)),)
         self._table.check_columns(by)
         columns = columns_of(self._table, self._ids, by, pool_languages=self._pool_languages)

@@ -139,7 +139,7 @@ def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float
     if isinstance(given, bool):
         return float(given)
     if not isinstance(given, _Number):
-        raise value_error(kind, f"{name} must be a number, got {shown(json.dumps(given))}", path, line)
+        raise value_error(kind, f"{name} must be a number", path, line, given=json.dumps(given))
     return read_value(str(given), kind, path=path, line=line)
 
 

@@ -21,7 +21,7 @@ from deadheat.io.kinds import VALUE_COLUMN
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.naming import LONGEST, cut
 from deadheat.io.values import CONTROL, holds_only_numbers, value_error
-from deadheat.wording import shown
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,7 +188,7 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, chosen: Format) -> None:
     value = rows[VALUE_COLUMN[kind]]
     if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
         wrong = value.filter(value.is_null() | ~value.is_finite())[0]
-        raise value_error(kind, f"{value.name} must be a number, got {wrong}", path)
+        raise value_error(kind, f"{value.name} must be a number", path, given=Plain(wrong))
     if rows.select("query_id", "doc_id").is_duplicated().any():
         pair = rows.filter(rows.select("query_id", "doc_id").is_duplicated()).row(0)[:2]
         raise DuplicateError(f"(query, document) pair {pair} stands more than once", allowed="once", path=path)

@@ -62,7 +62,8 @@ class ERR(CutMeasure):
             top = scale_top(self.max_rel, placements, name)
             if top > LARGEST_POWER:
                 raise MeasureError(
-                    f"{name}: stop='exp' takes a scale up to {LARGEST_POWER}",
+                    f"stop='exp' takes a scale up to {LARGEST_POWER}",
+                    measure=name,
                     given=Plain(f"{top:g}"),
                     hint="use stop='sigmoid(a, b)'",
                 )
@@ -72,7 +73,8 @@ class ERR(CutMeasure):
                 return 1 / (1 + np.exp(-numbers[0] * (grade - numbers[1])))
         if placements.max_relevance > 1:
             raise MeasureError(
-                f"{name}: stop='identity' needs relevance from 0 to 1",
+                "stop='identity' needs relevance from 0 to 1",
+                measure=name,
                 given=Plain(f"{placements.max_relevance:g}"),
                 hint="use 'exp'",
             )

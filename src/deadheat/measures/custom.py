@@ -162,15 +162,13 @@ class Custom(CutMeasure):
         try:
             value = self.function(*arguments)
         except Exception as error:
-            raise MeasureError(
-                f"{self.name}: the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}"
-            ) from error
+            problem = f"the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}"
+            raise MeasureError(problem, measure=self.name) from error
         try:
             return float(value)
         except (TypeError, ValueError):
-            raise MeasureError(
-                f"{self.name}: the function must return a number", given=Plain(f"{value!r} for query {query!r}")
-            ) from None
+            given = Plain(f"{value!r} for query {query!r}")
+            raise MeasureError("the function must return a number", measure=self.name, given=given) from None
 
 
 def _takes_two(function: Callable[..., float]) -> bool:

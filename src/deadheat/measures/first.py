@@ -254,7 +254,7 @@ class MTRR(PaperMeasure):
         """Refuse a cutoff, which the paper's formula does not have."""
         super().__post_init__()
         if self.definition == "mid_rank" and self.cutoff is not None:
-            raise MeasureError("MTRR: definition='mid_rank' takes no cutoff", given=Plain(f"@{self.cutoff}"))
+            raise MeasureError("definition='mid_rank' takes no cutoff", measure="MTRR", given=Plain(f"@{self.cutoff}"))
 
     def at_rank(self, rank: IntArray) -> FloatArray:
         """Return 1 / rank."""

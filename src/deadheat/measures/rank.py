@@ -60,10 +60,11 @@ class MR(CountConditional):
         """Refuse what the cutoff gives no meaning to."""
         super().__post_init__()
         if self.missing == "capped" and self.cutoff is None:
-            raise MeasureError("MR: missing='capped' needs a cutoff, as in \"MR(missing='capped')@10\"")
+            raise MeasureError("missing='capped' needs a cutoff, as in \"MR(missing='capped')@10\"", measure="MR")
         if self.missing == "last" and self.cutoff is not None:
             raise MeasureError(
-                "MR: missing='last' takes no cutoff",
+                "missing='last' takes no cutoff",
+                measure="MR",
                 given=Plain(f"@{self.cutoff}"),
                 hint="missing='capped' counts k + 1",
             )

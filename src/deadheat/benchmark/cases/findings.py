@@ -33,8 +33,6 @@ class Finding:
     kind : str
         A word for programs, such as ``"malformed_id"``.
     line : int or None
-    cause : DataError or None
-        The error that it tells of, if the file cannot be read.
     """
 
     level: Level
@@ -44,7 +42,6 @@ class Finding:
     advice: str
     kind: str
     line: int | None = None
-    cause: DataError | None = None
 
     def __str__(self) -> str:
         case = f"case {self.case_id!r}: " if self.case_id else ""
@@ -68,12 +65,15 @@ class Validation:
         All cases of the file, those that cannot be used included.
     findings : tuple of Finding
         Errors first.
+    cause : DataError or None
+        Of the one finding, if the file cannot be read.
     """
 
     path: Path
     name: str
     n_cases: int
     findings: tuple[Finding, ...]
+    cause: DataError | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:

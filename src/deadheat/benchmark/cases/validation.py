@@ -70,8 +70,8 @@ def validate(
     except DataError as error:
         place = str(path) if error.line is None else f"{path}:{error.line}"
         message = error.told(has_place=False)
-        found = Finding("error", place, "", message, "", "malformed_file", error.line, error)
-        return Validation(Path(path), label_of(path), 0, (found,))
+        found = Finding("error", place, "", message, "", "malformed_file", error.line)
+        return Validation(Path(path), label_of(path), 0, (found,), error)
     reading = examine(document, id_pattern=id_pattern, language=language)
     findings = [*reading.errors, *violations(reading, id_pattern=id_pattern), *check_fields(document)]
     cases = reading.cases

@@ -44,8 +44,8 @@ def judge(
     if not runs:
         raise ParameterError("judge needs at least one run beside the qrels", given=Plain("none"))
     if depth is not None and (whole(depth) or 0) < 1:
-        msg = f"depth must be a whole number from 1 on, got {depth!r}; None takes the longest list, ideal=False judges"
-        raise ParameterError(f"{msg} no further terms")
+        hint = "None takes the longest list, ideal=False judges no further terms"
+        raise ParameterError(argument="depth", given=depth, allowed="a whole number from 1 on", hint=hint)
     qrels = Qrels.of(qrels)
     qrels.check_duplicates()
     expected = Expected(ontology, qrels, kind=kind, aggregate=aggregate)

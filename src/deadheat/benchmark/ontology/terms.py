@@ -83,16 +83,16 @@ def indices(
 
 
 def near_id(given: str, ids: Sequence[str], labels: Sequence[str] = ()) -> str:
-    """Return ``" Did you mean 'x'?"`` for the id that is written alike or has this label, or an empty string.
+    """Return ``"Did you mean 'x'?"`` for the id that is written alike or has this label, or an empty string.
 
     Numbers close to each other mean nothing: they are never proposed.
     """
     folded = given.strip().casefold()
     for place, term in enumerate(ids):
         if term.casefold().replace("_", ":") == folded.replace("_", ":"):
-            return f" Did you mean {term!r}?"
+            return f"Did you mean {term!r}?"
         if labels and labels[place].casefold() == folded:
-            return f" Did you mean {term!r} ({labels[place]})?"
+            return f"Did you mean {term!r} ({labels[place]})?"
     return "" if re.search(r"\d{3}", given) else did_you_mean(given, ids)
 
 
