@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
+
+pytest.register_assert_rewrite("support")  # so that an assertion there shows its values as one in a test does
 
 # `HYPOTHESIS_PROFILE=explore make test` searches on, with new cases every time
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)

@@ -262,6 +262,14 @@ class CacheWarning(DeadheatWarning):
     """Embeddings cannot be kept."""
 
 
+class InfiniteScoreWarning(DeadheatWarning):
+    """A precision of scores cannot hold one of them: it becomes infinite."""
+
+
+class FractionsWarning(DeadheatWarning):
+    """A column that is called score is read as relevance, and has fractions."""
+
+
 class LockWarning(DeadheatWarning):
     """A folder cannot be locked, so that nothing keeps two processes apart."""
 

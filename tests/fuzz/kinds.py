@@ -171,7 +171,12 @@ class Tsv(Table):
         known = {name.encode() for names in (strict.QUERY, strict.DOC, strict.SCORE) for name in names}
         known |= {b"relevance", b"label", b"rel", b"relevance_label"}
         is_trec = first.count(b"\t") in {3, 5} and not known & fields
-        return strict.trec(data) if is_trec else super().strictly(data)
+        try:
+            return strict.trec(data) if is_trec else super().strictly(data)
+        except strict.Refused as refused:  # a carriage return that ends no line is looked for first
+            lines = enumerate(data.split(b"\n"), 1)
+            refused.lines |= {n for n, line in lines if refused.lines and b"\r" in line.removesuffix(b"\r")}
+            raise
 
 
 class JsonLines(Ranking):
@@ -234,6 +239,8 @@ class Parquet(Ranking):
             rows = [tuple(row.values()) for row in table.to_pylist()]
         except Exception:  # noqa: BLE001 - whatever PyArrow raises
             return None
+        if any(None in row for row in rows):
+            raise strict.Refused("a null")
         return [(str(query), str(doc), repr(float(score) + 0.0)) for query, doc, score in rows]
 
     def strictly(self, data: bytes) -> list[Row]:
@@ -338,12 +345,21 @@ def unpacked(data: bytes) -> bytes:
     """Return the content of bytes that may be compressed, as Python and PyArrow unpack them."""
     try:
         if data.startswith(b"\x1f\x8b"):
+            _check_flags(data)
             return gzip.decompress(data)
         if data.startswith(b"\x28\xb5\x2f\xfd"):
             return pa.CompressedInputStream(pa.BufferReader(data), "zstd").read()
     except (OSError, EOFError, zlib.error) as error:
         raise strict.Refused(f"damaged: {error}") from error
     return data
+
+
+def _check_flags(data: bytes) -> None:
+    """Refuse flags that RFC 1952 reserves: a reader must, and Python's gzip does not."""
+    while data.startswith(b"\x1f\x8b"):
+        member = zlib.decompressobj(wbits=31)
+        member.decompress(data)
+        data = member.unused_data
 
 
 def _rows(rng: Random, ids: tuple[str, ...]) -> list[tuple[str, str, str]]:

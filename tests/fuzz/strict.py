@@ -16,7 +16,7 @@ Row = tuple[str, str, str]
 """Query, document, and the repr of the number as float64."""
 
 NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))")
-CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")
+CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 QUERY = ("query_id", "query-id", "qid", "q_id", "query")
 DOC = ("doc_id", "doc-id", "corpus-id", "corpus_id", "docno", "docid", "doc", "document_id", "pid")
 SCORE = ("score",)
@@ -172,7 +172,17 @@ def json_lines(data: bytes) -> list[Row]:
 
 def nested(data: bytes) -> list[Row]:
     """``{query: {document: score}}``."""
-    queries: Any = _loads("".join(lines_of(data)), None)
+    try:
+        text = "".join(lines_of(data))
+    except Refused as refused:  # what is no JSON before it may be named as well
+        try:
+            json.loads(data.decode("utf-8", "replace"), strict=False)
+        except json.JSONDecodeError as error:
+            refused.lines |= {error.lineno}
+        except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
+            refused.lines.clear()
+        raise
+    queries: Any = _loads(text, None)
     if not isinstance(queries, _Object):
         raise Refused("no object")
     _check_unique(queries)

@@ -16,7 +16,8 @@ from deadheat.benchmark.evaluating import evaluate_part
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.ontology import KINDS, Ontology, read_ontology
 from deadheat.benchmark.parts import check_by, check_cluster, check_expected, count_verbatim, parts_of
-from deadheat.benchmark.result import BenchResult, Key, Settings
+from deadheat.benchmark.report import BenchResult
+from deadheat.benchmark.result import Key, Settings
 from deadheat.benchmark.retrievers import RunFile, described, identity, make_retrievers
 from deadheat.benchmark.searching import Search
 from deadheat.benchmark.store import Store

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from deadheat.benchmark.parts import Part
-    from deadheat.benchmark.result import BenchResult, Grouping
+    from deadheat.benchmark.result import Grouping, Results
 
 
-def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
+def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
     """Give the facts.
 
     Parameters
     ----------
-    result : BenchResult
+    result : Results
     groupings : sequence of Grouping, default ()
         The strata that the report shows.
     left_out : int, default 0
@@ -60,13 +60,13 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
         yield Fact("", None, "note", note, is_note=True)
 
 
-def _languages(result: BenchResult) -> str:
+def _languages(result: Results) -> str:
     if len(result.languages) < 2:
         return ""
     return f"{', '.join(result.languages)}: kept apart; across them each counts the same, variance: divisor n"
 
 
-def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
+def _of_measures(result: Results, left_out: int) -> Iterator[Fact]:
     yield from tell_counts(result.measures)
     if left_out:
         yield Fact("", None, "measures", f"{left_out} more in the report, in csv and in json")
@@ -87,7 +87,7 @@ def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
         yield Fact("", None, "chance", f"random terms, {result.parts[key]}: {shown}")
 
 
-def _of_grades(result: BenchResult) -> Iterator[Fact]:
+def _of_grades(result: Results) -> Iterator[Fact]:
     """Say that ids with a grade below 1 are not relevant to measures that only know relevant or not."""
     low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
     if low:
@@ -95,7 +95,7 @@ def _of_grades(result: BenchResult) -> Iterator[Fact]:
         yield Fact("grades_below_1", low, "grades", f"{text} take 1 or more as relevant")
 
 
-def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
     """Name the columns of strata, and the strata of few cases."""
     yield Fact("by", list(result.settings.by))
     held = [name for name in STRATA if any(name in part.strata for part in result.parts.values())]
@@ -116,7 +116,7 @@ def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[F
         yield Fact("", None, MARK, few_queries(small, SMALLEST, unit="cases"), is_note=True)
 
 
-def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
     """Say how the intervals were made, and what clusters make of them."""
     design, cluster = result.settings.design, result.settings.cluster
     column = cluster if cluster is None or isinstance(cluster, str) else "given"
@@ -162,7 +162,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:.2f} times"
 
 
-def _widened(result: BenchResult, key: tuple[str, str]) -> float:
+def _widened(result: Results, key: tuple[str, str]) -> float:
     """Return how many times as wide clusters make the intervals of the first measure, the mean over retrievers."""
     ratios = []
     for of_run, evaluation in result.evaluations.items():
@@ -186,7 +186,7 @@ def _of_repeats(part: Part) -> Iterator[Fact]:
         yield Fact("", None, "clusters", text, is_note=True)
 
 
-def _of_tests(result: BenchResult) -> Iterator[Fact]:
+def _of_tests(result: Results) -> Iterator[Fact]:
     if result.comparisons:
         places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
         placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
@@ -194,7 +194,7 @@ def _of_tests(result: BenchResult) -> Iterator[Fact]:
         yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=("case", "cases"))
 
 
-def _of_cases(result: BenchResult) -> Iterator[Fact]:
+def _of_cases(result: Results) -> Iterator[Fact]:
     """Name what found nothing, and sets that are too small for a statement."""
     for key, part in result.parts.items():
         alike: dict[tuple[str, ...], list[str]] = {}

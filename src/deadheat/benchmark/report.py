@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deadheat.benchmark.facts import tell
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA
-from deadheat.benchmark.result import Key
+from deadheat.benchmark.result import Key, Results
 from deadheat.evaluation.strata import NONE, keys_of
+from deadheat.report.as_markdown import as_markdown
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.score_tables import level_heading
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from deadheat.benchmark.parts import Part
-    from deadheat.benchmark.result import BenchResult, Grouping
+    from deadheat.benchmark.result import Grouping
     from deadheat.comparison.comparison import Pair
     from deadheat.evaluation.strata import Stratum
     from deadheat.measures import Measure
@@ -39,12 +41,24 @@ LABELS = (Column("cases", "cases"), Column("language", "language"), RETRIEVER, M
 MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
 
 
-def report_bench(result: BenchResult, *, full: bool = True) -> Report:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class BenchResult(Results):
+    """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
+
+    Its attributes are those of :class:`~deadheat.benchmark.result.Results`.
+    """
+
+    def report(self) -> str:
+        """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
+        return as_markdown(report_bench(self, full=True))
+
+
+def report_bench(result: Results, *, full: bool = True) -> Report:
     """Return the report of a benchmark for people.
 
     Parameters
     ----------
-    result : BenchResult
+    result : Results
     full : bool, default True
         Whether it has all measures and the strata of every column; else those without a cutoff, and of each kind the
         deepest one, and strata only of what was asked for.
@@ -70,7 +84,7 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
     return Report(tuple(tables), facts, heading)
 
 
-def data_of_bench(result: BenchResult) -> Report:
+def data_of_bench(result: Results) -> Report:
     """Return the report of a benchmark for programs: tables of all means and differences; those of strata first."""
     frame, counts = result.to_polars(), {str(one) for one in result.measures if one.total}
     names = [*frame.columns[4:], *(["total"] if counts else [])]
@@ -98,7 +112,7 @@ def data_of_bench(result: BenchResult) -> Report:
     return Report(tuple(tables), (Fact("deadheat", version("deadheat")), *tell(result, groupings)))
 
 
-def _data_of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Table:
+def _data_of_strata(result: Results, groupings: Sequence[Grouping]) -> Table:
     """Return all numbers of the strata."""
     rows: list[Row] = []
     columns: tuple[str, ...] = ()
@@ -117,11 +131,11 @@ def _columns(*names: str) -> tuple[Column, ...]:
     return tuple(Column(name, name) for name in names)
 
 
-def _level(result: BenchResult, counts: Iterable[int] = ()) -> str:
+def _level(result: Results, counts: Iterable[int] = ()) -> str:
     return level_heading(result.settings.design.confidence_level, set(counts))
 
 
-def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table:
+def _means(result: Results, part: Part, measures: Sequence[Measure]) -> Table:
     """Each measure of each retriever with its interval."""
     keys = [Key(part.name, part.language, name) for name in result.retrievers]
     counts = {result.intervals[key][str(one)].n_queries for key in keys for one in measures}
@@ -136,13 +150,13 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
     return Table("means", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, main=1, is_section=True)
 
 
-def _mean(result: BenchResult, key: Key, measure: str) -> tuple[Cell, ...]:
+def _mean(result: Results, key: Key, measure: str) -> tuple[Cell, ...]:
     scores, interval = result.evaluations[key][measure], result.intervals[key][measure]
     shown, ties = reported_interval(scores, interval), (reported(scores, "tie_min"), reported(scores, "tie_max"))
     return interval.n_queries, as_cell(scores), Span(shown.low, shown.high, interval.is_known), Span(*ties)
 
 
-def _differences(result: BenchResult, key: tuple[str, str], measures: Sequence[Measure]) -> Iterator[Table]:
+def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measure]) -> Iterator[Table]:
     """Each pair of retrievers with its difference, and how sure it is."""
     comparison, baseline = result.comparisons[key], result.settings.design.baseline
     shown = reported_pairs(comparison)
@@ -187,7 +201,7 @@ def _difference(pair: Pair, bar: Cell) -> tuple[Cell, ...]:
     )
 
 
-def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Table]:
+def _averages(result: Results, measures: Sequence[Measure]) -> Iterator[Table]:
     """Each measure of each retriever across languages; totals cannot be averaged."""
     frame, measures = result.averages(), [one for one in measures if not one.total]
     if frame.is_empty() or not measures:

@@ -105,8 +105,8 @@ class Grouping:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BenchResult:
-    """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
+class Results:
+    """Retrievers on labelled cases, each set and each language by itself; `BenchResult` adds the report.
 
     Attributes
     ----------
@@ -283,13 +283,6 @@ class BenchResult:
                 "ignore", UnlabelledQueriesWarning
             )  # cases without a label are a stratum that is named so
             return {key: stratify(self.evaluations[key], columns, queries, pool_languages=True) for key in keys}
-
-    def report(self) -> str:
-        """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
-        from deadheat.benchmark.report import report_bench
-        from deadheat.report.as_markdown import as_markdown
-
-        return as_markdown(report_bench(self, full=True))
 
     def _numbers(self, key: Key, measure: str) -> tuple[float | None, ...]:
         scores, interval = self.evaluations[key][measure], self.intervals[key][measure]

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from deadheat.benchmark.collection import Collection
-    from deadheat.benchmark.result import BenchResult
+    from deadheat.benchmark.result import Results
     from deadheat.benchmark.retrievers import Retriever
 
 KIND, FORMAT = "deadheat bench", 1
 PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transformers", "torch")
 
 
-def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
+def summarise(result: Results, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
     """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
     settings = result.settings
     return {

@@ -181,6 +181,8 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
     baseline_path = _first(options["baseline"], settings and settings.baseline)
     queries_path = _first(options["queries"] and input_path(options["queries"]), settings and settings.queries)
     of_intervals = _check_usage(options, settings, thresholds, baseline_path, queries_path)
+    if settings is not None:
+        check_output(options["output"], [str(settings.path)])
     check_inputs([*given, *(str(path) for path in (options["config"], baseline_path, queries_path) if path)])
     baseline = load_evaluation(baseline_path) if baseline_path else None
     evaluation = load_evaluation(given[0]) if len(given) == 1 else _evaluate(given, thresholds, baseline, options)

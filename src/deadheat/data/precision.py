@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from deadheat.arguments import whole
-from deadheat.errors import ParameterError
+from deadheat.errors import InfiniteScoreWarning, ParameterError
 from deadheat.wording import as_given, did_you_mean
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     Returns
     -------
     ndarray
-        Shaped as `scores`, in float64; values beyond the format's range become infinite, as they would there.
+        Shaped as `scores`, in float64; values beyond the format's range become infinite,
+        as they would there, with a warning.
 
     Examples
     --------
@@ -68,8 +70,14 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
         return _to_decimals(scores, precision) + 0.0
     with np.errstate(over="ignore"):
         if precision == "bfloat16":
-            return _to_bfloat16(scores.astype(np.float32)).astype(np.float64) + 0.0
-        return scores.astype(precision).astype(np.float64) + 0.0
+            stored = _to_bfloat16(scores.astype(np.float32)).astype(np.float64) + 0.0
+        else:
+            stored = scores.astype(precision).astype(np.float64) + 0.0
+    if np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
+        example = scores[beyond].ravel()[0]
+        msg = f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores"
+        warnings.warn(msg, InfiniteScoreWarning, stacklevel=2)
+    return stored
 
 
 def _to_bfloat16(scores: NDArray[np.float32]) -> NDArray[np.float32]:

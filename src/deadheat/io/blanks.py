@@ -77,10 +77,10 @@ def _counts(view: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
 
 
 def may_hold_controls(view: npt.NDArray[np.uint8]) -> bool:
-    """Return whether there is DEL, or a byte with which C1 or the line separators of Unicode begin."""
+    """Return whether there is DEL, or a byte with which C1, line separators or a byte order mark begin."""
     if view.max() < _DELETE:
         return False
-    return bool(((view == _DELETE) | (view == 0xC2) | (view == 0xE2)).any())
+    return bool(((view == _DELETE) | (view == 0xC2) | (view == 0xE2) | (view == 0xEF)).any())
 
 
 def _census(counts: npt.NDArray[np.int64], last: bytes) -> Census:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +16,9 @@ from deadheat.io.forking import check_threads
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
+
+
+_NO_THREADS = re.compile(r"(?i)spawn|os error 11\b|WouldBlock|thread pool|ThreadPoolBuildError")
 
 
 @contextmanager
@@ -29,6 +34,8 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
     ------
     DataError
         Polars panicked: what it raises then is no `Exception`, and would pass by everything that expects one.
+    OSError
+        The system has no thread for Polars.
     ForkError
         Polars cannot work in this process.
     """
@@ -37,7 +44,9 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except pl.exceptions.PanicException as panic:
         what = str(panic).partition("\n")[0]
-        raise DataError(
-            f"Polars broke off while it read it ({what}): it is damaged, or holds what Polars does not know",
-            path=Path(where),
-        ) from panic
+        if _NO_THREADS.search(what):
+            msg = "no more threads: memory or processes are short (Polars: POLARS_MAX_THREADS=1 needs fewer)"
+            raise OSError(errno.EAGAIN, msg) from panic
+        problem = f"Polars broke off while it read it ({what})"
+        hint = "it is damaged, or holds what Polars does not know"
+        raise DataError(problem, hint=hint, path=Path(where)) from panic

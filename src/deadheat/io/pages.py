@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PAR1"
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
-_DEEPEST = 16  # structures inside each other: the format needs 6
+_DEEPEST = 16  # structures and lists inside each other: the format needs 8
 # numbers of fields in parquet.thrift
 _FILE_ROWS, _FILE_GROUPS = 3, 4
 _GROUP_CHUNKS, _GROUP_ROWS = 1, 3
-_CHUNK_FILE, _CHUNK_META = 1, 3
+_CHUNK_FILE, _CHUNK_META, _CHUNK_INDICES = 1, 3, ((4, 5), (6, 7))
 _META_VALUES, _META_COMPRESSED, _META_DATA, _META_DICTIONARY = 5, 7, 9, 11
 _PAGE_UNPACKED, _PAGE_PACKED, _PAGE_DATA, _PAGE_DICTIONARY, _PAGE_DATA_V2 = 2, 3, 5, 7, 8
 _COUNT_VALUES = 1
@@ -61,8 +61,6 @@ class _Thrift:
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Return the fields of a structure by their numbers: integers, structures and lists; others are None."""
-        if depth > _DEEPEST:
-            raise _Damaged
         fields: dict[int, Any] = {}
         number = 0
         while header := self.byte():
@@ -72,6 +70,8 @@ class _Thrift:
         return fields
 
     def value(self, kind: int, depth: int) -> Any:  # noqa: ANN401 - what a field holds
+        if depth > _DEEPEST:
+            raise _Damaged
         match kind:
             case 1 | 2 | 3:
                 return self.skip(1)
@@ -84,7 +84,7 @@ class _Thrift:
             case 9 | 10:
                 header = self.byte()
                 size = self.varint() if header >> 4 == 15 else header >> 4
-                return [self.value(header & 15, depth) for _ in range(size)]
+                return [self.value(header & 15, depth + 1) for _ in range(size)]
             case 12:
                 return self.struct(depth + 1)
         raise _Damaged
@@ -109,6 +109,8 @@ def _check(data: mmap.mmap, path: Path) -> None:
     where = "its footer"
     try:
         groups = _groups(data, start, end)
+        where = "the file, of which the footer does not know all bytes,"
+        _check_known(data, groups, start)
         for chunk in (chunk for group in groups for chunk in group.get(_GROUP_CHUNKS) or ()):
             # a column in another file is for Polars to refuse
             if _CHUNK_FILE not in chunk:
@@ -131,11 +133,26 @@ def _groups(data: mmap.mmap, start: int, end: int) -> list[dict[int, Any]]:
     return groups
 
 
+def _check_known(data: mmap.mmap, groups: list[dict[int, Any]], end: int) -> None:
+    """Refuse files that were joined: the places that the last footer gives are those of its own file."""
+    ends = [0]
+    for chunk in (chunk for group in groups for chunk in group.get(_GROUP_CHUNKS) or ()):
+        if chunk.get(_CHUNK_META) is not None:
+            ends.append(_start(chunk[_CHUNK_META]) + _size(chunk[_CHUNK_META], _META_COMPRESSED))
+        ends += [chunk[at] + chunk[length] for at, length in _CHUNK_INDICES if chunk.get(at) and chunk.get(length)]
+    if max(ends) < end and data.find(_MAGIC * 2) >= 0:
+        raise _Damaged
+
+
+def _start(meta: dict[int, Any]) -> int:
+    """Return where the pages of a column begin; its dictionary is the first, if it has one (some write 0 for none)."""
+    at = _size(meta, _META_DATA)
+    return min(at, _size(meta, _META_DICTIONARY)) if meta.get(_META_DICTIONARY) else at
+
+
 def _check_chunk(data: mmap.mmap, meta: dict[int, Any], end: int) -> None:
     """Go from page to page of one column of one row group, until all its values are seen."""
-    left, at = _size(meta, _META_VALUES), _size(meta, _META_DATA)
-    if meta.get(_META_DICTIONARY):  # some write 0 where there is none
-        at = min(at, _size(meta, _META_DICTIONARY))
+    left, at = _size(meta, _META_VALUES), _start(meta)
     end = min(end, at + _size(meta, _META_COMPRESSED))
     while left > 0:
         thrift = _Thrift(data, at, end)

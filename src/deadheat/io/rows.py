@@ -70,8 +70,9 @@ class Rows:
                 except csv.Error as error:
                     if "new-line character" in str(error):
                         raise self._stray_return() from error
-                    problem = f"quotes that do not match, from here on ({error}): {_QUOTES}"
-                    raise MalformedRowError(problem, path=self._path, line=line) from error
+                    raise MalformedRowError(
+                        f"quotes that do not match, from here on ({error}): {_QUOTES}", path=self._path, line=line
+                    ) from error
                 if row is None:
                     return
                 if self._last.endswith((b"\r\r\n", b"\r\r")):

@@ -45,7 +45,13 @@ _FOREIGN = {
 
 def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path, or raise DataError if there is no file that can be read."""
+    if not os.fspath(path):
+        raise DataError("the name of a file is empty", allowed="a path")
     path = Path(path)
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise DataError("the name of the file is not UTF-8, and Polars opens no other: rename it", path=path) from None
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import EmptyDataError, MalformedRowError, NullIdError
+from deadheat.errors import EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
 from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
 from deadheat.io.rows import Rows
 from deadheat.io.separators import count_separators
@@ -118,6 +119,9 @@ def read_table(path: Path, kind: Kind, separator: str) -> pl.DataFrame:
         frame = _read_rows(table, table.places)
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
+    if kind == "qrels" and table.header[table.places[2]] == "score" and (frame["relevance"] % 1 != 0).any():
+        msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
+        warnings.warn(msg, FractionsWarning, stacklevel=2)
     return frame
 
 

@@ -26,7 +26,7 @@ _NUMBER = re.compile(
 )
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 # C0, DEL and C1, of which some end lines or move the cursor; and the two characters that end lines beyond ASCII.
-CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
+CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
 _FIND_CONTROL = re.compile(CONTROL)
 LINE_ENDS = r"lines end with \n or \r\n"
 
@@ -61,6 +61,12 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
     for name, given in (("query_id", query_id), ("doc_id", doc_id)):
         found = _FIND_CONTROL.search(given)
         if found:
+            if found[0] == "\ufeff":
+                raise MalformedRowError(
+                    f"{name} {shown(given)} holds a byte order mark; only a file begins with one: were files joined?",
+                    path=path,
+                    line=line,
+                )
             message = f"{name} {shown(given)} holds the control character U+{ord(found[0]):04X}; ids have none"
             raise MalformedRowError(f"{message}, and {LINE_ENDS}", path=path, line=line)
 

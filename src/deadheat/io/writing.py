@@ -77,6 +77,9 @@ def write(
     chosen = chosen_format(path, format)
     if not tag or any(char.isspace() for char in tag):
         raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")
+    if chosen == "parquet" and path.suffix.lower() in _COMPRESSIONS:
+        hint = f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
+        raise ParameterError("Parquet is compressed inside", hint=hint)
     rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, chosen)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
@@ -221,7 +224,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises
     ------
     DataError
-        If the folder does not exist.
+        If the folder does not exist, or the file is read-only.
     """
     path = Path(path)
     if _is_stream(path):
@@ -232,6 +235,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 shutil.copyfileobj(held, stream)
         return
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.stat().st_mode & 0o222:
+        raise DataError("is read-only, and is not replaced: choose another name, or make it writable", path=path)
     if not target.parent.is_dir():
         raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
     ending = f".deadheat-{secrets.token_hex(4)}.tmp"

@@ -162,8 +162,10 @@ class Custom(CutMeasure):
         try:
             value = self.function(*arguments)
         except Exception as error:
-            problem = f"the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}"
-            raise MeasureError(problem, measure=self.name) from error
+            raise MeasureError(
+                f"the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}",
+                measure=self.name,
+            ) from error
         try:
             return float(value)
         except (TypeError, ValueError):

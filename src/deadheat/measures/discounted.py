@@ -165,8 +165,7 @@ def scale_top(max_rel: float | None, placements: Placements, name: str) -> float
     if max_rel is None:
         return max(highest, 0.0)
     if highest > max_rel:
-        problem = f"max_rel={max_rel} is below the highest relevance of the qrels, {highest:g}"
-        raise MeasureError(problem, measure=name)
+        raise MeasureError(f"max_rel={max_rel} is below the highest relevance of the qrels, {highest:g}", measure=name)
     return float(max_rel)
 
 

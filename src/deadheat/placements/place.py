@@ -14,6 +14,7 @@ from deadheat.data.precision import round_scores
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import NoCommonQueryError, ParameterError
 from deadheat.io.guarding import guarded
+from deadheat.io.mappings import check_ids
 from deadheat.placements.counting import count
 from deadheat.placements.placements import sort_rows
 from deadheat.wording import did_you_mean
@@ -21,9 +22,11 @@ from deadheat.wording import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deadheat.arrays import BoolArray
     from deadheat.data.blocks import Blocks
     from deadheat.data.precision import ScorePrecision
     from deadheat.data.tables import Source
+    from deadheat.io.mappings import Nested
     from deadheat.placements.placements import Placements
 
 PLANS = ("count", "window")
@@ -177,6 +180,7 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
         looked_up += map(retrieved.get(query, {}).get, judgments[query], repeat(math.nan))  # which no score is
     own = np.array(looked_up, np.float64)
     is_found = ~np.isnan(own)
+    _check_ids_where_some_are_lacking(run, query_ids, judgments, is_found)
     n_judged, n_retrieved = (np.array([len(of.get(query, ())) for query in query_ids]) for of in (judgments, retrieved))
     code = np.repeat(np.arange(len(query_ids)), n_judged)
     doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
@@ -196,6 +200,16 @@ def _place_mapping(qrels: Qrels, run: Run, precision: ScorePrecision) -> Placeme
         unjudged_queries=tuple(unjudged),
         ends_in_tie=ends_in_tie,
     )
+
+
+def _check_ids_where_some_are_lacking(run: Run, query_ids: list[str], judgments: Nested, is_found: BoolArray) -> None:
+    """Refuse retrieved ids that are no text: 10 is not "10", and what was judged would be missed in silence.
+
+    To look at the ids of all queries would take as long as the rest.
+    """
+    ends = np.cumsum([len(judgments[query]) for query in query_ids])
+    for number in sorted({*np.searchsorted(ends, np.flatnonzero(~is_found), side="right").tolist()}):
+        check_ids(list((run.mapping or {}).get(query_ids[number], ())), run.where)
 
 
 def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:

@@ -25,32 +25,29 @@ def as_junit(result: GateResult, report: Report) -> str:
     counts = {"tests": len(result.checks), "failures": len(result.failures), "errors": 0, "skipped": 0}
     attributes = {key: str(value) for key, value in counts.items()} | {"time": "0"}
     root = ET.Element("testsuites", attributes)
-    suite = ET.SubElement(root, "testsuite", {"name": _clean(f"deadheat gate {result.name}"), **attributes})
+    suite = ET.SubElement(root, "testsuite", {"name": printable(f"deadheat gate {result.name}"), **attributes})
     properties = ET.SubElement(suite, "properties")
-    ET.SubElement(properties, "property", {"name": "summary", "value": _clean(report.heading)})
+    ET.SubElement(properties, "property", {"name": "summary", "value": printable(report.heading)})
     for check in result.checks:
         _add(suite, check, result.name)
     told = [f"{fact.heading}: {fact.text}" for fact in report.facts if fact.text]
-    ET.SubElement(suite, "system-out").text = _clean("\n".join([report.heading, *told]))
+    ET.SubElement(suite, "system-out").text = "\n".join(printable(line) for line in (report.heading, *told))
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
 def _add(suite: ET.Element, check: Check, name: str) -> None:
     case = ET.SubElement(
-        suite, "testcase", {"classname": _clean(f"deadheat.{name}"), "name": _clean(check.title), "time": "0"}
+        suite, "testcase", {"classname": printable(f"deadheat.{name}"), "name": printable(check.title), "time": "0"}
     )
     if not check.passed:
-        failure = ET.SubElement(case, "failure", {"message": _clean(check.reason), "type": "GateFailed"})
-        failure.text = _clean(f"{check.title}\n{_seen(check)}\n{check.reason}")
+        failure = ET.SubElement(case, "failure", {"message": printable(check.reason), "type": "GateFailed"})
+        failure.text = "\n".join(map(printable, (check.title, _seen(check), check.reason)))
     else:
-        ET.SubElement(case, "system-out").text = _clean(f"{check.reason}\n{_seen(check)}".strip())
+        ET.SubElement(case, "system-out").text = "\n".join(
+            printable(line) for line in (check.reason, _seen(check)) if line
+        )
 
 
 def _seen(check: Check) -> str:
     return f"value {check.value!r}, {counted(check.n_queries, 'query', 'queries')}"
-
-
-def _clean(text: str) -> str:
-    """Return a text in which what XML cannot hold, however it is escaped, is an escape."""
-    return printable(text, "\n")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list
 OPENING = re.compile(r"&(?=#?\w+;)|\[(?!-?[\d.]*, -?[\d.]*\](?![(\[:]))")  # an entity; a link that is no interval
+MAIL = re.compile(r"(?<=[\w.+-])@(?=[\w-]+\.\w)")
 ADDRESS = re.compile(r"(?i)(\bwww|(?:https?|ftp)(?=://))([.:])")  # GitHub makes links of them
 
 
@@ -62,4 +63,4 @@ def _escaped(text: str) -> str:
     text = printable(text)
     for character in "\\|*_<`~$":
         text = text.replace(character, "\\" + character)
-    return ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text))
+    return MAIL.sub(r"\@", ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text)))

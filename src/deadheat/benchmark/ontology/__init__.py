@@ -2,8 +2,8 @@
 
 from deadheat.benchmark.ontology.chance import Chance
 from deadheat.benchmark.ontology.kinds import KINDS
+from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.benchmark.ontology.reading import read_ontology
-from deadheat.benchmark.ontology.similarity import Ontology
 from deadheat.benchmark.ontology.terms import Synonym
 
 __all__ = ["KINDS", "Chance", "Ontology", "Synonym", "read_ontology"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from deadheat.arrays import FloatArray
-    from deadheat.benchmark.ontology.similarity import Ontology
+    from deadheat.benchmark.ontology.similarity import Terms
     from deadheat.data.tables import Source
 
 
@@ -43,7 +43,7 @@ class Chance:
 
 
 def chance(
-    ontology: Ontology,
+    ontology: Terms,
     kind: str,
     *,
     qrels: Source | None,

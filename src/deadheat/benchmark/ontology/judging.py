@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from deadheat.arrays import FloatArray, IntArray
-    from deadheat.benchmark.ontology.similarity import Ontology
+    from deadheat.benchmark.ontology.similarity import Terms
     from deadheat.data.tables import Source
 
 AGGREGATES = ("best", "mean")
@@ -31,7 +31,7 @@ KEYS = ["query_id", "doc_id"]
 
 
 def judge(
-    ontology: Ontology,
+    ontology: Terms,
     qrels: Source,
     runs: Sequence[Source],
     *,
@@ -65,7 +65,7 @@ class Expected:
 
     Parameters
     ----------
-    ontology : Ontology
+    ontology : Terms
     qrels : Qrels
         Documents of positive relevance are expected.
     kind : str
@@ -79,7 +79,7 @@ class Expected:
         Those ids.
     """
 
-    def __init__(self, ontology: Ontology, qrels: Qrels, *, kind: str, aggregate: str) -> None:
+    def __init__(self, ontology: Terms, qrels: Qrels, *, kind: str, aggregate: str) -> None:
         check_choice("aggregate", aggregate, AGGREGATES)
         self.n_terms, self.aggregate = len(ontology), aggregate
         judgments = qrels.to_polars()
@@ -115,7 +115,7 @@ class Expected:
         return reduce(np.add, rows) / len(terms)
 
 
-def codes_of(ontology: Ontology, ids: pl.Series) -> pl.Series:
+def codes_of(ontology: Terms, ids: pl.Series) -> pl.Series:
     """Return the place of each id in ``ontology.ids``, `UNKNOWN` for one that is not there."""
     known = pl.DataFrame({"doc_id": ontology.ids, "code": np.arange(len(ontology))})
     found = ids.to_frame("doc_id").join(known, on="doc_id", how="left", maintain_order="left")
@@ -134,7 +134,7 @@ def best_terms(relevance: FloatArray, depth: int) -> IntArray:
 
 
 def report(
-    ontology: Ontology, ids: set[str], which: str, effect: str, cause: type[UnknownTermsWarning] = UnknownTermsWarning
+    ontology: Terms, ids: set[str], which: str, effect: str, cause: type[UnknownTermsWarning] = UnknownTermsWarning
 ) -> None:
     """Warn of ids that the ontology lacks; to be called by what a method of `Ontology` calls."""
     if not ids:

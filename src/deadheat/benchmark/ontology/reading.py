@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from deadheat.benchmark.ontology.similarity import Ontology
+from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.benchmark.ontology.terms import SCOPES, Synonym, first_few
 from deadheat.errors import FileFormatError, MissingDependencyError, ObsoleteParentWarning, SynonymTypesWarning
 from deadheat.io.source import blocks, read_all, readable
@@ -133,6 +133,8 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
     parents: dict[str, list[str]] = {}
     obsolete: list[str] = []
     for term in terms:
+        if term.id in term._ontology()._terms.lineage[term.id].sup:  # noqa: SLF001 - superclasses() leaves it out
+            raise FileFormatError(f"{term.id!r} is its own parent (is_a)", allowed="a graph without cycles", path=path)
         direct = [parent for parent in term.superclasses(distance=1, with_self=False) if parent.id in kept]
         parents[term.id] = [parent.id for parent in direct if not parent.obsolete]
         obsolete += [f"{term.id} is_a {parent.id}" for parent in direct if parent.obsolete]

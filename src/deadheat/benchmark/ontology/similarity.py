@@ -1,10 +1,10 @@
-"""Ontology: terms with labels and synonyms, and how similar they are on the is_a graph."""
+"""Terms with labels and synonyms, and how similar they are on the is_a graph."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from deadheat.arguments import check_choice
 from deadheat.benchmark.ontology import terms
@@ -14,21 +14,17 @@ from deadheat.benchmark.ontology.kinds import KINDS
 from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    import numpy as np
-
     from deadheat.arrays import FloatArray
-    from deadheat.benchmark.ontology.chance import Chance
     from deadheat.benchmark.ontology.graph import Graph
     from deadheat.benchmark.ontology.terms import Synonym
-    from deadheat.data.tables import Qrels, Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ontology:
-    """Terms and their is_a graph. Made by `read_ontology`, or by :meth:`from_parents` without a file.
+class Terms:
+    """Terms, their is_a graph, and how similar they are by it.
 
     Attributes
     ----------
@@ -47,14 +43,6 @@ class Ontology:
     version : str or None
     path : pathlib.Path or None
     graph : Graph
-
-    Examples
-    --------
-    >>> animals = Ontology.from_parents({"animal": [], "bird": ["animal"], "owl": ["bird"], "wren": ["bird"]})
-    >>> round(animals.similarity("owl", "wren"), 4)
-    0.2075
-    >>> animals.similarity("owl", "wren", kind="path") == 1 / (1 + 2)
-    True
     """
 
     ids: tuple[str, ...]
@@ -79,7 +67,7 @@ class Ontology:
         alternatives: Mapping[str, str] | None = None,
         version: str | None = None,
         path: Path | None = None,
-    ) -> Ontology:
+    ) -> Self:
         """Build an ontology from the parents of each term.
 
         Parameters
@@ -127,7 +115,7 @@ class Ontology:
 
     def __repr__(self) -> str:
         name = " ".join(part for part in (self.path.name if self.path else "", self.version or "") if part)
-        return f"<Ontology {name + ': ' if name else ''}{len(self):,} terms>"
+        return f"<{type(self).__name__} {name + ': ' if name else ''}{len(self):,} terms>"
 
     def index(self, term: str) -> int:
         """Return the place of a term in `ids`, or raise `ParameterError` that says what became of it."""
@@ -143,7 +131,7 @@ class Ontology:
 
         Examples
         --------
-        >>> Ontology.from_parents({"A": []}, obsolete={"B": ["A"]}).fate("B")
+        >>> Terms.from_parents({"A": []}, obsolete={"B": ["A"]}).fate("B")
         "is obsolete: use 'A'"
         """
         if term in self.alternatives:
@@ -158,7 +146,7 @@ class Ontology:
         """The information content of each term, of shape (n_terms,): the intrinsic one unless another was given."""
         return self._intrinsic if self.given_information is None else self.given_information
 
-    def with_information_content(self, information_content: Mapping[str, float] | None) -> Ontology:
+    def with_information_content(self, information_content: Mapping[str, float] | None) -> Self:
         r"""Return the ontology with another information content, for instance from annotations: -log(frequency).
 
         Parameters
@@ -175,7 +163,7 @@ class Ontology:
 
         Examples
         --------
-        >>> pair = Ontology.from_parents({"A": [], "B": ["A"]}).with_information_content({"A": 0, "B": 2.5})
+        >>> pair = Terms.from_parents({"A": [], "B": ["A"]}).with_information_content({"A": 0, "B": 2.5})
         >>> pair.similarity("B", "B", kind="resnik")
         2.5
         """
@@ -241,102 +229,6 @@ class Ontology:
     def similarities_at(self, index: int, kind: str = "lin") -> FloatArray:
         """Return the same for a term given by its place in `ids`, unchecked."""
         return KINDS[kind](self.graph, self.information_content, index)
-
-    def judge(
-        self,
-        qrels: Source,
-        *runs: Source,
-        kind: str = "lin",
-        aggregate: str = "best",
-        ideal: bool = True,
-        depth: int | None = None,
-    ) -> Qrels:
-        """Give every retrieved document its similarity to what the query expects, as its relevance.
-
-        On these judgments `MaxRel` is MaxOntSim, and `nDCG` is graded by the ontology. Judged are, for each query of
-        the qrels, the documents that any of the runs retrieved, the documents of the qrels, and (`ideal`) the `depth`
-        terms of the whole ontology that are the most similar. So the ideal ranking is that of the whole ontology for
-        every cutoff up to `depth`; nDCG without a cutoff takes the judged documents for all there are.
-
-        Parameters
-        ----------
-        qrels : path, dict of dict, dataframe or Qrels
-            Documents of positive relevance are the expected ids, all alike.
-        *runs : path, dict of dict, dataframe or Run
-            Give all runs that will be compared: evaluations on different judgments are not comparable.
-        kind : str, default "lin"
-            As for :meth:`similarities`.
-        aggregate : {"best", "mean"}
-            The highest similarity to an expected id, or the mean over them.
-        ideal : bool, default True
-            Whether the best terms of the ontology are judged although they may not be retrieved.
-        depth : int, optional
-            How many; by default as many as the longest list of the runs has documents, and at least 100.
-
-        Returns
-        -------
-        Qrels
-
-        Warns
-        -----
-        DeadheatWarning
-            Expected ids that the ontology lacks: they have similarity 0 to everything, themselves included (and count
-            in the mean). Retrieved ids that it lacks: their relevance is 0. Obsolete ones with what replaces them.
-
-        Examples
-        --------
-        >>> animals = Ontology.from_parents({"animal": [], "bird": ["animal"], "owl": ["bird"], "wren": ["bird"]})
-        >>> judged = animals.judge({"q": {"owl": 1}}, {"q": {"wren": 0.9, "animal": 0.5}}, ideal=False)
-        >>> {term: round(value, 4) for term, value in judged.to_dict()["q"].items()}
-        {'animal': 0.0, 'owl': 1.0, 'wren': 0.2075}
-        """
-        from deadheat.benchmark.ontology import judging
-
-        check_choice("kind", kind, KINDS)
-        return judging.judge(self, qrels, runs, kind=kind, aggregate=aggregate, ideal=ideal, depth=depth)
-
-    def chance(
-        self,
-        kind: str = "lin",
-        *,
-        qrels: Source | None = None,
-        aggregate: str = "best",
-        cutoffs: Sequence[int] = (1, 3, 5, 10),
-        n: int = 1000,
-        rng: np.random.Generator | int | None = 0,
-    ) -> Chance:
-        """Return the MaxRel that random rankings of the ontology would have: random terms are never at 0.
-
-        Exact for each expected term, over all rankings of all terms; only the expected terms are sampled.
-
-        Parameters
-        ----------
-        kind : str, default "lin"
-            As for :meth:`similarities`.
-        qrels : path, dict of dict, dataframe or Qrels, optional
-            Take these queries' expected ids; then nothing is random. By default `n` random terms.
-        aggregate : {"best", "mean"}
-            As for :meth:`judge`.
-        cutoffs : sequence of int
-            Of MaxRel; at 1 it is the mean similarity to a random term.
-        n : int, default 1000
-            How many terms are drawn, without replacement; all of them if there are no more.
-        rng : numpy.random.Generator, int or None, default 0
-
-        Returns
-        -------
-        Chance
-
-        Examples
-        --------
-        >>> chance = Ontology.from_parents({"A": [], "B": ["A"]}).chance("path", cutoffs=[1, 2])
-        >>> chance.max_rel == {1: (1 + 1 / 2) / 2, 2: 1.0}
-        True
-        """
-        from deadheat.benchmark.ontology import chance
-
-        check_choice("kind", kind, KINDS)
-        return chance.chance(self, kind, qrels=qrels, aggregate=aggregate, cutoffs=cutoffs, n=n, rng=rng)
 
     @cached_property
     def _index(self) -> dict[str, int]:

@@ -1,0 +1,319 @@
+"""bench(): each set and language by itself, resumed after an interruption, and never in contradiction with itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.benchmark import invariants
+from deadheat.benchmark.cases import Case, Cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.invariants import BrokenInvariantError
+from deadheat.benchmark.measures import main_of, measures_of
+from deadheat.benchmark.ontology import Ontology
+from deadheat.benchmark.report import report_bench
+from deadheat.benchmark.result import Key
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
+from deadheat.report.model import Marked
+from support.small_bench import CASES, DOCUMENTS, Counting, known
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FEW = {"n_resamples": 200}
+
+
+def test_languages_are_never_mixed() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], n_resamples=200)
+    assert list(result.evaluations) == [
+        Key("mine", language, name) for name in ("bm25", "known") for language in ("en", "de")
+    ]
+    assert result.evaluations["mine", "de", "bm25"].query_ids.tolist() == ["g1", "g2", "g3"]  # type: ignore[index]
+    assert result.languages == ("de", "en")
+    assert set(result.comparisons) == {("mine", "en"), ("mine", "de")}
+    german = result.evaluations[Key("mine", "de", "bm25")].means()
+    english = result.evaluations[Key("mine", "en", "bm25")].means()
+    assert german["RR"] == 2 / 3
+    (row,) = result.averages().filter(retriever="bm25", measure="RR").to_dicts()
+    assert row["mean"] == pytest.approx((german["RR"] + english["RR"]) / 2)
+    assert row["variance"] == pytest.approx(np.var([german["RR"], english["RR"]]))
+    assert (row["n_languages"], row["lowest"], row["highest"]) == (2, "de", "en")
+
+
+def test_ties_are_evaluated_exactly() -> None:
+    result = dh.bench(CASES, DOCUMENTS, known, measures=["RR", "Hit@1"], n_resamples=200)
+    values = result.evaluations[Key("mine", "en", "known")].to_dict()
+    assert values["e1"] == {"RR": 0.75, "Hit@1": 0.5}
+
+
+def test_default_measures_and_their_cutoffs() -> None:
+    names = [str(one) for one in measures_of(None, None, has_ontology=True)]
+    assert names[0] == "RR"
+    assert len(names) == 1 + 6 * 4
+    assert {"Hit@1", "nDCG@3", "R@5", "P@10", "AP(norm='min')@10", "MaxRel@1"} <= set(names)
+    assert [str(one) for one in measures_of(None, [20], has_ontology=False)][1:3] == ["Hit@20", "nDCG@20"]
+    assert [str(one) for one in main_of(measures_of(None, None, has_ontology=False))] == [
+        *("RR", "Hit@10", "nDCG@10", "R@10", "P@10", "AP(norm='min')@10")
+    ]
+
+
+def test_a_single_retriever_is_compared_with_none() -> None:
+    result = dh.bench(CASES, DOCUMENTS, n_resamples=200)
+    assert result.comparisons == {}
+    assert "differences" not in result.report()
+    assert repr(result).startswith("<BenchResult by RR: mine (en): bm25 ")
+
+
+def test_a_retriever_that_finds_nothing_scores_zero() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", lambda texts, _: [{} for _ in texts]], n_resamples=200)
+    evaluation = result.evaluations[Key("mine", "en", "<lambda>")]
+    assert set(evaluation.means().values()) == {0.0}
+    assert evaluation.missing_queries == ("e1", "e2", "e3", "e4")
+    assert "for 4 of 4 cases of mine (en) (e1, e2, e3, ...)" in result.report()
+
+
+def test_cases_that_stand_in_the_documents_are_counted() -> None:
+    result = dh.bench(CASES, DOCUMENTS, measures="RR", n_resamples=100)
+    assert result.verbatim == {("mine", "en"): 3, ("mine", "de"): 2}
+    easy = "3 of 4 cases of mine (en) are a text of an expected document, but for upper case and blanks"
+    assert easy in result.report()
+
+
+def test_strata_and_their_report() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], n_resamples=200)
+    strata = result.by("difficulty")[Key("mine", "en", "bm25")]
+    assert list(strata) == ["easy", "hard"]
+    assert "mine (en) by difficulty" in result.report()
+    with pytest.raises(ParameterError, match="no case has a 'category': those that have labels are 'difficulty'"):
+        result.by("category")
+
+
+def on_screen(result: dh.BenchResult) -> str:
+    report = report_bench(result, full=False)
+    return " ".join([*(table.title for table in report.tables), *(f"{one.heading} {one.text}" for one in report.facts)])
+
+
+def test_strata_are_shown_on_the_screen_if_they_are_asked_for() -> None:
+    plain = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", n_resamples=200)
+    assert "mine (en) by difficulty" not in on_screen(plain)
+    assert "cases have a difficulty: --by difficulty shows the means by it" in on_screen(plain)
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", by="difficulty", n_resamples=200)
+    shown = on_screen(result)
+    assert "mine (en) by difficulty mine (de) by difficulty" in shown
+    assert "--by" not in shown
+    assert "* fewer than 10 cases: mine (en) easy (2); mine (en) hard (2); mine (de) easy (2); ..." in shown
+    assert "only 2 queries (RR of bm25 on mine (en) easy, " in shown
+    tables = [table for table in report_bench(result, full=False).tables if table.key == "strata"]
+    values = result.evaluations[Key("mine", "en", "bm25")].to_dict()
+    (first, *_), *_ = (row.cells for row in tables[0].rows)
+    assert first[:2] == (2, (values["e1"]["RR"] + values["e2"]["RR"]) / 2)
+    assert isinstance(first[1], Marked)
+    assert not first[2].is_known  # type: ignore[union-attr]
+
+
+def test_strata_by_several_columns_are_their_combinations() -> None:
+    rows = [("a", "easy", "x"), ("b", "hard", "x"), ("c", "easy", "y"), ("d", "medium", None)]
+    cases = tuple(
+        Case(name, "fever", ("D1",), (1.0,), difficulty=difficulty, category=category)
+        for name, difficulty, category in rows
+    )
+    both = Cases("both", {}, cases)
+    result = dh.bench([both, CASES], DOCUMENTS, known, "RR", by=["difficulty", "category"], n_resamples=99)
+    (strata,) = result.by(["difficulty", "category"]).values()
+    assert list(strata) == [("easy", "x"), ("easy", "y"), ("medium", "(none)"), ("hard", "x")]
+    assert "both by difficulty and category" in result.report()
+    assert "strata mine (en), mine (de): no case has a difficulty and a category" in on_screen(result)
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ("category", "no case has a 'category': those that have labels are 'difficulty'"),
+        (["difficulty", "dificulty"], "Did you mean 'difficulty'"),
+        ("language", "each language is reported by itself"),
+    ],
+)
+def test_strata_that_no_case_has_are_refused_before_anything_is_searched(by: str | list[str], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        dh.bench(CASES, DOCUMENTS, Counting(dies_in=0), by=by)
+
+
+def test_the_table_has_a_row_for_each_set_language_retriever_and_measure() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures=["RR", "Hit@1"], n_resamples=200)
+    frame = result.to_polars()
+    assert frame.shape[0] == 2 * 2 * 2
+    assert frame.columns[:6] == ["cases", "language", "retriever", "measure", "n_cases", "mean"]
+
+
+def test_a_broken_invariant_is_a_mistake_of_deadheat() -> None:
+    evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["Hit@1", "P@1", "R@1", "RR", "Hit@3"])
+    invariants.check(evaluation)
+    vars(evaluation["Hit@1"])["values"] = np.array([0.5])
+    with pytest.raises(BrokenInvariantError, match=r"R@1 <= Hit@1 does not hold for 'q'"):
+        invariants.check(evaluation)
+    vars(evaluation["Hit@1"])["values"] = np.array([1.5])
+    with pytest.raises(BrokenInvariantError, match=r"Hit@1 = P@1|R@1 = Hit@1"):
+        invariants.check(evaluation)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_invariants_hold_on_random_runs(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    ids = [f"D{number}" for number in range(12)]
+
+    def draw(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
+        return [
+            {doc: float(random.integers(4)) for doc in random.permutation(ids)[: random.integers(0, 12)]} for _ in texts
+        ]
+
+    documents = Collection("random", tuple(ids), tuple(ids), ((),) * 12)
+    cases = tuple(
+        Case(
+            f"c{number}",
+            "x",
+            (wanted := tuple(random.permutation(ids)[: random.integers(1, 4)].tolist())),
+            (1.0,) * len(wanted),
+        )
+        for number in range(8)
+    )
+    result = dh.bench(Cases("random", {}, cases), documents, draw, at=(1, 2, 3, 10), n_resamples=99)
+    means = result.evaluations[Key("random", "(none)", "draw")].means()
+    assert means["Hit@1"] == pytest.approx(means["P@1"])
+    assert means["RR"] >= means["Hit@1"]
+    assert all(means[f"Hit@{k}"] >= means[f"R@{k}"] for k in (1, 2, 3, 10))
+
+
+def test_clusters_of_expected_ids_widen_the_interval_and_the_report_says_so() -> None:
+    ids = tuple(f"T{number}" for number in range(12))
+    rows = tuple(Case(f"{doc}-{copy}", "text", (doc,), (1.0,)) for doc in ids for copy in range(5))
+    cases, documents = Cases("repeated", {}, rows), Collection("t", ids, ids, ((),) * 12)
+
+    def half(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
+        return [{f"T{place // 5}" if place // 5 % 2 else "T0": 1.0} for place, _ in enumerate(texts)]
+
+    alone = dh.bench(cases, documents, half, n_resamples=500)
+    clustered = dh.bench(cases, documents, half, n_resamples=500, cluster="expected_ids")
+    key = Key("repeated", "(none)", "half")
+    narrow, wide = alone.intervals[key]["RR"], clustered.intervals[key]["RR"]
+    assert wide.n_clusters == 12
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
+    assert "by shared expected ids they are 12 groups" in alone.report()
+    assert "60 cases in 12 clusters; intervals of RR are" in clustered.report()
+
+
+def test_cases_that_share_an_id_by_way_of_others_are_one_cluster() -> None:
+    result = dh.bench(CASES, DOCUMENTS, n_resamples=99, cluster="expected_ids")
+    clusters = result.parts["mine", "en"].clusters("expected_ids")
+    assert clusters is not None
+    assert clusters["e2"] == clusters["e3"] != clusters["e1"] == clusters["e4"]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "error", "message"),
+    [
+        ("expected_id", ParameterError, "Did you mean 'expected_ids'"),
+        ("category", ColumnError, "4 of 4 cases have no category, such as 'e1'"),
+        ({"e1": 1}, ParameterError, "3 have none, such as 'e2'"),
+    ],
+)
+def test_wrong_clusters_are_refused_before_anything_is_searched(
+    cluster: str | dict[str, object], error: type[Exception], message: str
+) -> None:
+    retriever = Counting(dies_in=0)
+    with pytest.raises(error, match=message):
+        dh.bench(CASES, DOCUMENTS, retriever, cluster=cluster)
+
+
+TREE = Ontology.from_parents({"D3": [], "D1": ["D3"], "D2": ["D3"], "D4": ["D1"]})
+
+
+def test_max_rel_stands_on_the_ontology_beside_chance() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], ontology=TREE, n_resamples=200)
+    evaluation = result.evaluations[Key("mine", "en", "bm25")]
+    qrels, run = CASES.by_language()["en"].qrels(), {"e1": {"D1": 1.0}}
+    assert evaluation["MaxRel@1"].measure == dh.parse_measure("MaxRel@1")
+    assert dh.evaluate(TREE.judge(qrels, run), run, "MaxRel@1", missing="empty").to_dict()["e1"]["MaxRel@1"] == 1.0
+    chance = TREE.chance("lin", qrels=qrels).max_rel
+    assert result.chance["mine", "en"] == {f"MaxRel@{k}": chance[k] for k in (1, 3, 5, 10)}
+    assert "chance: random terms, mine (en): MaxRel@1" in result.report()
+    assert {pair.measure for pair in result.comparisons["mine", "en"].pairs} >= {"RR", "MaxRel@10"}
+
+
+def test_an_ontology_that_no_measure_is_on_is_said() -> None:
+    for measures, added in ((["RR", "Hit@5", "P@3"], "MaxRel@5"), ("RR", "MaxRel@10")):
+        with pytest.warns(DeadheatWarning, match=f"changes nothing: only MaxRel is on it; add {added} to the measures"):
+            result = dh.bench(CASES, DOCUMENTS, known, measures, ontology=TREE, n_resamples=99)
+        assert f"add {added} to the measures" in on_screen(result)
+    assert dh.bench(CASES, DOCUMENTS, known, ["RR", added], ontology=TREE, n_resamples=99).notes == ()
+
+
+def test_ids_that_an_ontology_lacks_are_said() -> None:
+    small = Ontology.from_parents({"D3": [], "D1": ["D3"], "D2": ["D3"]})
+    with pytest.warns(DeadheatWarning, match="D4"):
+        result = dh.bench(CASES, DOCUMENTS, ontology=small, n_resamples=99)
+    assert any("'D4'" in note for note in result.notes)
+
+
+def test_an_id_that_collection_and_ontology_lack_is_said_once() -> None:
+    near = Cases("near", {}, (Case("a", "sleep", ("D1", "D5", "Z1"), (1.0, 1.0, 1.0)),))
+    small = Ontology.from_parents({"D3": [], "D1": ["D3"], "D5": ["D3"]}, obsolete={"Z1": ["D1"]})
+    lacks_d5 = "near: 1 of 3 expected ids are not in terms; no search finds them: 'D5'"
+    lacking = "near: 1 of 3 expected ids are not in terms and no terms of the ontology; no search finds them and their"
+    with pytest.warns(DeadheatWarning):
+        result = dh.bench(near, DOCUMENTS, known, ["RR", "MaxRel@1"], ontology=small, n_resamples=99)
+    said = [note for note in result.notes if "expected" in note]
+    assert said == [lacks_d5, f"{lacking} similarity to everything is 0: 'Z1' (is obsolete: use 'D1')"]
+    with pytest.warns(DeadheatWarning):
+        result = dh.bench(near, DOCUMENTS, known, "RR", ontology=small, n_resamples=99)
+    assert result.notes[:-1] == ("near: 2 of 3 expected ids are not in terms; no search finds them: 'D5', 'Z1'",)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k must be a whole number"),
+        ({"k": 2.5}, "k must be a whole number"),
+        ({"k": 5}, "k must be 10 or more, as Hit@10 looks at 10 documents, got 5"),
+        ({"measures": "nDCG@10", "at": [5]}, "at is about the default measures"),
+        ({"measures": []}, "measures is empty"),
+        ({"baseline": "bm52"}, "baseline must be one of 'bm25'"),
+        ({"confidence_level": 2}, "confidence_level"),
+        ({"test": "z"}, "test must be one of"),
+        ({"limit": 0}, "limit"),
+        ({"kind": "lim"}, "Did you mean 'lin'"),
+        ({"rng": -1}, "rng must be a whole number"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        dh.bench(CASES, DOCUMENTS, **{"retrievers": ["bm25", known], **options})  # type: ignore[arg-type]
+
+
+def test_a_generator_gives_one_seed_to_everything() -> None:
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures="RR", rng=np.random.default_rng(3), n_resamples=100)
+    again = dh.bench(CASES, DOCUMENTS, ["bm25", known], measures="RR", rng=result.settings.design.rng, n_resamples=100)
+    assert result.to_polars().equals(again.to_polars())
+
+
+def test_wrong_cases_are_refused() -> None:
+    elsewhere = Cases("far", {}, (Case("a", "x", ("Z1",), (1.0,)),))
+    with pytest.raises(DataError, match="none of the 1 expected ids of far is in terms: it expects Z1"):
+        dh.bench(elsewhere, DOCUMENTS)
+    partly = Cases("near", {}, (Case("a", "x", ("Z1", "D1"), (1.0, 1.0)),))
+    with pytest.warns(DeadheatWarning, match="1 of 2 expected ids are not in terms"):
+        dh.bench(partly, DOCUMENTS, n_resamples=99)
+    with pytest.raises(ParameterError, match="two sets of cases are named 'mine'"):
+        dh.bench([CASES, CASES], DOCUMENTS)
+    with pytest.raises(ParameterError, match="cases must be Cases, a path"):
+        dh.bench([7], DOCUMENTS)
+
+
+def test_documents_that_the_collection_lacks_are_said() -> None:
+    def strange(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
+        return [{"d1": 1.0, "D1": 0.5} for _ in texts]
+
+    with pytest.warns(DeadheatWarning, match=r"strange found 1 documents that terms does not have \(d1\)"):
+        dh.bench(CASES, DOCUMENTS, strange, n_resamples=99)

@@ -1,0 +1,231 @@
+"""deadheat compare: what it prints, in which format, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import deadheat as dh
+from deadheat.cli import main
+from support.demo import DEMO
+from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+pytestmark = pytest.mark.usefixtures("narrow")
+
+QRELS = DEMO / "qrels.human.txt.gz"
+RUNS = sorted(DEMO.glob("*.run.gz"))
+NAMES = [path.name.removesuffix(".run.gz") for path in RUNS]
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def ok(*arguments: object) -> str:
+    result = call("compare", QRELS, *RUNS, *arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    """A table of queries in two languages and of two levels."""
+    ids = dh.evaluate(QRELS, RUNS[0], "RR").query_ids.tolist()
+    table = pl.DataFrame(
+        {
+            "query_id": ids,
+            "language": ["de", "en", "en"] * 8 + ["de"],
+            "level": ["easy", "hard"] * 12 + ["easy"],
+        }
+    )
+    table.write_csv(tmp_path / "queries.csv")
+    return tmp_path / "queries.csv"
+
+
+def test_csv_is_the_frame_of_the_api() -> None:
+    rows = list(csv.DictReader(io.StringIO(ok("-m", "nDCG@10 RR", "--format", "csv"))))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), ["nDCG@10", "RR"]).to_polars(details=True)
+    assert list(rows[0]) == found.columns
+    for row, expected in zip(rows, found.iter_rows(named=True), strict=True):
+        for name, value in expected.items():
+            shown = row[name]
+            if isinstance(value, bool):
+                assert shown == str(value).lower()
+            elif isinstance(value, float):
+                assert float(shown) == value
+            else:
+                assert shown == ("" if value is None else str(value))
+
+
+def test_json_holds_every_pair_and_system() -> None:
+    document = json.loads(ok("-m", "nDCG@10", "--baseline", RUNS[0], "--format", "json"))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10", baseline=NAMES[0])
+    assert document["baseline"] == NAMES[0]
+    for pair in found.pairs:
+        held = document["pairs"][pair.system][pair.baseline]["nDCG@10"]
+        assert held["p_adjusted"] == pair.p_adjusted
+        assert held["flip_probability"] == pair.flip_probability
+    for name in NAMES:
+        interval = found.evaluations[name]["nDCG@10"].interval()
+        held = document["systems"][name]["nDCG@10"]
+        assert held["mean"] == pytest.approx(interval.mean)
+        assert (held["low"], held["high"]) == pytest.approx((interval.low, interval.high))
+        assert held["tie_standard_error"] == pytest.approx(interval.tie_standard_error)
+
+
+def test_table_shows_rounded_what_the_api_says() -> None:
+    out = ok("-m", "nDCG@10", "--baseline", "Olz-gpt4o")
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10", baseline="Olz-gpt4o")
+    for pair in found.pairs:
+        (line,) = [
+            line
+            for line in out.split("differences from")[1].splitlines()
+            if line.startswith(pair.system) and "[" in line
+        ]
+        star = "*" if pair.significant else ""
+        assert f" {pair.difference:.4f}  " in line
+        assert f"[{pair.low:.4f}, {pair.high:.4f}]" in line
+        p_value, p_adjusted = ("<.0001" if p < 0.0001 else f"{p:.4f}" for p in (pair.p_value, pair.p_adjusted))
+        assert line.split("]")[1].split()[:2] == [p_value, p_adjusted + star]
+    assert "<.0001" in out
+    flipping = max(found.pairs, key=lambda pair: pair.flip_probability)
+    after = out.split("what ties can turn round")[1].splitlines()
+    assert after[3].split()[:2] == [flipping.system, f"{100 * flipping.flip_probability:.0f}%"]
+    assert f"p below 0.05: {sum(pair.significant for pair in found.pairs)} of 3 differences" in out
+
+
+@pytest.mark.parametrize("width", [80, 140])
+@needs_shared_data
+def test_twelve_runs_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    paths = [llm_run(name) for name in LLM_RUNS]
+    result = call("compare", llm_qrels(), *paths, "-m", "nDCG@10")
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines())) <= width
+    assert "├" in result.stdout
+    assert "of 66 differences" in result.stdout
+
+
+def test_markdown_and_latex() -> None:
+    markdown = ok("-m", "RR", "--format", "markdown")
+    assert "| system | mean | 95% CI (n=25) |" in markdown
+    latex = ok("-m", "RR", "--format", "latex")
+    assert latex.count(r"\toprule") == latex.count(r"\bottomrule") >= 2
+
+
+def test_tukey_has_one_p_value() -> None:
+    out = ok("-m", "RR", "--test", "tukey")
+    assert "p adj" not in out
+    assert "Tukey's HSD by randomisation, two-sided, 10,000 resamples; which accounts for all pairs" in re.sub(
+        r"\s+", " ", out
+    )
+
+
+def test_languages_are_kept_apart(queries: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(ok("-m", "RR", "--queries", queries, "--format", "csv"))))
+    table = pl.read_csv(queries, schema_overrides={"query_id": pl.String})
+    values = {
+        name: dh.evaluate(QRELS, path, "RR").to_polars().join(table, on="query_id")
+        for name, path in zip(NAMES, RUNS, strict=True)
+    }
+    assert {row["language"] for row in rows} == {"de", "en"}
+    for row in rows:
+        means = [
+            values[row[which]].filter(language=row["language"])["value"].mean() for which in ("system", "baseline")
+        ]
+        assert float(row["difference"]) == pytest.approx(means[0] - means[1])  # type: ignore[operator]
+        assert row["doc_id_difference"]
+    pooled = ok("-m", "RR", "--queries", queries, "--pool-languages", "--format", "csv")
+    assert "language" not in pooled.splitlines()[0]
+
+
+def test_crossed_strata_in_a_table(queries: Path) -> None:
+    out = ok("-m", "RR", "--queries", queries, "--by", "level", "--baseline", "Olz-gpt4o")
+    assert re.search(r"^language +level +system +queries +mean", out, flags=re.MULTILINE)
+
+
+def test_clusters(queries: Path) -> None:
+    out = ok("-m", "RR", "--queries", queries, "--pool-languages", "--cluster", "level")
+    assert "paired randomisation test (sign flips), by cluster, two-sided" in " ".join(out.split())
+    assert "in 2 clusters" in " ".join(out.split())  # where the line wraps depends on the length of the path
+
+
+def test_margins_and_sample_sizes() -> None:
+    document = json.loads(ok("-m", "RR", "--margin", "0.05", "--detect", "0.02", "--format", "json"))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "RR")
+    for row in found.equivalence(0.05).iter_rows(named=True):
+        held = document["equivalence"][row["system"]][row["baseline"]]["RR"]
+        assert held["p_no_worse"] == row["p_no_worse"]
+    for row in found.sample_sizes(0.02).iter_rows(named=True):
+        held = document["sample_sizes"][row["system"]][row["baseline"]]["RR"]
+        assert held["n_needed"] == row["n_needed"]
+
+
+def test_margins_and_sample_sizes_are_columns_of_csv(queries: Path) -> None:
+    arguments = ("-m", "RR nDCG@10", "--queries", queries, "--margin", "0.05", "--detect", "0.02")
+    rows = list(csv.DictReader(io.StringIO(ok(*arguments, "--format", "csv"))))
+    plain = list(csv.DictReader(io.StringIO(ok(*arguments[:4], "--format", "csv"))))
+    document = json.loads(ok(*arguments, "--format", "json"))
+    added = ("p_no_worse", "p_equivalent", "power", "n_needed", "detectable_difference")
+    assert tuple(rows[0])[len(plain[0]) :] == added
+    assert len(rows) == len(plain) == 2 * 2 * 6
+    for row, before in zip(rows, plain, strict=True):
+        assert {name: row[name] for name in before} == before
+        for name in added:
+            table = document["equivalence" if name.startswith("p_") else "sample_sizes"]
+            held = table[row["language"]][row["system"]][row["baseline"]][row["measure"]][name]
+            assert row[name] == ("" if held is None else str(held))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([RUNS[0]], 2, "two runs or more, got 1"),
+        ([RUNS[0], "missing.run"], 3, "no such file"),
+        ([RUNS[0], "broken.run"], 3, "broken.run:1: expected 6 fields"),
+        ([RUNS[0], "broken.run", "--baseline", "Olz-gpt4"], 2, "--baseline must be one of"),
+        ([RUNS[0], "broken.run", "--test", "welch"], 2, "'randomization'"),
+        ([RUNS[0], "broken.run", "--correction", "holmes"], 2, "Did you mean 'holm'?"),
+        ([RUNS[0], "broken.run", "--by", "level"], 2, "--queries FILE"),
+        ([RUNS[0], "broken.run", "--cluster", "level"], 2, "--queries FILE"),
+        (
+            [RUNS[0], "x.run", "--cluster", "level", "--queries", "x.csv", "--test", "sign"],
+            2,
+            "with --cluster, got 'sign'",
+        ),
+        ([RUNS[0], "broken.run", "--margin", "0"], 2, "--margin"),
+        ([RUNS[0], "broken.run", "--format", "trec"], 2, "trec"),
+        ([RUNS[0], "broken.run", "-m", "nDGC"], 2, "Did you mean 'nDCG'?"),
+        ([RUNS[0], "broken.run", "--ties", "bets"], 2, "Did you mean 'best'?"),
+        ([RUNS[0], "broken.run", "--missing", "emtpy"], 2, "Did you mean 'empty'?"),
+        ([RUNS[0], "broken.run", "--no-relevant", "none"], 2, "--no-relevant must be one of 'zero', 'skip'"),
+        ([RUNS[0], "broken.run", "--score-precision", "99"], 2, "a number of decimals from 0 to 15"),
+        ([RUNS[0], "broken.run", "--ci-method", "t", "--test", "t", "--n-resamples", "99"], 2, "takes no resamples"),
+    ],
+)
+def test_options_are_refused_before_files_are_read(
+    arguments: list[object], code: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.run").write_text("q1 Q0 d1\n")
+    monkeypatch.chdir(tmp_path)
+    result = call("compare", QRELS, *arguments)
+    assert result.exit_code == code, result.output
+    assert message in " ".join(result.output.split())
+
+
+def test_unknown_columns_are_named(queries: Path) -> None:
+    result = call("compare", QRELS, *RUNS, "--queries", queries, "--by", "levle")
+    assert result.exit_code == 3
+    assert "Did you mean 'level'?" in result.output

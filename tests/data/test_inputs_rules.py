@@ -1,0 +1,245 @@
+"""What is wrong in one form of the data is wrong in every form, whatever else stands beside it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import deadheat as dh
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    EmptyDataError,
+    NoCommonQueryError,
+    NullIdError,
+    RelevanceError,
+    ScoreError,
+    SourceTypeError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Rows = list[tuple[str, str, Any]]
+COLUMNS = ["query_id", "doc_id", "score"]
+QRELS = {"q": {"a": 1}}
+
+
+def columns(rows: Rows) -> dict[str, list[Any]]:
+    return dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def nested(rows: Rows) -> dict[str, dict[str, Any]]:
+    return {query: {doc: value for other, doc, value in rows if other == query} for query, _, _ in rows}
+
+
+def as_csv(rows: Rows, path: Path) -> object:
+    path.write_text("".join(f'"{query}","{doc}",{value}\n' for query, doc, value in [tuple(COLUMNS), *rows]))
+    return path
+
+
+def as_jsonl(rows: Rows, path: Path) -> object:
+    path.write_text("".join(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n" for row in rows))
+    return path
+
+
+def as_json(rows: Rows, path: Path) -> object:
+    path.write_text(json.dumps(nested(rows)))
+    return path
+
+
+def as_parquet(rows: Rows, path: Path) -> object:
+    pl.DataFrame(columns(rows)).write_parquet(path)
+    return path
+
+
+CONNECTION = duckdb.connect()
+FORMS: dict[str, Callable[[Rows, Path], object]] = {
+    "dict": lambda rows, _: nested(rows),
+    "tuples": lambda rows, _: rows,
+    "polars": lambda rows, _: pl.DataFrame(columns(rows)),
+    "polars lazy": lambda rows, _: pl.LazyFrame(columns(rows)),
+    "pandas": lambda rows, _: pd.DataFrame(columns(rows)),
+    "pyarrow": lambda rows, _: pa.table(columns(rows)),
+    "duckdb": lambda rows, _: CONNECTION.from_arrow(pa.table(columns(rows))),
+    "parquet": as_parquet,
+    "csv": as_csv,
+    "jsonl": as_jsonl,
+    "json": as_json,
+}
+TYPED = [form for form in FORMS if form != "csv"]  # whose values are of a type, and not text alone
+MIXED = ["dict", "tuples", "jsonl", "json"]  # whose values need not be of one type
+
+
+def evaluated(form: str, rows: Rows, tmp_path: Path) -> float:
+    return dh.evaluate(QRELS, FORMS[form](rows, tmp_path / f"x.{form}"), ["RR"]).means()["RR"]
+
+
+@pytest.mark.parametrize("row", [("q", "", 0.5), ("", "b", 0.5)])
+@pytest.mark.parametrize("beside", [[], [("q", "c", 1e300)]])  # of which files are read in another way
+@pytest.mark.parametrize("form", FORMS)
+def test_an_empty_id_is_refused(form: str, beside: Rows, row: tuple[str, str, float], tmp_path: Path) -> None:
+    with pytest.raises(NullIdError) as caught:
+        evaluated(form, [("q", "a", 1.0), row, *beside], tmp_path)
+    assert caught.value.line == {"csv": 3, "jsonl": 2}.get(form)
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, 2**60, -(2**60)])
+@pytest.mark.parametrize("form", FORMS)
+def test_an_integer_beyond_2_to_53_is_refused(form: str, value: int, tmp_path: Path) -> None:
+    """Also those that float64 holds: the neighbours of 2^60 become 2^60."""
+    with pytest.raises(ScoreError, match=r"beyond 2\*\*53") as caught:
+        evaluated(form, [("q", "a", 1), ("q", "b", value)], tmp_path)
+    assert caught.value.line == {"csv": 3, "jsonl": 2}.get(form)
+    assert evaluated(form, [("q", "a", 2**53), ("q", "b", 2**53 - 1)], tmp_path) == 1
+
+
+@pytest.mark.parametrize("form", [form for form in TYPED if "json" not in form])
+def test_a_decimal_is_as_an_integer(form: str, tmp_path: Path) -> None:
+    with pytest.raises(ScoreError, match=r"9007199254740993.*beyond 2\*\*53"):
+        evaluated(form, [("q", "a", Decimal(2**53 + 1)), ("q", "b", Decimal(2**53))], tmp_path)
+    assert evaluated(form, [("q", "a", Decimal("0.2")), ("q", "b", Decimal("0.3"))], tmp_path) == 1 / 2
+
+
+@pytest.mark.parametrize("value", [Fraction(2**54), Decimal("1e400"), 10**400, np.uint64(2**60), np.int64(-(2**63))])
+def test_exact_numbers_in_dicts(value: float) -> None:
+    with pytest.raises(ScoreError, match=r"beyond 2\*\*53"):
+        dh.evaluate(QRELS, {"q": {"a": 1.0, "b": value}}, ["RR"])
+    with pytest.raises(RelevanceError, match=r"beyond 2\*\*53"):
+        dh.evaluate({"q": {"a": value}}, {"q": {"a": 1.0}}, ["RR"])
+    with pytest.raises(ScoreError, match=r"thousands of digits, an integer or decimal beyond 2\*\*53"):
+        dh.evaluate(QRELS, {"q": {"a": 10**5000}}, ["RR"])
+    infinite = {"q": {"a": 1.0, "b": Decimal("Infinity"), "c": Fraction(3, 2), "d": np.float32(0.5)}}
+    assert dh.evaluate(QRELS, infinite, ["RR"]).means()["RR"] == 1 / 3
+
+
+@pytest.mark.parametrize("form", TYPED)
+def test_true_is_one_and_false_is_zero(form: str, tmp_path: Path) -> None:
+    assert evaluated(form, [("q", "a", False), ("q", "b", True)], tmp_path) == 1 / 2
+
+
+@pytest.mark.parametrize("form", MIXED)
+def test_true_ties_with_one(form: str, tmp_path: Path) -> None:
+    assert evaluated(form, [("q", "a", 1.0), ("q", "b", True)], tmp_path) == (1 + 1 / 2) / 2
+
+
+def test_a_query_without_documents_is_none(tmp_path: Path) -> None:
+    """Rows cannot say it: a frame of the same judgments has one query."""
+    path = tmp_path / "qrels.json"
+    path.write_text(json.dumps({**QRELS, "p": {}}))
+    for qrels in ({**QRELS, "p": {}}, path):
+        for run in ({"q": {"a": 1.0}, "p": {"a": 1.0}}, [("q", "a", 1.0), ("p", "a", 1.0)]):
+            scores = dh.evaluate(qrels, run, ["RR"])["RR"]
+            assert (scores.query_ids.tolist(), scores.values.tolist()) == (["q"], [1.0])
+    with pytest.raises(NoCommonQueryError):
+        dh.evaluate(QRELS, {"q": {}, "x": {"a": 1.0}}, ["RR"])
+    with pytest.raises(EmptyDataError):
+        dh.read_qrels({"q": {}})
+
+
+@pytest.mark.parametrize("value", [math.nan, None, "x"])
+def test_a_score_without_judgments_is_checked_too(value: object) -> None:
+    with pytest.raises(ScoreError, match="score of document 'a' for query 'zz'"):
+        dh.evaluate(QRELS, {"q": {"a": 1.0, "b": 1.0}, "zz": {"a": value}}, ["RR"])
+
+
+@pytest.mark.parametrize("given", [7, None, b"a", math.nan])
+def test_ids_in_dicts_are_text(given: object) -> None:
+    """Wherever they stand; in a run only where they become columns."""
+    with pytest.raises(SourceTypeError, match="ids are text, got"):
+        dh.read_qrels({"p": {"a": 1}, "q": {"a": 1, given: 1}})
+    with pytest.raises(SourceTypeError, match="ids are text, got"):
+        dh.read_qrels({"q": {"a": 1}, given: {"a": 1}})
+    run: Any = {"q": {"a": 1.0, given: 1.0}}
+    with pytest.raises(SourceTypeError, match="ids are text, got"):
+        dh.evaluate(QRELS, run, ["RR"], ties="doc_id")
+    with pytest.raises(SourceTypeError, match="ids are text, got"):
+        dh.evaluate(QRELS, {"p": {given: 1.0}, **run}, ["RR"])
+
+
+def test_none_among_the_documents_of_a_run_is_found() -> None:
+    with pytest.raises(SourceTypeError, match="ids are text, got None"):
+        dh.evaluate(QRELS, {"q": {"a": 1.0, None: 2.0}}, ["RR"])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"q": {"a": 1.0, "\ud800": 1.0}},
+        [("q", "a", 1.0), ("q", "\ud800", 1.0)],
+        pd.DataFrame({"query_id": ["q"], "doc_id": pd.Series(["\ud800"], dtype=object), "score": [1.0]}),
+    ],
+    ids=["dict", "tuples", "pandas"],
+)
+def test_half_a_character_is_no_text(source: object) -> None:
+    with pytest.raises(DataError, match="UTF-8 can hold"):
+        dh.read_run(source).to_polars()
+    with pytest.raises(DataError, match=r"id '\\ud800' has half a character"):
+        dh.read_qrels({"q": {"\ud800": 1}})
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame([["q", "a", 1.0]]), "without a column 'query_id': found 0, 1, 2, expected one of"),
+        (pd.DataFrame([["q", "a", 1.0, 2.0]], columns=[*COLUMNS, "score"]), "'score' 2 times"),
+        pytest.param(
+            pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": np.array([1.0], np.longdouble)}),
+            "of one that is not read",
+            marks=pytest.mark.skipif(np.finfo(np.longdouble).bits == 64, reason="it is float64 here"),
+        ),
+        (pl.DataFrame({"query_id": ["q"], "doc_id": [["a"]], "score": [1.0]}), r"'doc_id' holds List\(String\)"),
+        (pl.LazyFrame({"query_id": ["q"], "doc_id": [{"a": 1}], "score": [1.0]}), "'doc_id' holds Struct"),
+        (pl.DataFrame({"query_id": [True], "doc_id": ["a"], "score": [1.0]}), "'query_id' holds Boolean"),
+    ],
+)
+def test_columns_that_hold_no_ids(frame: object, message: str) -> None:
+    with pytest.raises(ColumnError, match=message):
+        dh.read_run(frame)
+
+
+def test_bytes_in_duckdb_are_no_ids() -> None:
+    r"""It would write those of an umlaut as \\xC3\\xBC."""
+    with pytest.raises(ColumnError, match="'doc_id' holds Binary"):
+        dh.read_run(CONNECTION.sql("select 'q' as query_id, 'a'::blob as doc_id, 1.0 as score"))
+
+
+def test_anything_that_has_a_path_is_a_path(tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text("q Q0 a 1 1 t\n")
+    (entry,) = os.scandir(tmp_path)
+    run = dh.read_run(entry)
+    assert (run.path, run.name) == (tmp_path / "x.run", "x")
+    assert dh.evaluate(QRELS, entry, ["RR"]).means()["RR"] == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [(math.nan, "is NaN"), (2**60, r"beyond 2\*\*53"), (Decimal(2**53 + 2), r"beyond 2\*\*53")],
+)
+def test_a_number_in_doubt_is_found_among_many(wrong: float, message: str) -> None:
+    run: dict[str, dict[str, float]] = {f"q{q}": {f"d{d}": -1.0 * d for d in range(q + 1)} for q in range(6)}
+    for query, doc in (("q0", "d0"), ("q2", "d0"), ("q2", "d2"), ("q5", "d5")):
+        run[query][doc] = -math.inf
+    qrels = {query: {"d1": 1} for query in run}
+    assert dh.evaluate(qrels, run, ["NumRet"])["NumRet"].values.tolist() == [1, 2, 3, 4, 5, 6]
+    run["q4"]["d3"] = wrong
+    with pytest.raises(ScoreError, match=rf"score of document 'd3' for query 'q4' is .*{message.removeprefix('is ')}"):
+        dh.evaluate(qrels, run, ["NumRet"])
+
+
+def test_a_number_for_an_id_does_not_miss_its_judgment() -> None:
+    """Only the first id of a query is looked at, for speed: 10 was unjudged, and the RR .5, in silence."""
+    with pytest.raises(SourceTypeError, match=r"ids are text, got 10 \(int\)"):
+        dh.evaluate({"1": {"10": 1, "20": 0}}, {"1": {"20": 0.4, 10: 0.9}}, ["RR"])

@@ -1,0 +1,89 @@
+"""What the judgments allow: the best value over every list of documents, by listing them."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from oracle.variants import VARIANTS
+from support.paths import FIRST_FORMAT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOCS = ("a", "b", "c", "d", "unjudged")
+JUDGED = [
+    {"a": 2, "b": 1, "c": 0},
+    {"a": 3, "b": 1, "c": 1, "d": -1},
+    {"a": 1, "b": 1, "c": 0, "d": 0},
+    {"a": 0, "b": -1},
+    {"a": 0.5, "b": 0.25},
+]
+LISTS = [order for size in range(1, 6) for order in permutations(DOCS, size)]
+UNLIMITED = ("NumRet", "ERR(stop='sigmoid", "nERR(stop='sigmoid")  # to which a document without a judgment adds
+NOTATIONS = sorted(
+    {variant.notation(cutoff) for variant in VARIANTS for cutoff in variant.cutoffs if cutoff in {None, 1, 3, 100}}
+)
+
+
+def every_list(judged: dict[str, float], highest: dict[str, float]) -> tuple[dict, dict]:  # type: ignore[type-arg]
+    """Return qrels and run of one query for each list; another one holds the highest relevance."""
+    names = [f"q{n:03}" for n in range(len(LISTS))]
+    run = {
+        name: {doc: float(-place) for place, doc in enumerate(order)} for name, order in zip(names, LISTS, strict=True)
+    }
+    return dict.fromkeys(names, judged) | {"z": highest}, run | {"z": {"a": 1.0}}
+
+
+@pytest.mark.parametrize("judged", JUDGED, ids=str)
+def test_no_list_is_better_than_what_the_judgments_allow(judged: dict[str, float]) -> None:
+    qrels, run = every_list(judged, {"a": 3})
+    is_judged = np.array([set(order) <= set(judged) for order in LISTS])
+    for scores in dh.evaluate(qrels, run, NOTATIONS):
+        values = scores.values[:-1] * (1 if scores.measure.higher_is_better else -1)
+        found = scores.spread.reachable
+        assert found is not None
+        if np.isnan(values).all():
+            assert np.isnan(found[0])
+            continue
+        best = abs(float(np.nanmax(values)))
+        if np.isnan(found[0]):
+            assert str(scores.measure).startswith(UNLIMITED)
+            assert np.nanmax(values[is_judged]) < best
+        else:
+            assert found[0] == pytest.approx(best, abs=1e-12), scores.measure
+
+
+def test_the_mean_is_over_the_queries_that_count() -> None:
+    qrels = {"q1": {"a": 1, "b": 1}, "q2": {"a": 0}, "q3": {"a": 1}}
+    run = {query: {"x": 2.0, "a": 1.0} for query in qrels}
+    assert dh.evaluate(qrels, run, "P@2")["P@2"].reachable == (1 + 0 + 0.5) / 3
+    assert dh.evaluate(qrels, run, "P@2", no_relevant="skip")["P@2"].reachable == (1 + 0.5) / 2
+    some = {"q1": {"x": 2.0, "a": 1.0}}
+    assert dh.evaluate(qrels, some, "P@2", missing="empty")["P@2"].reachable == (1 + 0 + 0.5) / 3
+    assert dh.evaluate(qrels, some, "P@2", missing="skip")["P@2"].reachable == 1.0
+    selected = dh.evaluate(qrels, run, "P@2").select(np.array([False, False, True]))
+    assert selected["P@2"].reachable == 0.5
+    assert np.isnan(selected.select(np.zeros(1, np.bool_))["P@2"].reachable or 0.0)
+    custom = dh.Custom("mine", lambda relevance: float(relevance[0]))
+    assert np.isnan(dh.evaluate(qrels, run, [custom])["mine"].reachable or 0.0)
+
+
+def test_a_saved_evaluation_keeps_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    qrels, run = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}, {"q1": {"a": 1.0}, "q2": {"c": 1.0}}
+    evaluation = dh.evaluate(qrels, run, ["P@2", "MR", "NumRet"])
+    evaluation.save(path)
+    loaded = dh.load_evaluation(path)
+    assert [one.reachable for one in loaded][:2] == [one.reachable for one in evaluation][:2] == [0.75, 1.0]
+    assert np.isnan(loaded["NumRet"].reachable or 0.0)
+    first = FIRST_FORMAT / "first.json"
+    older = dh.load_evaluation(first)
+    assert [one.reachable for one in older] == [None] * len(older)
+    assert older.select(np.arange(14) < 3)["AP"].reachable is None
+    older.save(tmp_path / "again.json")
+    assert dh.load_evaluation(tmp_path / "again.json")["AP"].reachable is None

@@ -1,0 +1,621 @@
+"""A saved evaluation is the evaluation: everything comes back, and every file that is not right says so."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import shutil
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
+from deadheat.evaluation.evaluate import DEFAULT_MEASURES
+from deadheat.evaluation.saved import StoredMeasure
+from deadheat.placements import policies
+from deadheat.placements.placements import Placements
+from deadheat.report.as_json import as_json
+from deadheat.report.of_evaluation import Settings, report_evaluations
+from support.paths import FIRST_FORMAT
+from support.shared_data import llm_qrels, llm_run, needs_shared_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike
+
+    from deadheat.arrays import FloatArray
+    from deadheat.errors import DeadheatError
+    from deadheat.evaluation.evaluation import Evaluation
+
+GRADES = [0, 1, 2, 3]
+
+
+def data(n_queries: int = 12) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Return qrels and a run with many ties, a query without relevant documents and a missing one."""
+    rng = np.random.default_rng(5)
+    docs = [f"d{n}" for n in range(15)]
+    qrels = {f"q{n}": dict(zip(docs, rng.choice(GRADES, 15).tolist(), strict=True)) for n in range(n_queries)}
+    run = {
+        f"q{n}": dict(zip(docs, rng.choice(GRADES, 15).astype(float).tolist(), strict=True)) for n in qrels_ids(qrels)
+    }
+    qrels["nothing"] = {"d1": 0}
+    qrels["missing"] = {"d1": 1}
+    run["nothing"] = {"d1": 1.0}
+    run["stranger"] = {"d1": 1.0}
+    return qrels, run
+
+
+def qrels_ids(qrels: dict[str, Any]) -> list[str]:
+    return [name.removeprefix("q") for name in qrels]
+
+
+def first(relevance: FloatArray) -> float:
+    return float(relevance[0]) if len(relevance) else 0.0
+
+
+MINE = dh.Custom("mine", first)
+SAMPLED = dh.Custom("sampled", first, max_orders=3) @ 5
+MEASURES: list[Any] = [
+    *DEFAULT_MEASURES,
+    "MR",
+    "P(rel=2)@5",
+    "nDCG(gain={0: 0, 1: 1, 2: 5, 3: 6})@5",
+    "NumRet",
+    MINE,
+    SAMPLED,
+]
+
+
+def same(one: ArrayLike, other: ArrayLike) -> None:
+    """Assert that two arrays, or numbers, hold the same bits, NaN included."""
+    np.testing.assert_array_equal(one, other, strict=True)
+
+
+def assert_same(original: Evaluation, loaded: Evaluation) -> None:
+    assert [str(measure) for measure in loaded.measures] == [str(measure) for measure in original.measures]
+    assert (loaded.name, loaded.conventions, len(loaded)) == (original.name, original.conventions, len(original))
+    assert loaded.missing_queries == original.missing_queries
+    assert loaded.unjudged_queries == original.unjudged_queries
+    assert (loaded.qrels_hash, loaded.queries_hash) == (original.qrels_hash, original.queries_hash)
+    assert list(loaded.query_ids) == list(original.query_ids)
+    for one, other in zip(original, loaded, strict=True):
+        for name in ("values", "tie_mean", "tie_std", "tie_min", "tie_max", "standard_error"):
+            same(getattr(one, name), getattr(other, name))
+        same(one.spread.has_relevant, other.spread.has_relevant)
+        for name in ("mean", "total", "std", "n_queries", "mean_tie_std", "mean_tie_min", "mean_tie_max"):
+            same(getattr(one, name), getattr(other, name))
+        assert one.measure.higher_is_better == other.measure.higher_is_better
+        assert one.measure.total == other.measure.total
+    assert repr(loaded.means()) == repr(original.means())
+    assert loaded.to_dict() == original.to_dict()
+    assert loaded.to_polars().equals(original.to_polars())
+    for method in ("bca", "t"):
+        assert repr(loaded.intervals(method=method)) == repr(original.intervals(method=method))
+    assert loaded.has_placements is original.has_placements
+    if original.has_placements:
+        assert_same_placements(original.placements, loaded.placements)
+
+
+def assert_same_placements(original: Placements, loaded: Placements) -> None:
+    for name in (field.name for field in fields(Placements) if field.name not in {"before", "_cache"}):
+        one, other = getattr(original, name), getattr(loaded, name)
+        if name != "unjudged_queries":  # of a part they are those of the whole
+            np.testing.assert_array_equal(one, other, err_msg=name)
+        if isinstance(one, np.ndarray):
+            assert one.dtype == other.dtype
+
+
+@pytest.mark.parametrize("no_relevant", ["zero", "skip"])
+@pytest.mark.parametrize("ties", ["expected", "doc_id", "random"])
+def test_everything_comes_back(tmp_path: Path, ties: str, no_relevant: str) -> None:
+    original = dh.evaluate(
+        *data(), MEASURES, ties=ties, rng=3, no_relevant=no_relevant, score_precision="float16", missing="empty"
+    )
+    original.save(tmp_path / "run.json")
+    assert_same(original, dh.load_evaluation(tmp_path / "run.json"))
+
+
+@needs_shared_data
+def test_real_runs_come_back(tmp_path: Path) -> None:
+    original = dh.evaluate(llm_qrels(), llm_run("Olz-gpt4o"), MEASURES[:-2])
+    original.save(tmp_path / "run.json")
+    assert_same(original, dh.load_evaluation(tmp_path / "run.json"))
+
+
+def test_missing_queries_that_were_skipped_come_back(tmp_path: Path) -> None:
+    original = dh.evaluate(*data(), ["RR"], missing="skip")
+    original.save(tmp_path / "run.json")
+    loaded = dh.load_evaluation(tmp_path / "run.json")
+    assert_same(original, loaded)
+    assert loaded.missing_queries == ("missing",)
+    assert "missing" not in loaded.query_ids
+
+
+def test_a_loaded_evaluation_works_like_any_other(tmp_path: Path) -> None:
+    original = dh.evaluate(*data(), MEASURES, missing="empty")
+    original.save(tmp_path / "a" / "b" / "run.json")
+    loaded = dh.load_evaluation(tmp_path / "a" / "b" / "run.json")
+    assert "ndcg_cut_10" in loaded
+    assert loaded["mine"].mean == original["mine"].mean
+    assert loaded["sampled@5"].standard_error.max() > 0
+    keep = np.arange(len(loaded.query_ids)) % 2 == 0
+    assert repr(loaded.select(keep).means()) == repr(original.select(keep).means())
+    strata = pl.DataFrame({"query_id": loaded.query_ids.tolist(), "half": ["a", "b"] * 7})
+    for name, part in original.by("half", strata).items():
+        assert_same(part, loaded.by("half", strata)[name])
+    checks = ["low(nDCG@10) > 0.5", "mine < 9", "tie_max(MR) < 3"]
+    assert dh.gate(loaded, checks, baseline=original) == dh.gate(original, checks, baseline=loaded)
+    assert loaded.without_relevant("RR") == original.without_relevant("RR")
+    settings = Settings("qrels")
+    assert as_json(report_evaluations([loaded], settings, per_query=True)) == as_json(
+        report_evaluations([original], settings, per_query=True)
+    )
+
+
+def test_tie_orders_are_drawn_from_a_saved_evaluation(tmp_path: Path) -> None:
+    original = dh.evaluate(*data(), ["nDCG@10", "RR"], missing="empty")
+    original.save(tmp_path / "run.json")
+    loaded = dh.load_evaluation(tmp_path / "run.json")
+    drawn = dh.evaluate(*data(), ["nDCG@10", "RR"], ties="random", rng=7, missing="empty")
+    again = policies.draw(loaded.placements, np.random.default_rng(7))
+    for scores in drawn:
+        same(scores.values, scores.measure.mean(again))
+
+
+def test_saved_evaluations_are_compared_as_those_in_memory(tmp_path: Path) -> None:
+    qrels, run = data()
+    other = {query: {doc: score * (doc != "d3") for doc, score in docs.items()} for query, docs in run.items()}
+    parts = {
+        name: dh.evaluate(qrels, one, ["RR", "AP", MINE], missing="empty")
+        for name, one in {"a": run, "b": other}.items()
+    }
+    for name, evaluation in parts.items():
+        evaluation.save(tmp_path / f"{name}.json")
+    loaded = dh.compare_evaluations({name: tmp_path / f"{name}.json" for name in parts})
+    expected = dh.compare_evaluations(parts)
+    for name in ("RR", "AP"):
+        assert repr(loaded[name][0]) == repr(expected[name][0])  # NaN is like NaN there
+        assert loaded[name][0].flip_method in {"exact", "grid"}
+
+
+def test_saving_again_gives_the_same_file(tmp_path: Path) -> None:
+    dh.evaluate(*data(), MEASURES, missing="empty").save(tmp_path / "one.json")
+    (tmp_path / "again").mkdir()
+    dh.load_evaluation(tmp_path / "one.json").save(tmp_path / "again" / "one.json")
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "again" / "one.json").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "one.json"]
+    dh.load_evaluation(tmp_path / "one.json").save(tmp_path / "one.json")  # onto itself
+
+
+def test_parts_and_empty_parts_can_be_saved(tmp_path: Path) -> None:
+    original = dh.evaluate(*data(), ["RR", "MR"], missing="empty")
+    for n_kept in (1, 0):
+        part = original.select(np.arange(len(original.query_ids)) < n_kept, name="part")
+        part.save(tmp_path / "part.json")
+        assert_same(part, dh.load_evaluation(tmp_path / "part.json"))
+        assert document(tmp_path / "part.json")["measures"]["RR"]["low"] is None
+
+
+def document(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_json_reads_by_itself(tmp_path: Path) -> None:
+    original = dh.evaluate(*data(), MEASURES, missing="empty")
+    original.save(tmp_path / "run.json", method="t", confidence_level=0.9, rng=np.random.default_rng(1))
+    found = document(tmp_path / "run.json")
+    assert (found["kind"], found["format"], found["deadheat"]) == ("deadheat evaluation", 2, dh.__version__)
+    assert found["conventions"] == {
+        "ties": "expected",
+        "missing": "empty",
+        "no_relevant": "zero",
+        "score_precision": None,
+    }
+    assert list(found)[-1] == "data"
+    assert found["n_queries"] == len(original.query_ids)
+    assert found["missing_queries"] == ["missing"]
+    assert found["unjudged_queries"] == ["stranger"]
+    assert (found["qrels_hash"], found["queries_hash"]) == (original.qrels_hash, original.queries_hash)
+    interval = original["nDCG@10"].interval("t", confidence_level=0.9)
+    assert found["measures"]["nDCG@10"] == {
+        "mean": interval.mean,
+        "low": interval.low,
+        "high": interval.high,
+        "standard_error": interval.standard_error,
+        "query_standard_error": interval.query_standard_error,
+        "tie_standard_error": interval.tie_standard_error,
+        "tie_std": original["nDCG@10"].mean_tie_std,
+        "tie_min": original["nDCG@10"].mean_tie_min,
+        "tie_max": original["nDCG@10"].mean_tie_max,
+        "n_queries": 14,
+        "ci_method": "t",
+        "known": True,
+        "unknown": "",
+        "higher_is_better": True,
+        "total": False,
+        "custom": False,
+    }
+    assert found["measures"]["MR"]["higher_is_better"] is False
+    assert found["measures"]["NumRet"]["total"] is True
+    assert found["measures"]["mine"]["custom"] is True
+    assert found["intervals"] == {
+        "method": "t",
+        "confidence_level": 0.9,
+        "n_resamples": 10_000,
+        "rng": "generator",
+        "cluster": None,
+    }
+
+
+def test_numbers_of_numpy_are_saved_as_plain_ones(tmp_path: Path) -> None:
+    original, path = dh.evaluate(*data(), ["RR"], missing="empty"), tmp_path / "run.json"
+    options: dict[str, Any] = {"confidence_level": np.float32(0.5), "n_resamples": np.int64(99), "rng": np.uint8(3)}
+    original.save(path, **options)
+    plain: dict[str, Any] = {"confidence_level": 0.5, "n_resamples": 99, "rng": 3}
+    assert document(path)["intervals"] == {"method": "auto", **plain, "cluster": None}
+    assert document(path)["measures"]["RR"]["low"] == original["RR"].interval(**plain).low
+    original.save(path, rng=None)
+    assert document(path)["intervals"]["rng"] is None
+
+
+def test_clusters_are_told(tmp_path: Path) -> None:
+    original = dh.evaluate(*data(), ["RR"], missing="empty")
+    original.save(tmp_path / "run.json", cluster=["a", "b"] * 7)
+    assert document(tmp_path / "run.json")["intervals"]["cluster"] == "given"
+
+
+def test_the_tables_are_parquet_in_base64(tmp_path: Path) -> None:
+    original = dh.evaluate(*data(), ["RR", "MR"], missing="empty")
+    original.save(tmp_path / "run.json")
+    tables = {name: table(tmp_path / "run.json", name) for name in ("queries", "scores", "retrieved", "judged")}
+    rows = tables["scores"]
+    shared = ["value", "tie_std", "tie_min", "tie_max"]
+    assert rows.select(shared).equals(original.to_polars().select(shared))
+    assert rows.columns == ["value", "tie_mean", *shared[1:], "standard_error", "has_relevant", "reachable"]
+    assert rows["value"].null_count() == int(np.isnan(original["MR"].values).sum()) > 0
+    assert tables["queries"]["query_id"].to_list() == list(original.query_ids)
+    placed = tables["retrieved"].with_columns(query_id=pl.Series(original.query_ids[tables["retrieved"]["query"]]))
+    columns = ["query_id", "doc_id", "relevance", "above", "tied"]
+    by = ["query_id", "above", "doc_id"]
+    assert placed.select(columns).sort(by).equals(original.placements.to_polars().sort(by))
+    n_judged = sum(len(docs) for docs in data()[0].values())
+    assert tables["judged"].height == n_judged
+
+
+def table(path: Path, name: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(base64.b64decode(document(path)["data"][name])))
+
+
+def test_a_custom_measure_keeps_its_scores_but_not_its_function(tmp_path: Path) -> None:
+    lookalike = dh.Custom("ndcg_cut_10", lambda relevance: -first(relevance))
+    original = dh.evaluate(*data(), ["nDCG@10", lookalike], missing="empty")
+    original.save(tmp_path / "run.json")
+    loaded = dh.load_evaluation(tmp_path / "run.json")
+    assert isinstance(loaded.measures[1], StoredMeasure)
+    assert loaded["nDCG@10"].mean == original["nDCG@10"].mean > 0 > loaded["ndcg_cut_10"].mean
+    for compute in (loaded.measures[1].mean, loaded.measures[1].variance, loaded.measures[1].extremes):
+        with pytest.raises(MeasureError, match="ndcg_cut_10 comes from a file"):
+            compute(original.placements)
+    assert dh.load_evaluation(tmp_path / "run.json").measures == loaded.measures
+
+
+@pytest.mark.parametrize("name", ["first", "last"])
+def test_the_first_format_is_read(name: str, tmp_path: Path) -> None:
+    """`first` was made before reachable was kept, `last` by the last version of the format."""
+    measures: list[Any] = ["nDCG@10", "AP", "RR", "MR", "P(rel=2)@5", "NumRet", MINE, SAMPLED]
+    original = dh.evaluate(*data(), measures, ties="doc_id", no_relevant="skip", missing="empty")
+    loaded = dh.load_evaluation(FIRST_FORMAT / f"{name}.json")
+    assert not loaded.has_placements
+    with pytest.raises(ParameterError, match="run has scores but no placements, as files of an earlier deadheat: eval"):
+        _ = loaded.placements
+    assert (loaded["RR"].reachable is None) == (name == "first")
+    assert loaded.conventions == original.conventions
+    for one, other in zip(original, loaded, strict=True):
+        for column in ("values", "tie_mean", "tie_std", "tie_min", "tie_max", "standard_error"):
+            np.testing.assert_allclose(getattr(one, column), getattr(other, column), rtol=1e-12)
+    loaded.save(tmp_path / "again.json")
+    assert document(tmp_path / "again.json")["format"] == 2
+    assert_same(loaded, dh.load_evaluation(tmp_path / "again.json"))
+    assert set(document(tmp_path / "again.json")["data"]) == {"encoding", "queries", "scores"}
+
+
+def first_format(folder: Path, name: str = "run") -> Path:
+    """Copy a file of the first format, with what is beside it."""
+    for suffix in (".json", ".parquet"):
+        shutil.copy(FIRST_FORMAT / f"last{suffix}", folder / f"{name}{suffix}")
+    path = folder / f"{name}.json"
+    change(path, per_query=document(path)["per_query"] | {"file": f"{name}.parquet"})
+    return path
+
+
+def test_files_of_the_first_format_that_were_renamed_or_copied_together(tmp_path: Path) -> None:
+    path = first_format(tmp_path)
+    (tmp_path / "baseline.json").write_bytes(path.read_bytes())
+    expected = dh.load_evaluation(path).means()
+    assert dh.load_evaluation(tmp_path / "baseline.json").means() == expected  # run.parquet is still there
+    (tmp_path / "baseline.parquet").write_bytes((tmp_path / "run.parquet").read_bytes())
+    shutil.copy(FIRST_FORMAT / "first.parquet", tmp_path / "run.parquet")
+    assert dh.load_evaluation(tmp_path / "baseline.json").means() == expected
+    (tmp_path / "baseline.parquet").unlink()
+    with pytest.raises(FileFormatError, match=r"run\.parquet: does not belong to baseline\.json"):
+        dh.load_evaluation(tmp_path / "baseline.json")
+
+
+def test_a_file_of_the_first_format_is_replaced_by_one_file(tmp_path: Path) -> None:
+    path, evaluation = first_format(tmp_path), dh.evaluate(*data(), ["RR"], missing="empty")
+    beside = (tmp_path / "run.parquet").read_bytes()
+    evaluation.save(path)
+    assert dh.load_evaluation(path).has_placements
+    assert (tmp_path / "run.parquet").read_bytes() == beside  # another JSON may speak of it
+
+
+@pytest.mark.parametrize("content", ["{}", '{"q1": {"a": 1}}', "notes", '{"kind": "deadheat comparison"}', " "])
+def test_a_file_of_someone_else_is_not_replaced(tmp_path: Path, content: str) -> None:
+    evaluation, path = dh.evaluate(*data(), ["RR"], missing="empty"), tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"x\.json: is there already and is no saved evaluation: it would be replaced"):
+        evaluation.save(path)
+    assert path.read_text() == content
+    assert [one.name for one in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_what_may_be_replaced(tmp_path: Path) -> None:
+    evaluation, path = dh.evaluate(*data(), ["RR"], missing="empty"), tmp_path / "x.json"
+    path.touch()  # as mktemp leaves it
+    evaluation.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:200])  # what is left of a save is ours
+    evaluation.save(path)
+    assert path.read_bytes() == whole
+    (tmp_path / "link.json").symlink_to("x.json")
+    evaluation.save(tmp_path / "link.json", method="t")
+    assert (tmp_path / "link.json").is_symlink()
+    assert path.read_bytes() != whole
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(DataError, match=r"folder\.json: is a folder: name a file in it"):
+        evaluation.save(tmp_path / "folder.json")
+    (tmp_path / "x.parquet").write_text("mine")
+    evaluation.save(path)
+    assert (tmp_path / "x.parquet").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("run", ParameterError, r"must end in \.json, got '.*run'\. Did you mean '.*run\.json'\?"),
+        ("run.parquet", ParameterError, r"Did you mean '.*run\.json'"),
+        ("file/run.json", DataError, "cannot be made a folder"),
+    ],
+)
+def test_where_nothing_can_be_saved(tmp_path: Path, name: str, error: type[DeadheatError], message: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(error, match=message):
+        dh.evaluate(*data(), ["RR"], missing="empty").save(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_wrong_option_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="confidence_level"):
+        dh.evaluate(*data(), ["RR"], missing="empty").save(tmp_path / "new" / "run.json", confidence_level=95)
+    assert not list(tmp_path.iterdir())
+
+
+def change(path: Path, **changes: object) -> None:
+    path.write_text(json.dumps(document(path) | changes), encoding="utf-8")
+
+
+def sealed(path: Path, **changes: object) -> None:
+    """Change a file as someone would who knows how its hash is made."""
+    found = {key: value for key, value in (document(path) | changes).items() if value is not None}
+    found.pop("sha256")
+    text = json.dumps(found, sort_keys=True, ensure_ascii=False)
+    path.write_text(json.dumps(found | {"sha256": hashlib.sha256(text.encode()).hexdigest()}), encoding="utf-8")
+
+
+def of_measure(path: Path, **changes: object) -> None:
+    measures = document(path)["measures"]
+    sealed(path, measures=measures | {"RR": measures["RR"] | changes})
+
+
+def in_data(path: Path, **changes: object) -> None:
+    sealed(path, data=document(path)["data"] | changes)
+
+
+def in_table(name: str, **columns: pl.Expr) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        held = io.BytesIO()
+        table(path, name).with_columns(**columns).write_parquet(held)
+        in_data(path, **{name: base64.b64encode(held.getvalue()).decode()})
+
+    return damage
+
+
+INCOMPLETE = r"run\.json: is no complete saved evaluation: "
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "newer": (
+        lambda path: change(path, format=3, deadheat="7.0"),
+        r"run\.json: was saved in format 3 by deadheat '7\.0'; this is .*, which reads 1 and 2: install a newer one",
+    ),
+    "format true": (lambda path: change(path, format=True), "saved in format True"),
+    "no format": (lambda path: change(path, format=None), "saved in format None"),
+    "a mean": (
+        lambda path: path.write_text(path.read_text().replace('"mean": 0.', '"mean": 1.')),
+        r"run\.json: was changed since it was saved, or is damaged \(its SHA-256 is another\): save the evaluation ag",
+    ),
+    "a mean, sealed": (
+        lambda path: of_measure(path, mean=0.5),
+        INCOMPLETE + r"measures\.RR\.mean is 0\.5, and that",
+    ),
+    "truncated": (
+        lambda path: path.write_text(path.read_text()[:300]),
+        r"run\.json:.*: is damaged or not complete \(.*\), expected a saved evaluation\. Evaluation\.save",
+    ),
+    "no JSON": (lambda path: path.write_text("q1 Q0 a 1 0.5 t\n"), "holds no JSON, expected a saved evaluation"),
+    "a list": (lambda path: path.write_text("[1]"), "holds other JSON, expected a saved evaluation"),
+    "empty object": (lambda path: path.write_text("{}"), "holds other JSON, expected a saved evaluation"),
+    "a run": (lambda path: path.write_text('{"q1": {"a": 1}}'), "holds what looks like qrels or a run"),
+    "no text": (lambda path: path.write_bytes(b'{"kind": "\xff"}'), "not UTF-8"),
+    "nested": (
+        lambda path: path.write_text("[" * 10**5),
+        r"is damaged or not complete \(JSON that is nested more than 200 deep",
+    ),
+    "digits": (
+        lambda path: path.write_text('{"a": ' + "1" * 5000),
+        r"damaged or not complete \(a whole number of more than",
+    ),
+    "twice": (
+        lambda path: path.write_text(path.read_text().replace("{", '{"name": "x", ', 1)),
+        r"damaged or not complete \(key 'name' stands twice in one object, expected once\)",
+    ),
+    "lacking": (lambda path: sealed(path, measures=None), INCOMPLETE + "measures is missing, expected an object"),
+    "wrong type": (lambda path: sealed(path, measures=3), INCOMPLETE + "measures must be an object, got 3"),
+    "true is no number": (lambda path: sealed(path, n_queries=True), "n_queries must be a whole number, got True"),
+    "unknown measure": (
+        lambda path: sealed(path, measures={"Nope": document(path)["measures"]["RR"]}),
+        INCOMPLETE + "measures holds 'Nope', which is none: ",
+    ),
+    "no measure": (lambda path: sealed(path, measures={}), INCOMPLETE + "measures names none"),
+    "an alias": (
+        lambda path: sealed(path, measures={"recip_rank": document(path)["measures"]["RR"]}),
+        INCOMPLETE + r"measures\.recip_rank\.higher_is_better and total, or the notation, are not those of RR",
+    ),
+    "one measure less": (
+        lambda path: sealed(path, measures={"AP": document(path)["measures"]["AP"]}),
+        INCOMPLETE + "it holds 28 scores, expected 14",
+    ),
+    "huge mean": (lambda path: of_measure(path, mean=10**400), "mean must be a number or null, got 1000"),
+    "infinite mean": (lambda path: of_measure(path, low=float("inf")), "low must be a number or null, got inf"),
+    "a policy": (
+        lambda path: sealed(path, conventions=document(path)["conventions"] | {"ties": []}),
+        INCOMPLETE + r"conventions: ties must be one of 'expected', .* got \[\]",
+    ),
+    "texts": (lambda path: sealed(path, missing_queries=["a", 1]), "missing_queries must be a list of different texts"),
+    "qrels": (
+        lambda path: sealed(path, qrels_hash="f00"),
+        "qrels_hash must be a SHA-256 in hexadecimal digits, got",
+    ),
+    "other queries": (lambda path: sealed(path, queries_hash="0" * 64), "queries_hash is not that of its queries"),
+    "no base64": (lambda path: in_data(path, scores="??"), "the table 'scores' cannot be read as Parquet"),
+    "no table": (lambda path: in_data(path, judged=None), "the table 'judged' cannot be read as Parquet"),
+    "another table": (
+        lambda path: in_data(path, judged=document(path)["data"]["queries"]),
+        r"the table 'judged' has the columns 'query_id \(String\), n_retrieved .*, ends_in_tie .*', expected query",
+    ),
+    "scale": (lambda path: in_data(path, max_relevance="3"), "max_relevance is '3', expected a number"),
+    "low scale": (lambda path: in_data(path, max_relevance=2.0), "a relevance is above max_relevance"),
+    "unsorted": (
+        in_table("queries", query_id=pl.col("query_id").reverse()),
+        "the ids of queries are not sorted, or one is there twice",
+    ),
+    "null id": (
+        in_table("retrieved", doc_id=pl.lit(None, pl.String)),
+        "doc_id of 'retrieved' is null in some row",
+    ),
+    "same documents": (in_table("retrieved", doc_id=pl.lit("d")), "a document is there twice for one query"),
+    "beyond": (in_table("scores", value=pl.col("value") + 1), "value of RR is outside 0 to 1"),
+    "infinite": (in_table("scores", tie_max=pl.lit(float("inf"))), "tie_max of RR is infinite"),
+    "negative": (in_table("scores", tie_std=-pl.col("tie_std")), "a standard deviation or error of RR is below 0"),
+    "upside down": (in_table("scores", tie_max=pl.lit(0.0)), "tie_min of RR is above tie_max"),
+    "of no query": (in_table("retrieved", query=pl.col("query") + 14), "a row of 'retrieved' is of no query"),
+    "unsorted rows": (in_table("retrieved", query=13 - pl.col("query")), "the rows of 'retrieved' are not sorted"),
+    "no place": (in_table("retrieved", tied=pl.lit(0, pl.Int64)), "a document has a place that no ranking has"),
+    "below": (in_table("retrieved", tied=pl.lit(2**62)), "a document stands below the end of its ranking"),
+    "ties": (in_table("retrieved", tied=pl.lit(1, pl.Int64)), "a tie has more documents than it says"),
+    "longer": (
+        in_table("queries", n_retrieved=pl.lit(-1, pl.Int64)),
+        "n_retrieved is below 0",
+    ),
+    "not judged": (
+        in_table("judged", relevance=pl.lit(3.0)),
+        "a relevance that its query has not in the judgments",
+    ),
+    "no relevance": (in_table("judged", relevance=pl.lit(float("nan"))), "a relevance is no number"),
+    "no judgments": (in_table("judged", query=pl.lit(0, pl.Int64)), "of 'judged' are not sorted"),
+    "gone": (lambda path: path.unlink(), r"run\.json: no such file"),
+}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("saved") / "run.json"
+    dh.evaluate(*data(), ["RR", "AP"], missing="empty").save(path, method="t")
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, case: str, saved: bytes) -> None:
+    damage, message = DAMAGE[case]
+    path = tmp_path / "run.json"
+    path.write_bytes(saved)
+    damage(path)
+    with pytest.raises(DataError, match=message) as caught:
+        dh.load_evaluation(path)
+    assert caught.value.path is not None
+
+
+FIRST_DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no queries": (lambda path: path.with_suffix(".parquet").unlink(), r"run\.parquet: no such file; it holds the"),
+    "other queries": (
+        lambda path: path.with_suffix(".parquet").write_bytes(b"PAR1"),
+        r"run\.parquet: does not belong to run\.json, or was changed",
+    ),
+    "another folder": (
+        lambda path: beside(path, file="../run.parquet"),
+        "per_query.file must be the name of a file",
+    ),
+    "no name": (lambda path: beside(path, file=""), "per_query.file must be the name of a file beside it, got ''"),
+    "NUL": (lambda path: beside(path, file="a\0"), "per_query.file must be the name of a file beside it, got 'a"),
+    "no hash": (lambda path: beside(path, sha256=7), "per_query.sha256 must be a text, got 7"),
+    "fewer": (lambda path: change(path, n_queries=-1), "it holds 112 rows and says -1 queries"),
+    "many": (lambda path: change(path, n_queries=10**300), "it holds 112 rows and says 1000000"),
+    "another order": (
+        lambda path: change(path, measures=dict(reversed(document(path)["measures"].items()))),
+        r"the rows of .* are not where they belong",
+    ),
+    "a mean": (
+        lambda path: path.write_text(path.read_text().replace('"mean": 0.', '"mean": 1.', 1)),
+        INCOMPLETE + "measures.nDCG@10.mean is 1.5",
+    ),
+}
+
+
+def beside(path: Path, **changes: object) -> None:
+    change(path, per_query=document(path)["per_query"] | changes)
+
+
+@pytest.mark.parametrize("case", FIRST_DAMAGE)
+def test_what_is_wrong_with_a_file_of_the_first_format_is_said(tmp_path: Path, case: str) -> None:
+    damage, message = FIRST_DAMAGE[case]
+    path = first_format(tmp_path)
+    damage(path)
+    with pytest.raises(DataError, match=message):
+        dh.load_evaluation(path)
+
+
+def test_the_wrong_one_of_the_two_files(tmp_path: Path) -> None:
+    first_format(tmp_path)
+    with pytest.raises(FileFormatError, match=r"give the JSON file beside it, 'run\.json'"):
+        dh.load_evaluation(tmp_path / "run.parquet")
+
+
+def test_a_json_file_of_someone_else_is_not_replaced(tmp_path: Path) -> None:
+    evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
+    path = tmp_path / "x.json"
+    for content in ('{"kind": "mine"}', "[1, 2]", "half a file"):
+        path.write_text(content)
+        with pytest.raises(DataError, match=r"x\.json: is there already and is no saved evaluation"):
+            evaluation.save(path)
+        assert path.read_text() == content
+    path.write_text("")
+    for _ in range(2):
+        evaluation.save(path)
+    assert dh.load_evaluation(path).means() == {"RR": 1.0}

@@ -1,0 +1,190 @@
+"""Polars panics, and a panic is no `Exception`: what it cannot read is bad data all the same, never a failed gate."""
+
+from __future__ import annotations
+
+import decimal
+import subprocess
+import sys
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DataError
+from deadheat.io.guarding import guarded
+from deadheat.io.labels import read_labels
+from deadheat.io.pages import check_pages
+from support.process import environment, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+READ_DAMAGED = """
+from pathlib import Path
+
+import deadheat as dh
+
+path = Path("damaged.parquet")
+whole = Path("whole.parquet").read_bytes()
+for at in range(len(whole)):
+    path.write_bytes(whole[:at] + b"\\xff" + whole[at + 1 :])
+    try:
+        dh.evaluate({f"q{n}": {"d1": 1, "d3": 2} for n in range(10)}, path, ["RR"])
+        print("read")
+    except dh.DeadheatError as error:
+        print("refused" if "damaged.parquet" in str(error) else f"without its name: {error!r}")
+    except BaseException as error:
+        print(f"raw: {error!r}")
+"""
+
+
+@pytest.mark.parametrize("writer", ["polars", "pyarrow"])
+def test_damaged_parquet_is_bad_data_wherever_the_damage_is(writer: str, tmp_path: Path) -> None:
+    """One byte of a file after the other is changed: some make Polars panic, some asked it for exabytes."""
+    rows = [(f"q{n // 20}", f"d{n % 20}", float(n % 4)) for n in range(200)]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    if writer == "polars":
+        frame.write_parquet(tmp_path / "whole.parquet")
+    else:
+        pq.write_table(frame.to_arrow(), tmp_path / "whole.parquet", store_schema=False)
+    code = [sys.executable, "-c", READ_DAMAGED]
+    done = subprocess.run(code, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    outcomes = done.stdout.splitlines()
+    assert len(outcomes) == (tmp_path / "whole.parquet").stat().st_size
+    assert set(outcomes) <= {"read", "refused"}
+    assert outcomes.count("refused") > 100
+
+
+@pytest.mark.parametrize("writer", ["polars", "pyarrow"])
+@pytest.mark.parametrize("packing", ["zstd", "snappy", "gzip", "none"])
+def test_whole_parquet_is_read(writer: str, packing: Any, tmp_path: Path) -> None:  # noqa: ANN401 - a Literal of Polars
+    """With many pages and row groups, dictionaries, both formats of pages, and columns that are not read."""
+    rows = {"query_id": [f"q{n // 50}" for n in range(5000)], "doc_id": [f"d{n % 50}" for n in range(5000)]}
+    others = {"score": [n % 7 / 2 for n in range(5000)], "tags": [["a"] * (n % 3) or None for n in range(5000)]}
+    frame, path = pl.DataFrame({**rows, **others}), tmp_path / "run.parquet"
+    for size in (100, 1 << 20):
+        if writer == "polars":
+            frame.write_parquet(
+                path,
+                compression="uncompressed" if packing == "none" else packing,
+                data_page_size=size,
+                row_group_size=999,
+            )
+            check_pages(path)
+        else:
+            for version, dictionary in product(("1.0", "2.0"), (True, False)):
+                options = {"data_page_version": version, "use_dictionary": dictionary, "write_page_index": dictionary}
+                pq.write_table(frame.to_arrow(), path, compression=packing, data_page_size=size, **options)
+                check_pages(path)
+
+
+@pytest.mark.parametrize("name", ["run.parquet", "labels.parquet"])
+def test_a_page_of_less_than_nothing(name: str, tmp_path: Path) -> None:
+    """Its size was 2 exabytes to Polars, which ended the process."""
+    path = tmp_path / name
+    pl.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [1.5], "kind": ["b"]}).write_parquet(path)
+    whole = path.read_bytes()
+    assert whole[4:8:2] == b"\x15\x15"  # two integers: the kind of the page, and its size unpacked
+    path.write_bytes(whole[:7] + bytes([whole[7] | 1]) + whole[8:])  # the last bit is the sign
+    with pytest.raises(DataError, match=r"damaged: a column from byte \d+ on has sizes that cannot be"):
+        read_labels(path) if name == "labels.parquet" else dh.read_run(path)
+
+
+@pytest.mark.parametrize("writer", ["polars", "pyarrow"])
+def test_parquet_files_that_were_joined(writer: str, tmp_path: Path) -> None:
+    """Places in the second footer are those of the second file: the pages of the first were read with it."""
+    path = tmp_path / "x.parquet"
+    for text in ("a", "b"):
+        frame = pl.DataFrame({"query_id": [text], "doc_id": [text], "score": [1.5]})
+        if writer == "polars":
+            frame.write_parquet(tmp_path / text)
+        else:
+            pq.write_table(frame.to_arrow(), tmp_path / text, write_page_index=True)
+    path.write_bytes((tmp_path / "a").read_bytes() + (tmp_path / "b").read_bytes())
+    with pytest.raises(DataError, match="the footer does not know all bytes"):
+        dh.read_run(path)
+
+
+def test_too_few_threads_are_no_damage() -> None:
+    with pytest.raises(OSError, match="no more threads"), guarded("x.run"):
+        raise pl.exceptions.PanicException("could not spawn threads: Resource temporarily unavailable (os error 11)")
+
+
+def test_a_footer_of_nested_lists(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    footer = b"\x19" + b"\x19" * 10_000  # a list with a list with a list
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(DataError, match="damaged: its footer has sizes that cannot be"):
+        dh.read_run(path)
+
+
+def test_a_quote_alone_at_the_end_of_a_table(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    (tmp_path / "run.csv").write_text('query_id,doc_id,score\nq1,d1,1\nq1,d2,"')
+    done = run(tmp_path, "evaluate", "qrels.txt", "run.csv")
+    message = done.stderr.decode()
+    assert done.returncode == 3
+    assert "Error: run.csv" in message
+    assert "Traceback" not in message
+    with pytest.raises(DataError):
+        dh.read_run(tmp_path / "run.csv")
+
+
+@pytest.mark.parametrize("precision", [38, 76])
+def test_decimals_of_256_bits(precision: int, tmp_path: Path) -> None:
+    """Polars knows none in tables of PyArrow, nor those of more than 38 digits in Parquet."""
+    scores = pa.array([decimal.Decimal("1.5"), decimal.Decimal("2.5")], pa.decimal256(precision, 2))
+    table, path = pa.table({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": scores}), tmp_path / "run.parquet"
+    pq.write_table(table, path)
+    with pytest.raises(DataError, match="run: Polars broke off"):
+        dh.evaluate({"q": {"a": 1}}, table, ["RR"])
+    with pytest.raises(DataError, match="queries: Polars broke off"):
+        dh.Queries(table)
+    if precision == 38:
+        assert dh.evaluate({"q": {"a": 1}}, path, ["RR"]).means() == {"RR": 0.5}
+        return
+    with pytest.raises(
+        DataError, match=r"run\.parquet: (a column is of a type that is not read|its rows cannot be read)"
+    ):
+        dh.evaluate({"q": {"a": 1}}, path, ["RR"])
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
+    for arguments in (["evaluate", "qrels.txt", "run.parquet"], ["convert", "run.parquet", "run.csv"]):
+        done = run(tmp_path, *arguments)
+        assert (done.returncode, done.stderr.startswith(b"Error: run.parquet")) == (3, True)
+
+
+def test_a_panic_names_the_data() -> None:
+    with (
+        pytest.raises(DataError, match=r"^bm25\.run: Polars broke off .*\(index out of bounds\)") as caught,
+        guarded("bm25.run"),
+    ):
+        raise pl.exceptions.PanicException("index out of bounds\nand more")
+    assert isinstance(caught.value.__cause__, pl.exceptions.PanicException)
+
+
+PANIC = """
+import polars as pl
+from deadheat.evaluation import evaluate as evaluating
+from deadheat.cli import main
+
+def panic(*_, **__):
+    raise pl.exceptions.PanicException("our mistake")
+
+evaluating.evaluate = panic
+main(["evaluate", "qrels.txt", "bm25.run"])
+"""
+
+
+def test_a_panic_that_is_not_the_datas_is_a_mistake_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 1 t\n")
+    done = subprocess.run(
+        [sys.executable, "-c", PANIC], cwd=tmp_path, env=environment(), capture_output=True, check=False
+    )
+    assert done.returncode == 70
+    assert done.stderr.startswith(b"Error: PanicException: our mistake\nThis is a mistake in deadheat")

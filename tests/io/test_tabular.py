@@ -1,0 +1,359 @@
+"""CSV, TSV and Parquet: names of columns, what is accepted, what is refused and with which line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deadheat.data.tables import Qrels, Run
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    EmptyDataError,
+    FileFormatError,
+    MalformedRowError,
+    NullIdError,
+    ParameterError,
+    RelevanceError,
+    ScoreError,
+    SwappedFilesError,
+)
+from deadheat.io.formats import locate, scan, sniff_format
+from deadheat.io.kinds import resolve_columns
+from deadheat.io.tabular import _open, _parse, _read_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.io.kinds import Kind
+
+RUN = "query_id,doc_id,score\n"
+
+
+def read(path: Path, kind: Kind = "run") -> pl.DataFrame:
+    frame = scan(path, kind)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def written(tmp_path: Path, content: str | bytes, name: str = "x.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.csv", "csv"),
+        ("a.TSV.gz", "tsv"),
+        ("a.parquet", "parquet"),
+        ("a.jsonl.zst", "jsonl"),
+        ("a.ndjson", "jsonl"),
+        ("a.json", "json"),
+        ("bm25.v1.2", "trec"),
+        ("a.txt", "trec"),
+        ("a.gz", "trec"),
+        ("folder.csv/run", "trec"),
+        ("run", "trec"),
+    ],
+)
+def test_the_name_says_the_format(name: str, expected: str) -> None:
+    assert sniff_format(name) == expected
+
+
+def test_an_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(
+        ParameterError, match=r"unknown format, expected one of 'trec', 'csv'.* got 'cvs'. Did you mean 'csv'\?"
+    ):
+        scan(written(tmp_path, RUN), "run", format="cvs")
+
+
+def test_the_format_can_be_given(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{RUN}q,d,1\n", "x.dat")
+    frame = scan(path, "run", format="csv")
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.rows() == [("q", "d", 1.0)]
+    assert locate(path, "run", "q", "d", format="csv") == [2]
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "expected"),
+    [
+        (["query_id", "doc_id", "score"], "run", ["query_id", "doc_id", "score"]),
+        (["score", "rank", "docno", "query", "qid", "docid"], "run", ["qid", "docno", "score"]),
+        (["query-id", "corpus-id", "score"], "qrels", ["query-id", "corpus-id", "score"]),
+        (["qid", "docno", "label", "score"], "qrels", ["qid", "docno", "label"]),
+        (["q_id", "pid", "rel"], "qrels", ["q_id", "pid", "rel"]),
+        (
+            ["qid", "query_id", "document_id", "doc_id", "relevance_label"],
+            "qrels",
+            ["query_id", "doc_id", "relevance_label"],
+        ),
+    ],
+)
+def test_names_of_other_tools(names: list[str], kind: Kind, expected: list[str]) -> None:
+    assert list(resolve_columns(names, kind, where="x").values()) == expected
+
+
+def test_a_missing_column_is_named_with_what_there_is() -> None:
+    with pytest.raises(ColumnError) as caught:
+        resolve_columns(["query_id", "doc_idd", "score"], "run", where="my.csv")
+    assert str(caught.value) == (
+        "my.csv: run without a column 'doc_id': found 'query_id', 'doc_idd', 'score', expected one of 'doc_id', "
+        "'doc-id', 'corpus-id', 'corpus_id', 'docno', 'docid', 'doc', 'document_id', 'pid'. Did you mean 'doc_id'?"
+    )
+
+
+def test_swapped_tables() -> None:
+    with pytest.raises(ColumnError, match="looks like qrels; were qrels and run given in the wrong order"):
+        resolve_columns(["qid", "docno", "label"], "run", where="x")
+    with pytest.raises(SwappedFilesError, match=r"expected qrels, but the columns .* are those of a run"):
+        resolve_columns(["qid", "docno", "score", "rank"], "qrels", where="x")
+
+
+def test_a_repeated_column() -> None:
+    with pytest.raises(ColumnError, match="'score' stands in the table 2 times"):
+        resolve_columns(["qid", "docno", "score", "score"], "run", where="x")
+
+
+def test_columns_types_and_order(tmp_path: Path) -> None:
+    frame = read(written(tmp_path, "score,qid,other,docno\n1.5,0880,,007\n-2,b,x,y\n"))
+    assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    assert frame.rows() == [("0880", "007", 1.5), ("b", "y", -2.0)]
+
+
+def test_beir_qrels(tmp_path: Path) -> None:
+    path = written(tmp_path, "query-id\tcorpus-id\tscore\n1\t0031\t2\n2\t14\t0\n", "test.tsv")
+    assert read(path, "qrels").rows() == [("1", "0031", 2.0), ("2", "14", 0.0)]
+    assert locate(path, "qrels", "2", "14") == [3]
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.tsv.gz"])
+def test_tsv_without_a_header_is_trec(tmp_path: Path, name: str) -> None:
+    run, qrels = b"q1\tQ0\td1\t1\t2.5\tt\n", b"q1\t0\td1\t1\n"
+    if name.endswith("gz"):
+        run, qrels = gzip.compress(run), gzip.compress(qrels)
+    path = written(tmp_path, run, name)
+    assert read(path).rows() == [("q1", "d1", 2.5)]
+    assert locate(path, "run", "q1", "d1") == [1]
+    assert read(written(tmp_path, qrels, name), "qrels").rows() == [("q1", "d1", 1.0)]
+    with pytest.raises(SwappedFilesError):
+        scan(path, "run")
+
+
+def test_tsv_with_neither_a_header_nor_trec_rows(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match=r"found 'q1', 'd1', '2\.5'"):
+        scan(written(tmp_path, "q1\td1\t2.5\n", "x.tsv"), "run")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "query_id,doc_id,score\nq,d,1\nr,e,2\n",
+        "query_id,doc_id,score\nq,d,1\nr,e,2",
+        "query_id,doc_id,score\r\nq,d,1\r\nr,e,2\r\n",
+        "\ufeffquery_id,doc_id,score\nq,d,1\nr,e,2\n",
+        '"query_id", doc_id,"score"\n"q","d","1"\nr,e,2\n',
+        "query_id,doc_id,score\nq,d, 1\n\nr,e,2 \n\n",
+        "\n\nquery_id,doc_id,score\nq,d,1\nr,e,2\n",
+        "query_id,doc_id,score,text\nq,d,1,\nr,e,2,x\n",
+        'query_id,doc_id,score,text\nq,d,1,"two\nlines"\nr,e,2,"a ""b"", c"\n',
+        '"query\nid",query_id,doc_id,score\nx,q,d,1\nx,r,e,2\n',
+    ],
+)
+@pytest.mark.parametrize("compress", [False, True])
+def test_dialects(tmp_path: Path, content: str, *, compress: bool) -> None:
+    data = content.encode()
+    path = written(tmp_path, gzip.compress(data) if compress else data)
+    assert read(path).rows() == [("q", "d", 1.0), ("r", "e", 2.0)]
+
+
+def test_quoted_ids(tmp_path: Path) -> None:
+    text = '"query_id",doc_id,score,text\n"a,b","say ""x""",1,"two\nlines"\n"r"," d ",2,\nq,d,3,""\n'
+    path = written(tmp_path, text)
+    assert read(path).rows() == [("a,b", 'say "x"', 1.0), ("r", " d ", 2.0), ("q", "d", 3.0)]
+    assert locate(path, "run", "r", " d ") == [4]
+    assert locate(path, "run", "q", "d") == [5]
+
+
+def test_a_quote_inside_an_id_is_no_quote(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    assert read(written(tmp_path, f'{RUN}q,5" nail,1\nq,e,2\n')).rows() == [("q", '5" nail', 1.0), ("q", "e", 2.0)]
+    assert not recwarn.list  # Polars had one, of a malformed file
+
+
+def test_infinite_scores_are_scores(tmp_path: Path) -> None:
+    assert read(written(tmp_path, f"{RUN}q,a,inf\nq,b,-Infinity\n"))["score"].to_list() == [float("inf"), float("-inf")]
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ("q,d", MalformedRowError, "expected 4 fields (query_id,doc_id,score,text), got 2: 'q,d'"),
+        ("q,d,1", MalformedRowError, "got 3"),
+        ("q,d,1,x,y", MalformedRowError, "got 5"),
+        ("q,d,1,x,", MalformedRowError, "got 5"),
+        ("q,d,high,x", ScoreError, "score must be a number, got 'high'"),
+        ("q,d,,x", ScoreError, "score must be a number, got an empty field"),
+        ("q,d,NaN,x", ScoreError, "got NaN"),
+        ('q,d,"1,5",x', ScoreError, "got '1,5'"),
+        ("q,d,9007199254740993,x", ScoreError, "beyond 2**53"),
+        (",d,1,x", NullIdError, "empty field in column 'query_id', expected an id"),
+        ("q,,1,x", NullIdError, "empty field in column 'doc_id'"),
+        ('q,"",1,x', NullIdError, "empty field in column 'doc_id'"),
+    ],
+)
+def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataError], message: str) -> None:
+    path = written(tmp_path, f'query_id,doc_id,score,text\nq,a,1,"x\ny"\n\n{bad}\n{bad}\nq,b,1,x\n')
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        scan(path, "run")
+    assert str(caught.value).startswith(f"{path}:5: ")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "", "x"])
+def test_a_bad_relevance(tmp_path: Path, value: str) -> None:
+    with pytest.raises(RelevanceError) as caught:
+        scan(written(tmp_path, f"qid,docno,label\nq,a,1\nq,b,{value}\n"), "qrels")
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", RUN, f"{RUN}\n\n"])
+def test_empty_files(tmp_path: Path, content: str) -> None:
+    with pytest.raises(EmptyDataError):
+        scan(written(tmp_path, content), "run")
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match=r"not UTF-8 .byte 0xFC.: .*iconv") as caught:
+        scan(written(tmp_path, f"{RUN}q,a,1\nq,M\u00fcller,1\n".encode("latin-1")), "run")
+    assert caught.value.line == 3
+
+
+def test_fields_that_are_long_for_the_csv_module(tmp_path: Path) -> None:
+    limit = csv.field_size_limit()
+    long = "x" * (limit + 1)
+    for blank in ("", "\n"):  # which makes it read row by row
+        path = written(tmp_path, f"{RUN.strip()},{long}\nq,a,1,\n{blank}q,{long},2,{long}\n")
+        assert read(path).rows() == [("q", "a", 1.0), ("q", long, 2.0)]
+    assert csv.field_size_limit() == limit
+
+
+def test_a_header_of_something_else(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match=r"run without a column 'query_id': found 'q1 Q0 d1 1 2\.5 t'"):
+        scan(written(tmp_path, "q1 Q0 d1 1 2.5 t\n"), "run")
+
+
+texts = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="\u2028\u2029"), min_size=1, max_size=5
+)
+
+
+@given(rows=st.lists(st.tuples(texts, texts, st.floats(allow_nan=False)), min_size=1, max_size=5))
+def test_polars_and_the_slow_way_agree(
+    rows: list[tuple[str, str, float]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "agree.csv"
+    pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_csv(path)
+    table = _open(path, "run", ",")
+    fast = _parse(table, table.places)
+    slow = _read_rows(table, table.places)
+    assert slow.rows() == rows
+    assert fast is None or fast.equals(slow)
+
+
+def parquet(tmp_path: Path, **columns: object) -> Path:
+    path = tmp_path / "x.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    return path
+
+
+def test_parquet_is_lazy_and_ids_become_text(tmp_path: Path) -> None:
+    score = pl.Series([0.5, -1], dtype=pl.Float32)
+    path = parquet(tmp_path, rank=[1, 2], qid=[7, 8], docno=pl.Series(["0880", "b"], dtype=pl.Categorical), score=score)
+    assert isinstance(scan(path, "run"), pl.LazyFrame)
+    frame = Run(path).to_polars()
+    assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    assert frame.rows() == [("7", "0880", 0.5), ("8", "b", -1.0)]
+    assert locate(path, "run", "7", "0880") == []
+
+
+def test_parquet_that_is_none(tmp_path: Path) -> None:
+    whole = parquet(tmp_path, qid=["q"] * 100, docno=["d"] * 100, score=[1.0] * 100).read_bytes()
+    for content in (b"q1 Q0 d1 1 2.5 t\n", b"", whole[:-10], gzip.compress(whole)):
+        with pytest.raises(FileFormatError, match="expected a Parquet file"):
+            scan(written(tmp_path, content, "x.parquet"), "run")
+    for start, message in ((4, "expected a Parquet file, but it is damaged"), (20, "its rows cannot be read")):
+        damaged = whole[:start] + b"\xff" * 8 + whole[start + 8 :]
+        with pytest.raises(DataError, match=message):
+            Run(written(tmp_path, damaged, "x.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"docno": ["d"]}, "run without a column 'score'"),
+        ({"docno": [1.0], "score": [1.0]}, "'docno' holds Float64, expected text or whole numbers"),
+        ({"docno": [True], "score": [1.0]}, "'docno' holds Boolean"),
+        ({"docno": [["d"]], "score": [1.0]}, r"'docno' holds List\(String\)"),
+        ({"docno": [{"d": 1}], "score": [1.0]}, "'docno' holds Struct"),
+        ({"docno": ["d"], "score": ["1"]}, "'score' holds String, expected numbers"),
+    ],
+)
+def test_parquet_with_wrong_columns(tmp_path: Path, columns: dict[str, list[object]], message: str) -> None:
+    with pytest.raises(ColumnError, match=message):
+        Run(parquet(tmp_path, qid=["q"], **columns))
+
+
+def test_bytes_in_parquet_are_ids_if_they_are_text(tmp_path: Path) -> None:
+    frame = Run(parquet(tmp_path, qid=["q"], docno=["dé".encode()], score=[1.0])).to_polars()
+    assert frame.rows() == [("q", "dé", 1.0)]
+    with pytest.raises(DataError, match=r"x\.parquet: its rows cannot be read as ids and numbers: invalid utf8"):
+        Run(parquet(tmp_path, qid=["q"], docno=[b"\xff"], score=[1.0]))
+
+
+def test_parquet_without_rows(tmp_path: Path) -> None:
+    no_text, no_numbers = pl.Series([], dtype=pl.String), pl.Series([], dtype=pl.Float64)
+    with pytest.raises(EmptyDataError, match="empty: no row in it"):
+        Run(parquet(tmp_path, qid=no_text, docno=no_text, score=no_numbers))
+
+
+def test_parquet_integers_that_float64_cannot_hold(tmp_path: Path) -> None:
+    for value in (2**53 + 1, -(2**53) - 1):
+        with pytest.raises(ScoreError, match=f"{value} is an integer or decimal beyond"):
+            Run(parquet(tmp_path, qid=["q"], docno=["d"], score=[value]))
+    with pytest.raises(RelevanceError, match="integer or decimal beyond"):
+        Qrels(parquet(tmp_path, qid=["q"], docno=["d"], label=[2**60]))
+    assert Run(parquet(tmp_path, qid=["q"], docno=["d"], score=[2**53])).to_polars()["score"].item() == 2.0**53
+
+
+@pytest.mark.parametrize(
+    ("separator", "said"),
+    [(";", "separated by ';': use commas or tabs"), ("\t", r"separated by tabs: name it \.tsv")],
+)
+def test_another_separator_is_named(tmp_path: Path, separator: str, said: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(separator.join(("query_id", "doc_id", "score")) + "\n")
+    with pytest.raises(ColumnError, match=said):
+        scan(path, "run")
+    path = path.rename(tmp_path / "x.tsv")
+    path.write_text("query_id,doc_id,score\n")
+    with pytest.raises(ColumnError, match=r"separated by commas: name it \.csv"):
+        scan(path, "run")
+
+
+@pytest.mark.parametrize("scores", [("1", "0"), ("1", "0.5")])
+def test_qrels_with_fractions_under_the_name_of_scores_are_doubted(scores: tuple[str, str], tmp_path: Path) -> None:
+    """BEIR's qrels call relevance `score`; a run in their place was evaluated in silence."""
+    path = written(tmp_path, f"query_id,doc_id,score\nq,a,{scores[0]}\nq,b,{scores[1]}\n", "x.csv")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scan(path, "qrels")
+    assert ["is it a run?" in str(one.message) for one in caught] == [True] * ("." in scores[1])

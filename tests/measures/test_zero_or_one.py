@@ -1,0 +1,60 @@
+"""`Measure.is_zero_or_one` against every explicit order of small rankings, as the reference computes them."""
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from deadheat import Custom, parse_measure
+from oracle.binary import Judged, Ranking
+from oracle.variants import VARIANTS, Variant
+
+GRADES = (None, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0)
+# also what no other test asks for
+MORE = [Variant("F", {"beta": 0}, (None, 1, 2)), Variant("MTRR", {}, (1, 2)), Variant("MTRR", {"rel": 2}, (1,))]
+MEASURES = [(variant, cutoff) for variant in (*VARIANTS, *MORE) for cutoff in variant.cutoffs]
+ZERO_OR_ONE = {
+    *(f"Hit{rel}{cut}" for rel in ("", "(rel=2)", "(rel=3)") for cut in ("", "@1", "@2", "@3", "@5", "@100")),
+    *(f"TMHits{rel}{cut}" for rel in ("", "(rel=2)") for cut in ("@1", "@2", "@3", "@5", "@100")),
+    *(f"{name}{rel}@1" for name in ("P", "RR") for rel in ("", "(rel=2)", "(rel=3)")),
+    *("MTRR@1", "MTRR(rel=2)@1", "Judged@1", "F(beta=0)@1"),
+    *(f"R({rel}norm='retrieved_all')" for rel in ("", "rel=2, ")),
+    *(f"AP({rel}norm='{norm}')@1" for rel in ("", "rel=2, ") for norm in ("min", "retrieved")),
+}
+COUNTS = {"NumQ", *(f"NumRelRet{rel}@1" for rel in ("", "(rel=2)", "(rel=3)"))}
+"""Their values are 0 or 1 as well, but what is reported is the total."""
+
+
+def small_rankings() -> Iterator[tuple[Ranking, Judged]]:
+    """Every ranking of up to three documents of any grades, with and without judged documents that it lacks."""
+    for size in range(4):
+        for grades in itertools.product(GRADES, repeat=size):
+            ranking = [(f"d{n}", grade) for n, grade in enumerate(grades)]
+            held = {doc: grade for doc, grade in ranking if grade is not None}
+            for lacked in ({}, {"x": 1.0, "y": 3.0, "z": 0.0}):
+                yield ranking, held | lacked
+
+
+LONG: Ranking = [("first", 3.0), *((f"d{n}", None) for n in range(100)), ("last", 3.0)]
+"""With relevant documents on both sides of every cutoff."""
+RANKINGS = [*small_rankings(), (LONG, {"first": 3.0, "last": 3.0})]
+
+
+@pytest.mark.parametrize(("variant", "cutoff"), MEASURES, ids=[variant.notation(cut) for variant, cut in MEASURES])
+def test_the_property_is_what_orders_say(variant: Variant, cutoff: int | None) -> None:
+    measure = parse_measure(variant.notation(cutoff))
+    values = (variant.reference(cutoff, judged, 3.0)(ranking) for ranking, judged in RANKINGS)
+    is_so = all(value in {0, 1} for value in values)
+    assert measure.is_zero_or_one is (is_so and str(measure) not in COUNTS)
+    assert measure.is_zero_or_one is (str(measure) in ZERO_OR_ONE)
+
+
+def test_the_list_is_complete() -> None:
+    notations = {str(parse_measure(variant.notation(cutoff))) for variant, cutoff in MEASURES}
+    assert notations >= ZERO_OR_ONE | COUNTS
+
+
+def test_of_measures_that_no_order_changes_or_nobody_knows() -> None:
+    for measure in ("TMHits(definition='mid_rank')@1", "MTRR(definition='mid_rank')", "ERR@1", "nDCG@1", "R@1", "AP@1"):
+        assert not parse_measure(measure).is_zero_or_one
+    assert not Custom("first", lambda relevance: float(relevance[0] > 0)).is_zero_or_one

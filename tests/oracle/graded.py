@@ -1,0 +1,196 @@
+"""Measures of graded relevance from their definitions, on one explicit ranking.
+
+Conventions of the arguments stand in `reference`.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from oracle.binary import Judged, Ranking, count_hits, count_relevant, is_relevant, ranks_of, ratio
+
+Gain: TypeAlias = str | Mapping[float, float]
+
+
+def _gain(relevance: float | None, gain: Gain) -> float:
+    if relevance is None:
+        return 0.0
+    if not isinstance(gain, str):
+        return gain.get(relevance, 0.0)
+    if gain == "linear":
+        return max(relevance, 0.0)
+    if gain == "exp":
+        return math.exp2(relevance) - 1 if relevance > 0 else 0.0
+    raise ValueError(gain)
+
+
+def _weight(rank: int, discount: str) -> float:
+    name, _, rest = discount.rstrip(")").partition("(")
+    arguments = [math.e if argument.strip() == "e" else float(argument) for argument in rest.split(",") if argument]
+    if name == "log":
+        return 1 / math.log(rank + 1, arguments[0])
+    if name == "linear":
+        return 1 / rank
+    if name == "zipf":
+        exponent, shift = arguments
+        return math.pow(rank + shift, -exponent)
+    if name == "exp":
+        return math.pow(arguments[0], rank)
+    if name == "none":
+        return 1.0
+    raise ValueError(discount)
+
+
+def discounted_gain(
+    ranking: Ranking,
+    _judged: Judged,
+    _scale: float,
+    *,
+    gain: Gain = "linear",
+    discount: str = "log(2)",
+    cutoff: int | None = None,
+) -> float:
+    """Sum of gain x weight of the rank over the first k: DCG."""
+    return math.fsum(
+        _gain(relevance, gain) * _weight(rank, discount)
+        for rank, (_, relevance) in enumerate(ranking[:cutoff], start=1)
+    )
+
+
+def normalised_gain(
+    ranking: Ranking,
+    judged: Judged,
+    scale: float,
+    *,
+    gain: Gain = "linear",
+    discount: str = "log(2)",
+    cutoff: int | None = None,
+) -> float:
+    """DCG over that of the best possible ranking of all judged documents: nDCG."""
+    ideal = sorted(judged.items(), key=lambda item: _gain(item[1], gain), reverse=True)
+    best = discounted_gain(ideal, judged, scale, gain=gain, discount=discount, cutoff=cutoff)
+    return ratio(discounted_gain(ranking, judged, scale, gain=gain, discount=discount, cutoff=cutoff), best)
+
+
+def rank_biased_precision(
+    ranking: Ranking,
+    _judged: Judged,
+    scale: float,
+    *,
+    p: float = 0.8,
+    rel: float = 1,
+    graded: bool = False,
+    max_rel: float | None = None,
+    cutoff: int | None = None,
+) -> float:
+    """Expected gain per document of a reader who goes on with probability p: RBP."""
+    top = scale if max_rel is None else max_rel
+    total = 0.0
+    for rank, (_, relevance) in enumerate(ranking[:cutoff], start=1):
+        if graded:
+            total += ratio(max(relevance or 0.0, 0.0), top) * p ** (rank - 1)
+        elif is_relevant(relevance, rel):
+            total += p ** (rank - 1)
+    return (1 - p) * total
+
+
+def rank_biased_residual(
+    ranking: Ranking, _judged: Judged, _scale: float, *, p: float = 0.8, cutoff: int | None = None
+) -> float:
+    """What RBP could still gain from unjudged documents and those below the last rank."""
+    top = ranking[:cutoff]
+    unjudged = [rank for rank, (_, relevance) in enumerate(top, start=1) if relevance is None or relevance < 0]
+    return (1 - p) * math.fsum(p ** (rank - 1) for rank in unjudged) + p ** len(top)
+
+
+# Cascades and graded precision
+
+
+def _stop(relevance: float | None, stop: str, top: float) -> float:
+    grade = max(relevance or 0.0, 0.0)
+    name, _, rest = stop.rstrip(")").partition("(")
+    if name == "exp":
+        return (math.exp2(grade) - 1) / math.exp2(top)
+    if name == "identity":
+        return grade
+    if name == "sigmoid":
+        steepness, middle = (float(argument) for argument in rest.split(","))
+        return 1 / (1 + math.exp(-steepness * (grade - middle)))
+    raise ValueError(stop)
+
+
+def expected_reciprocal_rank(
+    ranking: Ranking,
+    judged: Judged,
+    scale: float,
+    *,
+    stop: str = "exp",
+    max_rel: float | None = None,
+    cutoff: int | None = None,
+) -> float:
+    """Mean of 1 / the rank where a reader stops who is satisfied by each document independently: ERR."""
+    if count_relevant(judged, math.ulp(0.0)) == 0:
+        return 0.0
+    total, still_reading = 0.0, 1.0
+    for rank, (_, relevance) in enumerate(ranking[:cutoff], start=1):
+        satisfied = _stop(relevance, stop, scale if max_rel is None else max_rel)
+        total += still_reading * satisfied / rank
+        still_reading *= 1 - satisfied
+    return total
+
+
+def normalised_reciprocal_rank(
+    ranking: Ranking,
+    judged: Judged,
+    scale: float,
+    *,
+    stop: str = "exp",
+    max_rel: float | None = None,
+    cutoff: int | None = None,
+) -> float:
+    """ERR over that of all judged documents in their best order."""
+    ideal = sorted(judged.items(), key=lambda item: item[1], reverse=True)
+    best = expected_reciprocal_rank(ideal, judged, scale, stop=stop, max_rel=max_rel, cutoff=cutoff)
+    return ratio(expected_reciprocal_rank(ranking, judged, scale, stop=stop, max_rel=max_rel, cutoff=cutoff), best)
+
+
+def graded_average_precision(
+    ranking: Ranking, judged: Judged, scale: float, *, max_rel: float | None = None, cutoff: int | None = None
+) -> float:
+    """Average precision at every relevance level, each level as likely to be a reader's threshold: GAP."""
+    levels = range(1, int(scale if max_rel is None else max_rel) + 1)
+    total = math.fsum(
+        count_hits(ranking[:rank], level) / rank for level in levels for rank in ranks_of(ranking[:cutoff], level)
+    )
+    return ratio(total, sum(count_relevant(judged, level) for level in levels))
+
+
+def q_measure(
+    ranking: Ranking,
+    judged: Judged,
+    _scale: float,
+    *,
+    rel: float = 1,
+    beta: float = 1,
+    cutoff: int | None = None,
+) -> float:
+    """Blended ratio (C + beta cg) / (i + beta cg*) at the rank i of each relevant document, over R: Q-measure.
+
+    Only relevant documents gain, so that no document of relevance below `rel` counts in favour of a later one.
+    """
+
+    def gain(relevance: float | None) -> float:
+        return _gain(relevance, "linear") if relevance is not None and relevance >= rel else 0.0
+
+    gains = [gain(relevance) for _, relevance in ranking]
+    ideal = sorted(map(gain, judged.values()), reverse=True)
+    total = math.fsum(
+        (count_hits(ranking[:rank], rel) + beta * sum(gains[:rank])) / (rank + beta * sum(ideal[:rank]))
+        for rank in ranks_of(ranking[:cutoff], rel)
+    )
+    return ratio(total, count_relevant(judged, rel))
+
+
+def largest_relevance(ranking: Ranking, _judged: Judged, _scale: float, *, cutoff: int | None = None) -> float:
+    """Highest relevance among the first k; unjudged documents and negative relevance are worth 0: MaxRel."""
+    return max([0.0, *(relevance for _, relevance in ranking[:cutoff] if relevance is not None)])

@@ -1,0 +1,72 @@
+"""Every measure from its definition, on one explicit ranking: slow, plain, and sharing no code with deadheat.
+
+A *ranking* lists ``(doc_id, relevance)`` in rank order, relevance ``None`` for an unjudged document. *judged* maps
+every judged document of the query, retrieved or not, to its relevance. *scale* is the highest relevance in the whole
+qrels. Parameters have the names and defaults of the notation.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from oracle.binary import (
+    average_precision,
+    average_recall,
+    binary_preference,
+    f_measure,
+    first_position,
+    hit,
+    judged_share,
+    mean_rank,
+    n_queries,
+    n_relevant,
+    n_relevant_retrieved,
+    n_retrieved,
+    precision,
+    r_precision,
+    recall,
+    reciprocal_rank,
+)
+from oracle.graded import (
+    discounted_gain,
+    expected_reciprocal_rank,
+    graded_average_precision,
+    largest_relevance,
+    normalised_gain,
+    normalised_reciprocal_rank,
+    q_measure,
+    rank_biased_precision,
+    rank_biased_residual,
+)
+
+Reference: TypeAlias = Callable[..., float]
+
+REFERENCE: dict[str, Reference] = {
+    "P": precision,
+    "R": recall,
+    "F": f_measure,
+    "Hit": hit,
+    "RR": reciprocal_rank,
+    "AP": average_precision,
+    "AR": average_recall,
+    "DCG": discounted_gain,
+    "nDCG": normalised_gain,
+    "RBP": rank_biased_precision,
+    "RBPResidual": rank_biased_residual,
+    "ERR": expected_reciprocal_rank,
+    "nERR": normalised_reciprocal_rank,
+    "MR": mean_rank,
+    "FRP": first_position,
+    "GAP": graded_average_precision,
+    "Q": q_measure,
+    "Rprec": r_precision,
+    "bpref": binary_preference,
+    "Judged": judged_share,
+    "NumQ": n_queries,
+    "NumRet": n_retrieved,
+    "NumRel": n_relevant,
+    "NumRelRet": n_relevant_retrieved,
+    "MTRR": reciprocal_rank,
+    "TMHits": hit,
+    "MaxRel": largest_relevance,
+}
+"""By name in the notation. MTRR and TMHits here are the definition by permutations; the other needs scores."""

@@ -1,0 +1,90 @@
+"""The measures that conformance is tested on: every name, with its parameters and cutoffs, written as notation."""
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from oracle.binary import Judged, Ranking
+from oracle.reference import REFERENCE
+
+Parameters: TypeAlias = Mapping[str, object]
+
+CUTOFFS = (None, 1, 2, 3, 5, 100)
+NO_CUTOFF = (None,)
+ONLY_CUTOFFS = (1, 2, 3, 5, 100)
+RELS: list[Parameters] = [{}, {"rel": 2}, {"rel": 3}]
+RISING_GAIN = {0.25: 0.5, 0.5: 0.75, 1: 1, 1.5: 2, 2: 5, 3: 6.5}
+UNEVEN_GAIN = {-1: 0.25, 0: 0.5, 0.25: 2, 0.5: 0, 1: 3, 1.5: 1, 2: 0.125, 3: 5}
+"""A mapping may lower the gain of a higher level, and may give one to those that are not relevant."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One measure with parameters, to be evaluated at several cutoffs."""
+
+    name: str
+    parameters: Parameters
+    cutoffs: tuple[int | None, ...]
+
+    def notation(self, cutoff: int | None) -> str:
+        """Write the measure as deadheat reads it."""
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return self.name + (f"({inside})" if inside else "") + ("" if cutoff is None else f"@{cutoff}")
+
+    def reference(self, cutoff: int | None, judged: Judged, scale: float) -> Callable[[Ranking], float]:
+        """Bind everything but the ranking."""
+        options = dict(self.parameters) if cutoff is None else {**self.parameters, "cutoff": cutoff}
+        return lambda ranking: REFERENCE[self.name](ranking, judged, scale, **options)
+
+
+def cross(*choices: Iterable[Parameters]) -> list[Parameters]:
+    """Combine one of each."""
+    return [{name: value for part in parts for name, value in part.items()} for parts in itertools.product(*choices)]
+
+
+NORMS: list[Parameters] = [{}, {"norm": "min"}, {"norm": "retrieved"}, {"norm": "retrieved_all"}]
+GAINS: list[Parameters] = [{}, {"gain": "exp"}, {"gain": RISING_GAIN}, {"gain": UNEVEN_GAIN}]
+DISCOUNTS: list[Parameters] = [
+    {},
+    {"discount": "log(10)"},
+    {"discount": "log(1.5)"},
+    {"discount": "linear"},
+    {"discount": "zipf(1.5, 2)"},
+    {"discount": "exp(0.7)"},
+    {"discount": "none"},
+]
+
+GRID: list[tuple[str, list[Parameters], tuple[int | None, ...]]] = [
+    ("P", RELS, CUTOFFS),
+    ("R", [*RELS, {"norm": "retrieved_all"}, {"norm": "retrieved_all", "rel": 2}], CUTOFFS),
+    ("F", [*RELS, {"beta": 2}, {"beta": 0.5, "norm": "retrieved_all"}], CUTOFFS),
+    ("Hit", RELS, CUTOFFS),
+    ("RR", RELS, CUTOFFS),
+    ("AP", cross(RELS[:2], NORMS), CUTOFFS),
+    ("AR", cross(RELS[:2], NORMS), CUTOFFS),
+    ("DCG", [*GAINS, {"discount": "zipf(2, 0)"}], CUTOFFS),
+    ("nDCG", [*GAINS, *DISCOUNTS[1:], {"gain": "exp", "discount": "linear"}], CUTOFFS),
+    ("RBP", [*RELS[:2], {"p": 0.5}, {"graded": True}, {"graded": True, "max_rel": 4, "p": 0.95}], CUTOFFS),
+    ("RBPResidual", [{}, {"p": 0.5}], CUTOFFS),
+    ("ERR", [{}, {"max_rel": 4}, {"stop": "sigmoid(1, 1.5)"}, {"stop": "sigmoid(3, 2)"}], CUTOFFS),
+    ("nERR", [{}, {"max_rel": 4}, {"stop": "sigmoid(1, 1.5)"}], CUTOFFS),
+    ("MR", RELS, CUTOFFS),
+    ("MR", [{"missing": "last"}, {"missing": "last", "rel": 2}], NO_CUTOFF),
+    ("MR", [{"missing": "capped"}, {"missing": "capped", "rel": 2}], ONLY_CUTOFFS),
+    ("FRP", RELS, CUTOFFS),
+    ("GAP", [{}], CUTOFFS),
+    ("Q", [*RELS[:2], {"beta": 0.1}, {"beta": 10, "rel": 2}], CUTOFFS),
+    ("Rprec", RELS, NO_CUTOFF),
+    ("bpref", RELS, NO_CUTOFF),
+    ("Judged", [{}], CUTOFFS),
+    ("NumQ", [{}], NO_CUTOFF),
+    ("NumRet", [{}], NO_CUTOFF),
+    ("NumRel", RELS, NO_CUTOFF),
+    ("NumRelRet", RELS, CUTOFFS),
+    ("MTRR", RELS[:2], NO_CUTOFF),
+    ("TMHits", RELS[:2], ONLY_CUTOFFS),
+    ("MaxRel", [{}], CUTOFFS),
+]
+
+VARIANTS = [Variant(name, parameters, cutoffs) for name, options, cutoffs in GRID for parameters in options]

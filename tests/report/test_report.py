@@ -1,0 +1,278 @@
+"""One model, many formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.cells import cell_len
+
+from deadheat import measures, parse_measure
+from deadheat.errors import ColumnError
+from deadheat.report.as_csv import as_csv
+from deadheat.report.as_json import as_json
+from deadheat.report.as_latex import as_latex
+from deadheat.report.as_markdown import as_markdown
+from deadheat.report.as_text import as_text
+from deadheat.report.as_trec import NAMES, as_trec, trec_name
+from deadheat.report.docs import read_doc
+from deadheat.report.formula import ascii_only, readable
+from deadheat.report.model import Bar, Column, Fact, Marked, PValue, Report, Row, Share, Span, Table, p_value
+from deadheat.report.names import shortened
+from deadheat.report.numbers import format_cell
+from support.report_tables import NAN, table
+
+if TYPE_CHECKING:
+    from deadheat.report.model import Cell
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (0.0, "0.0000"),
+        (-1e-17, "0.0000"),
+        (0.00004, "4e-05"),
+        (0.00005, "0.0001"),
+        (1 / 3, "0.3333"),
+        (12345.678, "12345.6780"),
+        (1234567, "1,234,567"),
+        (math.inf, "inf"),
+        (None, "-"),
+        (NAN, "-"),
+        (Share(0), "0%"),
+        (Share(0.001), "<1%"),
+        (Share(0.999), ">99%"),
+        (Share(1), "100%"),
+        ("q1", "q1"),
+        (True, "yes"),
+        (Span(0.48149, 0.59151), "[0.4815, 0.5915]"),
+        (Span(-0.00001, 0.0), "[-1e-05, 0.0000]"),
+        (Span(NAN, NAN), "-"),
+        (Bar(0.0, 0.5, 1.0, 0.0, 1.0), "├─────────●─────────┤"),
+        (PValue(0.0), "<.0001"),
+        (PValue(0.00009), "<.0001"),
+        (PValue(0.0001), "0.0001"),
+        (PValue(1.0), "1.0000"),
+        (PValue(NAN), "-"),
+        (p_value(None), "-"),
+        (p_value(0.00001, is_significant=True), "<.0001*"),
+        (p_value(0.04, is_significant=True), "0.0400*"),
+    ],
+)
+def test_cells(cell: Cell, text: str) -> None:
+    assert format_cell(cell) == text
+
+
+def test_digits_are_the_only_rounding() -> None:
+    assert format_cell(2 / 3, 2) == "0.67"
+    assert "0.123456789" in as_csv(table("a"))
+    assert "0.12," in as_csv(table("a"), digits=2)
+    assert json.loads(as_json(Report((table("a"),))))["scores"]["a"]["RR"]["value"] == 0.123456789
+
+
+def test_small_p_values_are_words_for_people_and_numbers_for_programs() -> None:
+    rows = (Row(("a < 1",), ((p_value(1e-5, is_significant=True), PValue(0.5), Share(0.001), "<.1"),)),)
+    columns = tuple(Column(name, name) for name in ("p_adjusted", "p_value", "share", "word"))
+    report = Report((Table("pairs", (Column("system", "system"),), columns, rows),))
+    assert as_text(report).plain.splitlines()[-1].split() == ["a", "<", "1", "<.0001*", "0.5000", "<1%", "<.1"]
+    assert as_text(report, digits=2).plain.splitlines()[-1].split()[3:5] == ["<.01*", "0.50"]
+    assert "| a \\< 1 | \\<.0001\\* | 0.5000 | \\<1% | \\<.1 |" in as_markdown(report)
+    assert r"a \textless{} 1 & $<.0001$* & 0.5000 & $<1$\% & \textless{}.1 \\" in as_latex(report)
+    assert as_csv(report.tables[0]).splitlines()[1] == "a < 1,1e-05,0.5,0.001,<.1"
+    held = json.loads(as_json(report))["pairs"]["a < 1"]
+    assert (held["p_adjusted"], held["p_value"]) == (1e-5, 0.5)
+
+
+@pytest.mark.parametrize(("name", "twice"), [("measure", "measure"), ("run", "run"), ("low", "low"), ("tie_std", "")])
+def test_csv_has_no_two_columns_of_one_name(name: str, twice: str) -> None:
+    columns = (Column("value", "mean"), Column("ci", "95% CI"))
+    rows = (Row(("de", "RR"), ((0.5, Span(0.25, 0.75)),)),)
+    made = Table("scores", (Column(name, name), Column("measure", "measure")), columns, rows, ("a",))
+    if not twice:
+        assert as_csv(made).startswith(f"run,measure,{name},value,low,high\n")
+        return
+    with pytest.raises(ColumnError, match=f"two columns would be named '{twice}': give the stratum column another"):
+        as_csv(made)
+
+
+def test_no_value_in_each_format() -> None:
+    report = Report((table("a"),))
+    assert json.loads(as_json(report))["scores"]["a"]["RR"]["tie_std"] is None
+    assert list(csv.reader(io.StringIO(as_csv(report.tables[0]))))[1:] == [
+        ["a", "RR", "0.123456789", ""],
+        ["a", "NumQ", "1234", ""],
+    ]
+    assert "| RR | a | 0.1235 | - |" in as_markdown(report)
+    assert "RR & 0.1235 & -- \\\\" in as_latex(report)
+
+
+def test_text_lines_up() -> None:
+    lines = as_text(Report((table("a", "b"),))).plain.splitlines()
+    assert lines == [
+        "          a                 b",
+        "          ───────────────   ───────────────",
+        "measure     mean  tie std     mean  tie std",
+        "RR        0.1235        -   0.1235        -",
+        "NumQ       1,234        -    1,234        -",
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
+def test_more_than_two_groups_are_rows(width: int) -> None:
+    names = [f"system-{n}" for n in range(7)]
+    lines = as_text(Report((table(*names),)), width=width).plain.splitlines()
+    assert lines[:3] == [
+        "measure  run          mean  tie std",
+        "───────────────────────────────────",
+        "RR       system-0   0.1235        -",
+    ]
+    assert lines[8:11] == [
+        "         system-6   0.1235        -",
+        "",
+        "NumQ     system-0    1,234        -",
+    ]
+    assert max(map(len, lines)) <= 35
+
+
+@pytest.mark.parametrize(("width", "is_side_by_side"), [(60, True), (43, True), (42, False)])
+def test_two_groups_are_side_by_side_if_they_fit(width: int, *, is_side_by_side: bool) -> None:
+    lines = as_text(Report((table("a", "b"),)), width=width).plain.splitlines()
+    assert (lines[2] == "measure     mean  tie std     mean  tie std") is is_side_by_side
+    assert max(map(len, lines)) <= width
+
+
+def test_long_names_are_cut_on_screens_only() -> None:
+    names = ("msmarco-passage-dev-cross-encoder-large", "b" * 30, "順" * 20)
+    report = Report((table(*names),))
+    text = as_text(report).plain
+    assert "msmarco-pass…coder-large" in text
+    assert not any(name in text for name in names)
+    assert all(cell_len(name) <= 24 for name in shortened(names))
+    assert all(name in as_markdown(report) and name in as_latex(report) for name in names)
+    assert all(name in as_csv(report.tables[0]) and name in as_json(report) for name in names)
+    assert "…" not in ascii_only(text)
+    assert len(ascii_only(text)) == len(text)
+
+
+def test_names_that_would_look_alike_are_cut_less() -> None:
+    alike = [f"{'a' * 20}{n}{'b' * 20}" for n in range(3)]
+    assert len(set(shortened(alike))) == 3
+
+
+def test_a_marked_number_keeps_the_decimals_below_each_other() -> None:
+    rows = (Row(("FRP",), ((Marked(2.0),),)), Row(("RR",), ((0.5,),)))
+    report = Report((Table("scores", (Column("measure", "measure"),), (Column("value", "mean"),), rows, ("a",)),))
+    assert as_text(report).plain.splitlines()[-2:] == ["FRP       2.0000*", "RR        0.5000"]
+    assert "| FRP | a | 2.0000\\* |" in as_markdown(report)
+    assert as_csv(report.tables[0]).splitlines()[1] == "a,FRP,2.0"
+    assert "FRP                   \tall\t2.0000" in as_trec(report.tables[0])
+
+
+def test_commands_and_paths_are_not_broken() -> None:
+    command = "  deadheat ties demo-data/Olz-gpt4o.run.gz demo-data/qrels.human.txt.gz"
+    fact = Fact("", None, "a long heading", "words in demo-data/qrels-human.txt.gz")
+    text = as_text(Report((), (fact,), closing=f"some words-with hyphens before\n{command}"), width=20).plain
+    assert text.splitlines() == [
+        "a long heading",
+        "  words in",
+        "  demo-data/qrels-human.txt.gz",
+        "",
+        "some words-with",
+        "hyphens before",
+        command,
+    ]
+
+
+def test_a_warning_stands_out() -> None:
+    report = Report((), (Fact("", None, "WARNING", "a_b", is_warning=True),))
+    assert "red" in str(as_text(report).spans)
+    assert as_markdown(report) == "- **WARNING: a\\_b**"
+
+
+def test_words_are_flush_left_in_markdown() -> None:
+    rows = (Row(("key",), (("one", 1),)),)
+    words = Table("words", (Column("a", "a"),), (Column("b", "b"), Column("c", "c")), rows)
+    assert as_markdown(Report((words,))).splitlines()[1] == "| :-- | :-- | --: |"
+
+
+def test_wide_characters_and_long_names_keep_their_columns() -> None:
+    lines = as_text(Report((table("順位付け", "a-name-longer-than-both"),)), width=200).plain.splitlines()
+    starts = {cell_len(line[: line.rindex("0.1235")]) + 6 for line in lines if "0.1235" in line}
+    assert starts == {cell_len(line[: line.rindex("1,234")]) + 5 for line in lines if "1,234" in line}
+
+
+def test_words_are_wrapped_in_their_column() -> None:
+    rows = (Row(("key",), (("one two three four five six seven eight nine ten",),)),)
+    words = Table("words", (Column("a", "a"),), (Column("b", "b"),), rows)
+    lines = as_text(Report((words,)), width=30).plain.splitlines()
+    assert max(map(len, lines)) <= 30
+    assert lines[2].startswith("key   one two")
+    assert lines[3].startswith("      ")
+
+
+def test_facts_stand_where_the_report_says() -> None:
+    fact = Fact("n", 3, "number", "three")
+    below = as_text(Report((table("a"),), (fact,))).plain
+    above = as_text(Report((table("a"),), (fact,), facts_first=True)).plain
+    assert below.endswith("number  three")
+    assert above.startswith("number  three")
+    assert json.loads(as_json(Report((), (fact,)))) == {"n": 3}
+
+
+def test_markdown_and_latex_escape() -> None:
+    odd = table("run_1 & 50% | <x>")
+    assert "run\\_1 & 50% \\| \\<x>" in as_markdown(Report((odd,)))
+    assert "run\\_1 \\& 50\\% \\textbar{} \\textless{}x\\textgreater{}" in as_latex(Report((odd,)))
+
+
+@pytest.mark.parametrize("name", [name for name, pair in NAMES.items() for _ in filter(None, pair)])
+def test_trec_names_are_read_back_as_the_same_measure(name: str) -> None:
+    plain, cut = NAMES[name]
+    if plain:
+        assert str(parse_measure(plain)) == name
+        assert trec_name(name) == plain
+    if cut:
+        assert str(parse_measure(cut.format(7))) == f"{name}@7"
+        assert trec_name(f"{name}@7") == cut.format(7)
+
+
+def test_trec_names_of_pytrec_eval() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    known = set(pytrec_eval.supported_measures)
+    named = {template.format(5) for pair in NAMES.values() for template in pair if template}
+    assert {name.removesuffix("_5") for name in named} <= known | {"num_q"}
+
+
+def test_trec_lines_of_a_query_without_a_value() -> None:
+    per_query = Table("per_query", (Column("q", "q"), Column("m", "m")), (Column("value", "value"),), (), ("a",))
+    row = Row(("q1", "FRP"), ((None,),))
+    out = as_trec(table("a"), Table(**{**vars(per_query), "rows": (row,)}))
+    assert "q1" not in out
+
+
+@pytest.mark.parametrize("name", list(measures()))
+def test_formulas_of_all_measures_are_readable(name: str) -> None:
+    for formula in read_doc(measures()[name]).formulas:
+        assert "\\" not in formula
+        assert not {"{", "}"} & set(formula)
+        assert ascii_only(formula).isascii()
+        assert formula.count("(") == formula.count(")")
+
+
+@pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (r"P@k = C_k / k", "P@k = C_k / k"),
+        (r"\frac{1}{R} \sum_{i \le k} x_i", "1/R ∑[i ≤ k] x_i"),
+        (r"\sum_{i=1}^{k} \frac{1}{i}\, s(d_i)", "∑[i=1 .. k] (1/i) s(d_i)"),
+        (r"\frac{a + b}{c}", "(a + b) / c"),
+        (r"p^{i-1}", "p^(i-1)"),
+        (r"\min(k, n)", "min(k, n)"),
+    ],
+)
+def test_formulas(latex: str, text: str) -> None:
+    assert readable(latex) == text

@@ -1,0 +1,215 @@
+"""Imports inside the package go one way, from the first layer to the last (design: data flow and layout)."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import deadheat
+from support.paths import ROOT, TESTS
+
+PACKAGE = Path(deadheat.__file__).parent
+
+# each may import its own floor and those before it
+FLOORS = (
+    ("wording", "errors", "arguments", "arrays"),
+    ("io", "kernels"),
+    ("data", "stats"),
+    ("placements",),
+    ("measures",),
+    ("evaluation",),
+    ("comparison", "profile", "gates"),
+    ("report",),
+    ("benchmark",),
+    ("cli",),
+    ("__main__",),
+)
+ORDER = {name: number for number, names in enumerate(FLOORS) for name in names}
+UNCONSTRAINED = {"__init__", "integrations"}  # the public names; and what nothing imports
+
+
+class Import(NamedTuple):
+    """One import of a module of the package."""
+
+    module: str  # that imports, as "measures.linear"
+    where: str  # the function, "TYPE_CHECKING" or "module"
+    imported: str  # the first part of what is imported, as "kernels"
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} imports {self.imported} in {self.where}"
+
+
+class Imports(ast.NodeVisitor):
+    """Collect the imports of one module that stay inside the package."""
+
+    def __init__(self, path: Path, root: Path) -> None:
+        parts = path.relative_to(root).with_suffix("").parts
+        self.root = root
+        self.module = ".".join(parts)
+        self.package = parts[:-1]
+        self.scope: list[str] = []
+        self.found: list[Import] = []
+
+    def add(self, parts: tuple[str, ...], line: int) -> None:
+        first = parts[0] if parts else ""
+        is_module = (self.root / first).is_dir() or (self.root / f"{first}.py").is_file()
+        where = ".".join(self.scope) or "module"
+        self.found.append(Import(self.module, where, first if first and is_module else "__init__", line))
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            top, *rest = alias.name.split(".")
+            if top == "deadheat":
+                self.add(tuple(rest), node.lineno)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        named = tuple(node.module.split(".")) if node.module else ()
+        if node.level:
+            base = self.package[: len(self.package) - node.level + 1] + named
+        elif named[0] == "deadheat":
+            base = named[1:]
+        else:
+            return
+        for alias in node.names:
+            self.add((*base, alias.name), node.lineno)
+
+    def visit_scope(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        self.scope.append(node.name)
+        self.generic_visit(node)
+        self.scope.pop()
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_scope  # noqa: N815 - the names that ast calls
+
+    def visit_If(self, node: ast.If) -> None:
+        for statements, scope in ((node.body, ast.unparse(node.test)), (node.orelse, "")):
+            self.scope += ["TYPE_CHECKING"] * scope.endswith("TYPE_CHECKING")
+            for statement in statements:
+                self.visit(statement)
+            del self.scope[len(self.scope) - scope.endswith("TYPE_CHECKING") :]
+
+
+def imports_of(path: Path, root: Path = PACKAGE) -> list[Import]:
+    """Return the imports inside the package that the file at `path` makes."""
+    visitor = Imports(path, root)
+    visitor.visit(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+    return visitor.found
+
+
+def goes_up(found: Import) -> bool:
+    """Tell whether an import leads to a later floor, to the public names or to an integration."""
+    floor, *_ = found.module.split(".")
+    if floor in UNCONSTRAINED:
+        return False
+    return found.imported in UNCONSTRAINED or ORDER[found.imported] > ORDER[floor]
+
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_imports_go_one_way(path: Path) -> None:
+    floor = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    assert floor in ORDER or floor in UNCONSTRAINED, f"{floor} has no floor: give it one in FLOORS"
+    wrong = [str(found) for found in imports_of(path) if goes_up(found)]
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("source", "where", "imported"),
+    [
+        ("from deadheat.cli import main", "module", "cli"),
+        ("import deadheat.cli", "module", "cli"),
+        ("from deadheat import evaluation", "module", "evaluation"),
+        ("from deadheat import nDCG", "module", "__init__"),
+        ("from ..evaluation import evaluate", "module", "evaluation"),
+        ("from .linear import P", "module", "measures"),
+        ("class A:\n    def b(self):\n        from deadheat.report.text import table", "A.b", "report"),
+        ("if TYPE_CHECKING:\n    from deadheat import stats", "TYPE_CHECKING", "stats"),
+    ],
+)
+def test_the_reader_of_imports_sees(source: str, where: str, imported: str, tmp_path: Path) -> None:
+    for name in ("cli", "evaluation", "report/text", "stats", "measures/linear", "measures/probe"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+    found = imports_of(tmp_path / "measures" / "probe.py", tmp_path)
+    assert [(one.where, one.imported) for one in found] == [(where, imported)]
+
+
+def test_the_stub_has_the_names_that_there_are() -> None:
+    statements = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8")).body
+    (listed,) = (node.value for node in statements if isinstance(node, ast.Assign))
+    names = {*ast.literal_eval(listed), *import_module("deadheat.measures").__all__}
+    assert names == set(dir(deadheat))
+    for node in statements:
+        if isinstance(node, ast.ImportFrom):
+            named = {alias.name for alias in node.names} - {"*", "measures"}  # the latter is a package, called
+            assert all(getattr(deadheat, name) is getattr(import_module(str(node.module)), name) for name in named)
+
+
+FILES = "'x.qrels', 'x.run'"
+DICTS = "{'q': {'d': 1}}, {'q': {'d': 2.5, 'e': 2.5}}"
+
+
+@pytest.mark.parametrize(
+    ("data", "unused"),
+    [(FILES, {"narwhals", "numpy.random"}), (DICTS, {"narwhals", "numpy.random", "numpy.ma"})],
+    ids=["files", "dicts"],
+)
+def test_an_evaluation_loads_nothing_that_it_does_not_use(data: str, unused: set[str], tmp_path: Path) -> None:
+    """Each takes 5 to 50 ms; numpy.ma comes with the first np.unique, and where Polars takes an array."""
+    (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")
+    (tmp_path / "x.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 2.5 t\n", encoding="utf-8")
+    code = f"import sys, deadheat; deadheat.evaluate({data}).means(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "polars" in loaded
+    assert not (unused | {"scipy", "difflib", "rich", "click"}) & loaded
+
+
+def test_a_rule_that_is_silenced_on_a_line_has_its_reason_there() -> None:
+    """CONTRIBUTING promises it."""
+    bare = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for folder in ("src", "tests", "bench", "datasets", "docs")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"# no[q]a(?!: [A-Z0-9, ]+ - \w)", line)
+    ]
+    assert bare == []
+
+
+TEST_FILES = sorted(TESTS.rglob("test_*.py"))
+WITHOUT_A_ROOM = {"fuzz", "oracle", "support", "whole"}  # every other folder of tests is one of src/deadheat too
+
+
+def test_no_file_imports_tests() -> None:
+    """What several need is in tests/support or tests/oracle; pytest finds fixtures in conftest.py."""
+    imported = [
+        f"{path.relative_to(ROOT)}:{node.lineno} imports {name}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in names_of(node)
+        if any(part.startswith("test_") or part == "conftest" for part in name.split("."))
+    ]
+    assert imported == []
+
+
+def names_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+    return [base + alias.name for alias in node.names]
+
+
+def test_tests_are_in_the_rooms_of_what_they_test() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TEST_FILES}
+    rooms = {folder for folder in folders if not (folder.parts and folder.parts[0] in WITHOUT_A_ROOM)}
+    assert Path() not in rooms, "a file of tests is in no folder"
+    assert [str(room) for room in sorted(rooms) if not (PACKAGE / room / "__init__.py").is_file()] == []

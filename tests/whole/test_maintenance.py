@@ -1,0 +1,35 @@
+"""What a maintainer relies on: the same version everywhere, and files that their readers can parse."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from support.paths import ROOT
+
+
+def project() -> dict[str, object]:
+    found: dict[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return found
+
+
+def test_the_version_to_cite_is_the_version() -> None:
+    (cited,) = re.findall(r"(?m)^version: (\S+)$", (ROOT / "CITATION.cff").read_text("utf-8"))
+    assert cited == project()["version"]
+
+
+def test_the_workflow_runs_every_python_that_is_declared() -> None:
+    text = (ROOT / ".github/workflows/test.yml").read_text("utf-8")
+    (listed,) = re.findall(r"python: \[(.*)\]", text)
+    classifiers = project()["classifiers"]
+    assert isinstance(classifiers, list)
+    declared = [name.rpartition(" ")[2] for name in classifiers if re.search(r":: 3\.\d+$", name)]
+    assert re.findall(r'"(.*?)"', listed) == declared
+
+
+@pytest.mark.parametrize("path", [".github/workflows/test.yml", "CITATION.cff", ".pre-commit-config.yaml"])
+def test_files_in_yaml_can_be_read(path: str) -> None:
+    yaml = pytest.importorskip("yaml")
+    assert isinstance(yaml.safe_load((ROOT / path).read_text("utf-8")), dict)
