@@ -266,4 +266,4 @@ def unknown_parameter(measure: str, name: str, value: object, names: list[str]) 
     hint = did_you_mean(name, names)
     if not hint and name in {"k", "at", "top"} and "cutoff" in names:
         hint = f"Write the cutoff behind @: {measure}@{as_given(value)}"
-    return MeasureError(f"{measure} takes {', '.join(names) or 'no parameter'}", given=name, hint=hint)
+    return MeasureError(f"{measure} has no parameter {name!r}; it takes {', '.join(names) or 'none'}", hint=hint)

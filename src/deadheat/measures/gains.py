@@ -67,7 +67,7 @@ def _mapped(gain: Gains, relevance: FloatArray) -> FloatArray:
     if forgotten.any():
         missing = ", ".join(f"{level:g}" for level in np.unique(relevance[forgotten])[:5])
         raise MeasureError(
-            f"gain names no gain for relevance {missing}; it names {', '.join((f'{level:g}' for level in levels))}"
+            f"gain names no gain for relevance {missing}; it names {', '.join(f'{level:g}' for level in levels)}"
         )
     return np.where(known, values[place], 0.0)
 
