@@ -113,7 +113,8 @@ def evaluate(
     lacking = tuple(placements.query_ids[placements.missing].tolist())
     if lacking and missing == "error":
         queries = counted(placements.n_queries, "query", "queries")
-        raise MissingQueryError(f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {three([*map(repr, lacking[:4])])}")
+        named = three([*map(repr, lacking[:4])])
+        raise MissingQueryError(f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {named}")
     if lacking and not is_given:
         warn_of_missing({run.where: lacking}, placements.n_queries)
     if not len(placements.query):
@@ -173,7 +174,8 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     empty rankings than others is most often a mistake in the ids or a part of a run.
     """
     named = "; ".join(
-        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels ({three([*map(repr, ids[:4])])})"
+        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels"
+        f" ({three([*map(repr, ids[:4])])})"
         for run, ids in lacking.items()
         if 2 * len(ids) > n_queries
     )
