@@ -105,7 +105,7 @@ main({arguments!r})
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        ("_write_rows", ["convert", "ties.run", "made.csv"]),
+        ("write_text", ["convert", "ties.run", "made.csv"]),
         ("shutil.copymode", ["evaluate", "qrels.txt", "ties.run", "--format", "json", "-o", "there.json"]),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_process_that_is_ended_leaves_nothing_behind(
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:
     """As nohup has it."""
-    script = STOPPED.format(function="_write_rows", arguments=["convert", "ties.run", "kept.csv"], name="SIGHUP")
+    script = STOPPED.format(function="write_text", arguments=["convert", "ties.run", "kept.csv"], name="SIGHUP")
     script = script.replace("main([", "signal.signal(signal.SIGHUP, signal.SIG_IGN); main([")
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=folder, env=environment(), capture_output=True, check=False

@@ -452,3 +452,12 @@ def test_names_that_cannot_be_opened(tmp_path: Path) -> None:
     path = tmp_path / "gr\udcfcn.run"
     with pytest.raises(DataError, match=r"gr\\udcfcn.run: the name of the file is not UTF-8"):
         source.readable(path)
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
+def test_a_nul_in_a_later_part_of_a_compressed_file(packing: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x.csv{packing}"
+    path.write_bytes(
+        PACKINGS[packing](b"query_id,doc_id,score,note\nq1,d1,3,a\n") + PACKINGS[packing](b"q1,d2,2,b\0\n")
+    )
+    refused(path, 3, "a NUL byte")

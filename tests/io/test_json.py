@@ -24,7 +24,7 @@ from deadheat.errors import (
     SwappedFilesError,
 )
 from deadheat.io.formats import locate, scan
-from deadheat.io.jsonl import _columns, _parse, _rows
+from deadheat.io.formats.jsonl import _columns, _parse, _rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

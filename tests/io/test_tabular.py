@@ -27,8 +27,8 @@ from deadheat.errors import (
     SwappedFilesError,
 )
 from deadheat.io.formats import locate, scan, sniff_format
+from deadheat.io.formats.delimited import _open, _parse, _read_rows
 from deadheat.io.kinds import resolve_columns
-from deadheat.io.tabular import _open, _parse, _read_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,7 @@ from deadheat.errors import (
 )
 from deadheat.io import source
 from deadheat.io.formats import scan
-from deadheat.io.lines import read_lines
+from deadheat.io.formats.trec import read_lines
 
 if TYPE_CHECKING:
     from deadheat.errors import DataError

@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deadheat.errors import DataError, ScoreError
-from deadheat.io import source, trec
+from deadheat.io import source
 from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
-from deadheat.io.formats import scan
-from deadheat.io.lines import read_lines
+from deadheat.io.formats import scan, trec
+from deadheat.io.formats.trec import read_lines
 from deadheat.io.values import read_value
 
 

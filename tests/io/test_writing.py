@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError, RelevanceError, ScoreError
-from deadheat.io.formats import scan
-from deadheat.io.writing import write
+from deadheat.io.formats import scan, write
 
 if TYPE_CHECKING:
     from pathlib import Path

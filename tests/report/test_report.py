@@ -13,12 +13,13 @@ from rich.cells import cell_len
 
 from deadheat import measures, parse_measure
 from deadheat.errors import ColumnError
+from deadheat.measures.base import trec_names
 from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.as_text import as_text
-from deadheat.report.as_trec import NAMES, as_trec, trec_name
+from deadheat.report.as_trec import as_trec, trec_name
 from deadheat.report.docs import read_doc
 from deadheat.report.formula import ascii_only, readable
 from deadheat.report.model import Bar, Column, Fact, Marked, PValue, Report, Row, Share, Span, Table, p_value
@@ -229,12 +230,31 @@ def test_markdown_and_latex_escape() -> None:
     assert "run\\_1 \\& 50\\% \\textbar{} \\textless{}x\\textgreater{}" in as_latex(Report((odd,)))
 
 
-@pytest.mark.parametrize("name", [name for name, pair in NAMES.items() for _ in filter(None, pair)])
+# what trec_eval calls a measure without a cutoff, and with one
+TREC_NAMES = {
+    "NumQ": ("num_q", None),
+    "NumRet": ("num_ret", None),
+    "NumRel": ("num_rel", None),
+    "NumRelRet": ("num_rel_ret", None),
+    "AP": ("map", "map_cut_{}"),
+    "Rprec": ("Rprec", None),
+    "bpref": ("bpref", None),
+    "RR": ("recip_rank", None),
+    "P": ("set_P", "P_{}"),
+    "R": ("set_recall", "recall_{}"),
+    "F": ("set_F", None),
+    "nDCG": ("ndcg", "ndcg_cut_{}"),
+    "Hit": (None, "success_{}"),
+}
+
+
+@pytest.mark.parametrize("name", list(measures()))
 def test_trec_names_are_read_back_as_the_same_measure(name: str) -> None:
-    plain, cut = NAMES[name]
+    plain, cut = TREC_NAMES.get(name, (None, None))
+    assert trec_names(measures()[name]) == [template for template in (plain, cut) if template]
+    assert trec_name(name) == (plain or name)
     if plain:
         assert str(parse_measure(plain)) == name
-        assert trec_name(name) == plain
     if cut:
         assert str(parse_measure(cut.format(7))) == f"{name}@7"
         assert trec_name(f"{name}@7") == cut.format(7)
@@ -243,7 +263,7 @@ def test_trec_names_are_read_back_as_the_same_measure(name: str) -> None:
 def test_trec_names_of_pytrec_eval() -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     known = set(pytrec_eval.supported_measures)
-    named = {template.format(5) for pair in NAMES.values() for template in pair if template}
+    named = {template.format(5) for measure in measures().values() for template in trec_names(measure)}
     assert {name.removesuffix("_5") for name in named} <= known | {"num_q"}
 
 

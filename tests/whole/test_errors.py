@@ -36,7 +36,7 @@ READERS = {
     "io/frames.py": "Polars and Narwhals: their first line, or all lines as one",
     "io/objects.py": "json: whether something follows the first value",
     "io/rows.py": "csv: which of its two errors it is",
-    "io/writing.py": "Polars: the number of the system's error",
+    "io/formats/__init__.py": "Polars: the number of the system's error",
     "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
     "benchmark/retrievers/embedding.py": "sentence-transformers: its first line",
     "cli/app.py": "the message of click's own, and of an error of the system without one",

@@ -154,6 +154,17 @@ def test_the_stub_has_the_names_that_there_are() -> None:
             assert all(getattr(deadheat, name) is getattr(import_module(str(node.module)), name) for name in named)
 
 
+def test_the_stub_of_measures_has_every_measure_and_where_it_is() -> None:
+    """The package finds its measures by itself; type checkers read the stub."""
+    measures = import_module("deadheat.measures")
+    statements = ast.parse((PACKAGE / "measures" / "__init__.pyi").read_text(encoding="utf-8")).body
+    (listed,) = (ast.literal_eval(node.value) for node in statements if isinstance(node, ast.Assign))
+    files = {alias.name: node.module for node in statements if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert sorted(files) == sorted(listed) == sorted(measures.__all__)
+    assert all(getattr(measures, name) is getattr(import_module(str(file)), name) for name, file in files.items())
+    assert set(deadheat.measures()) <= set(listed)
+
+
 FILES = "'x.qrels', 'x.run'"
 DICTS = "{'q': {'d': 1}}, {'q': {'d': 2.5, 'e': 2.5}}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import tempfile
@@ -19,8 +18,6 @@ from deadheat.cli.progress import progress
 from deadheat.cli.wording import told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import polars as pl
 
     from deadheat.data.tables import Qrels, Run
@@ -36,10 +33,21 @@ EXAMPLES = examples(
 )
 TAG = "deadheat"
 BEIR = ("query-id", "corpus-id", "score")  # of its qrels
-_FORMATS = complete_from("deadheat.io:FORMATS")
+_FORMATS = complete_from("deadheat.io.formats:FORMATS")
 
 
-@click.command(short_help="Convert qrels or a run from one format to another.", **EXAMPLES)
+class Convert(click.Command):
+    """The command, whose help names the formats that there are."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help; formats are loaded no earlier."""
+        from deadheat.io.formats import FORMATS
+
+        self.help = (self.help or "").replace("FORMATS", ", ".join(FORMATS))
+        super().format_help_text(ctx, formatter)
+
+
+@click.command(cls=Convert, short_help="Convert qrels or a run from one format to another.", **EXAMPLES)
 @click.argument("source", type=PATH, metavar="IN")
 @click.argument("target", type=PATH, metavar="OUT")
 @click.option("--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: what names or its rows say.")
@@ -64,7 +72,7 @@ def convert(  # noqa: PLR0917 - click passes by name
 ) -> None:
     """Convert qrels or a run from one format to another.
 
-    Formats: trec, csv, tsv, jsonl, json, parquet; OUT named .gz or .zst is compressed, - is stdout. Rows keep their
+    Formats: FORMATS; OUT named .gz or .zst is compressed, - is stdout. Rows keep their
     order.
     """
     source = input_path(source)
@@ -88,7 +96,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}")
 
 
-def _format_of(target: str, given: str | None) -> Format:
+def _format_of(target: str, given: str | None) -> str:
     """Return the format to write: what was given, or else what the name says; a name without a suffix says TREC."""
     from deadheat.io.formats import COMPRESSED, FORMATS, SUFFIXES, chosen_format
 
@@ -96,21 +104,22 @@ def _format_of(target: str, given: str | None) -> Format:
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     if given is None and suffixes and suffixes[-1] not in SUFFIXES:
-        raise click.UsageError(
-            f"{target!r} does not say a format: give --to {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-        )
+        *others, last = FORMATS
+        raise click.UsageError(f"{target!r} does not say a format: give --to {', '.join(others)} or {last}")
     return chosen_format(target, given)
 
 
-def _check_tag(tag: str | None, kind: Kind | None, written: Format) -> None:
+def _check_tag(tag: str | None, kind: Kind | None, written: str) -> None:
     """Refuse a tag where nothing would hold it; the kind may not be known yet."""
-    if tag is not None and (written != "trec" or kind == "qrels"):
+    from deadheat.io.formats import FORMATS
+
+    if tag is not None and (not FORMATS[written].has_tag or kind == "qrels"):
         what = f"qrels as {written}" if kind == "qrels" else written
         raise click.UsageError(f"--tag is the last field of a TREC run, got {what} to write")
 
 
 def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str) -> None:
-    from deadheat.io.writing import write
+    from deadheat.io.formats import write
 
     if target != STDOUT:
         write(frame, target, kind, format=written, tag=tag)
@@ -147,14 +156,11 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
     """Read a file as what it was said to be, or else as what its rows say."""
     from deadheat.data.tables import Qrels, Run
     from deadheat.errors import ColumnError, MalformedRowError, SwappedFilesError
-    from deadheat.io.formats import chosen_format
+    from deadheat.io.formats import FORMATS, chosen_format
 
-    form = chosen_format(source, from_format)
-    if kind is None and (form == "json" or _may_be_either(Path(source), form)):
-        what = "is JSON" if form == "json" else "has the columns of BEIR, whose qrels have a score too"
-        if not Path(source).is_file():
-            what = f"is a stream of {form}, whose columns cannot be looked at first"
-        raise click.UsageError(f"{source!r} {what}: give --kind qrels or --kind run")
+    doubt = "" if kind else _doubt(Path(source), FORMATS[chosen_format(source, from_format)])
+    if doubt:
+        raise click.UsageError(f"{source!r} {doubt}: give --kind qrels or --kind run")
     if kind == "qrels":
         return Qrels(source, format=from_format)
     if kind == "run":
@@ -172,31 +178,16 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
             raise error from None  # it is neither, and was most likely meant to be a run
 
 
-def _may_be_either(path: Path, form: Format) -> bool:
-    """Return whether a table has the columns of BEIR's qrels, whose relevance is called score, or nobody can tell."""
-    if form == "trec":
-        return False
-    return not path.is_file() or set(BEIR) <= set(_columns(path, form))
-
-
-def _columns(path: Path, form: Format) -> Iterable[object]:
-    """Return the names of a table's columns, none if it cannot be read: whoever reads it says why."""
+def _doubt(path: Path, form: Format) -> str:
+    """Return why nobody can tell what a file holds; nothing if its rows or the names of its columns say it."""
     from deadheat.errors import DataError
-    from deadheat.io.source import blocks
-    from deadheat.io.tabular import names_of_columns
 
-    if form == "parquet":
-        import polars as pl
-
-        try:
-            return pl.read_parquet_schema(path)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-            return ()
+    if form.columns is None:
+        return "" if form.tells_kind else f"is {form.name.upper()}"
+    if not path.is_file():
+        return f"is a stream of {form.name}, whose columns cannot be looked at first"
     try:
-        if form != "jsonl":
-            return names_of_columns(path, "\t" if form == "tsv" else ",")
-        block = next(blocks(path, has_lines=True), b"").decode(errors="replace")
-        row = json.loads(next((line for line in block.splitlines() if line.strip()), ""))
-    except (DataError, ValueError, RecursionError):
-        return ()
-    return row if isinstance(row, dict) else ()
+        is_either = set(BEIR) <= set(form.columns(path))
+    except DataError:  # whoever reads it says it
+        return ""
+    return "has the columns of BEIR, whose qrels have a score too" if is_either else ""

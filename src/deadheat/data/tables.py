@@ -8,14 +8,14 @@ from contextlib import nullcontext
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import polars as pl
 
 from deadheat.data import fingerprints
 from deadheat.data.blocks import blocks_of, may_repeat
 from deadheat.errors import DuplicateError, SourceTypeError
-from deadheat.io.formats import SUFFIXES, locate, scan
+from deadheat.io.formats import COMPRESSED, SUFFIXES, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.mappings import all_numbers, check_mapping, frame_of_mapping
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import FloatArray
     from deadheat.data.blocks import Blocks
-    from deadheat.io.formats import Format
     from deadheat.io.kinds import Kind
     from deadheat.io.mappings import Nested
 
@@ -62,7 +61,7 @@ class Table:
     ) -> None:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else self.kind)
-        self.format = cast("Format | None", format)
+        self.format = format
         self.mapping: Nested | None = None
         self.blocks: Blocks | None = None
         self._rows: pl.DataFrame | None = None
@@ -288,6 +287,6 @@ def path_of(source: Source) -> Path | None:
 def label_of(path: Path) -> str:
     """Return the label of a file, its name without the format: ``bm25.run.gz`` is ``bm25``."""
     name = path.name
-    for suffix in (".gz", ".zst", *SUFFIXES):
+    for suffix in (*COMPRESSED, *SUFFIXES):
         name = name.removesuffix(suffix)
     return name or path.name

@@ -12,9 +12,9 @@ import polars as pl
 
 from deadheat.errors import ColumnError, EmptyDataError, FileFormatError, MalformedRowError
 from deadheat.io.formats import chosen_format
+from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.objects import parsed, parsed_lines
-from deadheat.io.parquet import scan_parquet
 from deadheat.io.rows import Rows
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.wording import Advice, shown

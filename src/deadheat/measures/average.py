@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.kernels import counts, pairwise
 from deadheat.kernels.segments import batches, ratio
-from deadheat.measures.base import CutMeasure, register
+from deadheat.measures.base import CutMeasure, TrecName, register
 from deadheat.measures.conditional import CountConditional
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
@@ -56,7 +56,7 @@ class AP(CountConditional):
     """
 
     title = "average precision"
-    aliases = ("MAP", "map")
+    aliases = ("MAP", TrecName("map"), TrecName("map_cut_{}"))
 
     norm: str = parameter("R", NORM, NORM_MEANING)
 
@@ -191,3 +191,6 @@ class AR(RelevanceMeasure, CutMeasure):
             return ratio(np.where(count > 0, count + 1, 0.0), 2 * n_relevant)
         norm = constant_norm(self.norm, self.cutoff, placements, self.rel)[query]
         return ratio(count * (count + 1), 2 * n_relevant * norm)
+
+
+MAP, MAR = AP, AR

@@ -29,6 +29,30 @@ MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 M = TypeVar("M", bound="type[Measure]")
 
 
+class TrecName(str):
+    """An alias that is trec_eval's name of a measure with its default parameters.
+
+    Parameters
+    ----------
+    template : str
+        The name as it is printed; ``{}`` is the cutoff, and what is before it the alias.
+
+    Examples
+    --------
+    >>> TrecName("ndcg_cut_{}"), TrecName("ndcg_cut_{}").template.format(10)
+    ('ndcg', 'ndcg_cut_10')
+    """
+
+    __slots__ = ("template",)
+    template: str
+
+    def __new__(cls, template: str) -> Self:
+        """Return the alias."""
+        self = super().__new__(cls, template.removesuffix("_{}").removesuffix("_cut"))
+        self.template = template
+        return self
+
+
 class MeasureType(ABCMeta):
     """Lets a class stand for the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
@@ -66,9 +90,11 @@ class Measure(ABC, metaclass=MeasureType):
         Lowest and highest possible value.
     higher_is_better : bool
     aliases : tuple of str
-        Other names that are read; those of trec_eval take a cutoff behind ``_`` or ``.``.
+        Other names that are read, with a cutoff behind ``@``, ``_`` or ``.``; a `TrecName` is what trec_eval prints.
     total : bool
         Whether its values are counts, whose sum over queries is reported, not their mean.
+    only_total : bool
+        Whether its value says nothing of a single query.
     binary : bool
         Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
     """
@@ -78,6 +104,7 @@ class Measure(ABC, metaclass=MeasureType):
     higher_is_better: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ()
     total: ClassVar[bool] = False
+    only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -239,9 +266,20 @@ class CutMeasure(Measure):
 def register(measure: M) -> M:
     """Make a measure known by its class name and its aliases."""
     REGISTRY[measure.__name__] = measure
-    for alias in measure.aliases:
-        ALIASES[alias] = measure.__name__
+    ALIASES.update(dict.fromkeys(other_names(measure), measure.__name__))
     return measure
+
+
+def other_names(measure: type[Measure]) -> list[str]:
+    """Return the names, beside its own, by which a measure is read."""
+    return [alias for alias in dict.fromkeys(measure.aliases) if alias != measure.__name__]
+
+
+def trec_names(measure: type[Measure]) -> list[str]:
+    """Return the templates of trec_eval's names of a measure, first that without a cutoff."""
+    return sorted(
+        (name.template for name in measure.aliases if isinstance(name, TrecName)), key=lambda one: "{}" in one
+    )
 
 
 def measures() -> dict[str, type[Measure]]:

@@ -194,3 +194,6 @@ class nERR(ERR):
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
         return ratio(super().variance(placements), self.ideal(placements) ** 2)
+
+
+MERR = ERR

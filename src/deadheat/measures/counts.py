@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.measures.base import Measure, register
+from deadheat.measures.base import Measure, TrecName, register
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class NumQ(Count):
     """
 
     title = "queries"
-    aliases = ("num_q",)
+    aliases = (TrecName("num_q"),)
+    only_total = True
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return 1 for each query."""
@@ -64,7 +65,7 @@ class NumRet(Count):
     """
 
     title = "documents retrieved"
-    aliases = ("num_ret",)
+    aliases = (TrecName("num_ret"),)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of rows of the run."""
@@ -84,7 +85,7 @@ class NumRel(Count, RelevanceMeasure):
     """
 
     title = "relevant documents"
-    aliases = ("num_rel",)
+    aliases = (TrecName("num_rel"),)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of judgments of relevance `rel` or more."""

@@ -11,7 +11,7 @@ import numpy as np
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, register
+from deadheat.measures.base import CutMeasure, TrecName, register
 from deadheat.measures.gains import DISCOUNT, GAIN, gain_moments, gains_of, ideal_gains, ideal_rank, weights_of
 from deadheat.measures.parameters import Flag, Gains, Number, parameter
 from deadheat.measures.top import REL
@@ -141,7 +141,7 @@ class nDCG(DCG):
 
     title = "normalised discounted cumulative gain"
     range = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("ndcg", "NDCG")
+    aliases: ClassVar[tuple[str, ...]] = (TrecName("ndcg"), TrecName("ndcg_cut_{}"), "NDCG")
 
     def ideal(self, placements: Placements) -> FloatArray:
         """Return the DCG of the ideal ranking, by query."""

@@ -12,7 +12,7 @@ from deadheat.arrays import run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, register
+from deadheat.measures.base import CutMeasure, TrecName, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.wording import Plain
@@ -96,7 +96,7 @@ class RR(FirstMeasure):
     """
 
     title = "reciprocal rank"
-    aliases = ("MRR", "recip_rank", "mrr")
+    aliases = ("MRR", TrecName("recip_rank"), "mrr")
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -129,7 +129,7 @@ class Hit(FirstMeasure):
     """
 
     title = "hit"
-    aliases = ("Success", "HR", "success", "hit_rate")
+    aliases = ("Success", "HR", TrecName("success_{}"), "hit_rate")
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -304,3 +304,6 @@ class TMHits(PaperMeasure):
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the share of the tie that is in the top k."""
         return self.inside(above, tied) / tied
+
+
+MRR, HR, Success = RR, Hit, Hit

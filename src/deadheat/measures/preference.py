@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import register
+from deadheat.measures.base import TrecName, register
 from deadheat.measures.top import RelevanceMeasure
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class bpref(RelevanceMeasure):
     """
 
     title = "binary preference"
+    aliases = (TrecName("bpref"),)
 
     def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         rows = np.flatnonzero((placements.relevance >= 0) | (placements.relevance >= self.rel))

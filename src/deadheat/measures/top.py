@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.kernels import counts
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, Measure, register
+from deadheat.measures.base import CutMeasure, Measure, TrecName, register
 from deadheat.measures.parameters import Choice, Number, parameter
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class P(CutTopMeasure):
     """
 
     title = "precision"
-    aliases = ("set_P", "precision", "Precision")
+    aliases = (TrecName("set_P"), TrecName("P_{}"), "precision", "Precision")
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -134,7 +134,7 @@ class R(CutTopMeasure):
     """
 
     title = "recall"
-    aliases = ("recall", "set_recall", "Recall")
+    aliases = (TrecName("recall_{}"), TrecName("set_recall"), "Recall")
 
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
 
@@ -179,7 +179,7 @@ class F(CutTopMeasure):
     """
 
     title = "F measure"
-    aliases = ("set_F", "F1")
+    aliases = (TrecName("set_F"), "F1")
 
     beta: float = parameter(1, Number(low=0), "weight of recall against precision")
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
@@ -215,7 +215,7 @@ class Rprec(TopMeasure):
     """
 
     title = "R-precision"
-    aliases = ("RPrec",)
+    aliases = (TrecName("Rprec"), "RPrec")
 
     def top(self, placements: Placements, ties: Relevant) -> IntArray:
         """Return how many ranks of each tie are among the first R."""
@@ -239,7 +239,7 @@ class NumRelRet(CutTopMeasure):
     """
 
     title = "relevant documents retrieved"
-    aliases = ("num_rel_ret",)
+    aliases = (TrecName("num_rel_ret"),)
     range = (0.0, np.inf)
     total = True
 

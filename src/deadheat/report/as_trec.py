@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.errors import printable
 from deadheat.measures import parse_measure
+from deadheat.measures.base import trec_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,23 +14,6 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.report.model import Cell, Table
 
-# trec_eval's name of a measure with its default parameters: (without a cutoff, with the cutoff {}); None: it has none
-NAMES: dict[str, tuple[str | None, str | None]] = {
-    "NumQ": ("num_q", None),
-    "NumRet": ("num_ret", None),
-    "NumRel": ("num_rel", None),
-    "NumRelRet": ("num_rel_ret", None),
-    "AP": ("map", "map_cut_{}"),
-    "Rprec": ("Rprec", None),
-    "bpref": ("bpref", None),
-    "RR": ("recip_rank", None),
-    "P": ("set_P", "P_{}"),
-    "R": ("set_recall", "recall_{}"),
-    "F": ("set_F", None),
-    "nDCG": ("ndcg", "ndcg_cut_{}"),
-    "Hit": (None, "success_{}"),
-}
-ONLY_IN_ALL = ("num_q",)
 ALL = "all"  # in the place of a query
 
 
@@ -43,10 +27,9 @@ def trec_name(measure: Measure | str) -> str:
     """
     measure = parse_measure(measure)
     cutoff = getattr(measure, "cutoff", None)
-    plain, cut = NAMES.get(type(measure).__name__, (None, None))
+    named = [name.format(cutoff) for name in trec_names(type(measure)) if ("{}" in name) == (cutoff is not None)]
     has_defaults = "(" not in str(measure)
-    template = plain if cutoff is None else cut
-    return template.format(cutoff) if has_defaults and template else str(measure)
+    return named[0] if named and has_defaults else str(measure)
 
 
 def as_trec(summary: Table, per_query: Table | None = None, *, digits: int | None = None) -> str:
@@ -79,10 +62,9 @@ def field(query: str) -> str:
 
 def _run(summary: Table, per_query: Table | None, place: int, digits: int | None) -> Iterator[str]:
     for row in per_query.rows if per_query else ():
-        query, measure = field(row.labels[0]), row.labels[1]
-        name = trec_name(measure)
-        if name not in ONLY_IN_ALL and row.cells[place][0] is not None:
-            yield _line(name, query, row.cells[place][0], digits)
+        query, measure = field(row.labels[0]), parse_measure(row.labels[1])
+        if not measure.only_total and row.cells[place][0] is not None:
+            yield _line(trec_name(measure), query, row.cells[place][0], digits)
     yield _line("runid", ALL, printable(summary.groups[place]), digits)
     for row in summary.rows:
         yield _line(trec_name(row.labels[0]), ALL, row.cells[place][0], digits)

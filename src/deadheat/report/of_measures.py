@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from deadheat.measures import measures
+from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, reading
-from deadheat.report.as_trec import NAMES
 from deadheat.report.docs import read_doc
 from deadheat.report.model import Column, Fact, Report, Row, Table, Words
 
@@ -43,7 +43,7 @@ def report_catalogue() -> Report:
 
 
 def _short(measure: type[Measure]) -> tuple[str, str, Words]:
-    return _range(measure), _direction(measure), Words(" ".join(measure.aliases))
+    return _range(measure), _direction(measure), Words(" ".join(other_names(measure)))
 
 
 def _range(measure: type[Measure]) -> str:
@@ -68,6 +68,7 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
     """
     name = measure.__name__
     doc = read_doc(measure)
+    in_trec = [template.format("k") for template in trec_names(measure)]
     uses = [use.key for use in USES if name in map(_name, use.measures)]
     heading = f"{name}: {measure.title}" + (f" (asked for as {notation})" if notation not in ("", name) else "")
     better = {
@@ -89,8 +90,8 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         ),
         Fact("better", _direction(measure)),
         *_parameter_facts(measure),
-        Fact("aliases", list(measure.aliases), "also read as", " ".join(measure.aliases)),
-        Fact("trec_eval", _trec_names(name), "in trec_eval", ", ".join(_trec_names(name))),
+        Fact("aliases", other_names(measure), "also read as", " ".join(other_names(measure))),
+        Fact("trec_eval", in_trec, "in trec_eval", ", ".join(in_trec)),
         *_reading_facts(reading(name)),
         Fact("uses", uses, "good for", ", ".join(uses)),
         Fact("references", doc.references, "references", doc.references),
@@ -100,10 +101,6 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
 
 def _or_none(end: float) -> float | None:
     return end if math.isfinite(end) else None
-
-
-def _trec_names(name: str) -> list[str]:
-    return [template.format("k") for template in NAMES.get(name, ()) if template]
 
 
 def _listed(key: str, heading: str, texts: Sequence[str]) -> Iterator[Fact]:

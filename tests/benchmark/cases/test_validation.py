@@ -10,7 +10,7 @@ import pytest
 
 from deadheat.benchmark.cases import read_cases, schema_text, validate
 from deadheat.benchmark.cases.checks import half_width
-from deadheat.benchmark.cases.language import guess, strangers
+from deadheat.benchmark.cases.language import guess
 from deadheat.benchmark.ontology import Ontology, Synonym
 from deadheat.errors import MissingDependencyError
 from support.case_files import FIRST, LABELS, METADATA, SECOND, many, written
@@ -240,11 +240,11 @@ def test_cases_are_counted_by_language(tmp_path: Path) -> None:
 
 
 def test_a_text_in_another_language(tmp_path: Path) -> None:
-    rows = [*many(3), *many(1, text="Abnormality of the skin")]
+    rows = [*many(3), *many(1, text="Abnormality of the skin of the hands and of the feet")]
     one = only(validate(written(tmp_path, rows)), "language")
     assert one.text == (
-        "the text 'Abnormality of the skin' of language 'de' looks English (a guess). Look at it; if it is so, write"
-        " language 'en'."
+        "the text 'Abnormality of the skin of the hands and of the feet' of language 'de' looks like 'en' (a guess)."
+        " Look at it; if it is so, write language 'en'."
     )
     assert one.case_id == "cases-003"
 
@@ -277,16 +277,25 @@ def test_a_text_in_another_language(tmp_path: Path) -> None:
                 "vertiges avec chute",
             ],
         ),
-        ("es", ["debilidad en las piernas", "pérdida de audición", "niño sin apetito", "convulsión", "tos con fiebre"]),
+        (
+            "es",
+            [
+                "debilidad en las piernas y dolor de cabeza",
+                "pérdida de audición",
+                "niño sin apetito",
+                "convulsión",
+                "tos con fiebre",
+            ],
+        ),
         ("nl", ["zwakte van het been", "pijn in een oor", "aanvallen met koorts", "vlek op de huid", "moeheid"]),
     ],
 )
 def test_sets_in_another_language(language: str, texts: list[str], tmp_path: Path) -> None:
-    assert guess(texts) == language
+    assert guess(". ".join(texts)) == language
     rows = [{**LABELS, "text": text, "expected_ids": [text]} for text in texts]
     claimed = "en" if language == "de" else "de"
     one = only(validate(written(tmp_path, [{**row, "language": claimed} for row in rows])), "language")
-    assert f"the texts of language {claimed!r} look " in one.message
+    assert f"the texts of language {claimed!r} look like " in one.message
     assert one.advice == f"Look at them; if it is so, write {language!r}."
     assert not of_kind(validate(written(tmp_path, [{**row, "language": language} for row in rows])), "language")
 
@@ -295,8 +304,7 @@ def test_sets_in_another_language(language: str, texts: list[str], tmp_path: Pat
     "text", ["Tremor", "Gilles de la Tourette", "Café-au-lait", "Pes cavus", "Sjögren", "ASD", "+"]
 )
 def test_single_terms_say_nothing(text: str) -> None:
-    assert not any(strangers([text], language) for language in ("de", "en", "fr", "es", "nl"))
-    assert guess([text] * 4) is None
+    assert guess(text) is None
 
 
 @needs_shared_data
@@ -305,8 +313,8 @@ def test_no_false_alarm_on_german_and_english_cases(name: str, tmp_path: Path) -
     rows = json.loads((BENCHMARKS / f"{name}.json").read_text(encoding="utf-8"))
     for field, language, other in (("text", "de", "en"), ("description", "en", "de")):
         texts = [row[field] for row in rows]
-        assert guess(texts) == language
-        assert strangers(texts, language) == []
+        assert guess(". ".join(texts)) == language
+        assert {guess(text) for text in texts} <= {language, None}
         claimed = [
             {**LABELS, "text": text, "expected_ids": [text], "language": language} for text in dict.fromkeys(texts)
         ]

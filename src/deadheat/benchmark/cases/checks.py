@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.benchmark.cases.documents import FIELDS
 from deadheat.benchmark.cases.findings import Finding, listed_lines
-from deadheat.benchmark.cases.language import NAMES, code_of, guess, known, strangers
+from deadheat.benchmark.cases.language import code_of, guess, known
 from deadheat.benchmark.cases.model import LABELS, SMALL
 from deadheat.benchmark.cases.reading import label
 from deadheat.wording import counted, did_you_mean, shown
@@ -75,10 +75,10 @@ def check_labels(document: Document, cases: Cases) -> Iterator[Finding]:
 
 
 def _how_to_name_language(document: Document, cases: Sequence[Case]) -> str:
-    likely = guess([case.text for case in cases])
+    likely = guess(_joined([case.text for case in cases]))
     told = f", as the folder's name suggests: {code_of(document.path.absolute().parent.name)}"
     if code_of(document.path.absolute().parent.name) is None:
-        told = f"; the texts look {NAMES[likely]}: {likely}" if likely else ", such as de"
+        told = f"; the texts look like {likely!r}" if likely else ", such as de"
     how = "Add a column language" if document.is_table else "Write it once, as metadata.language"
     return f"{how}, or give --language{told}. Languages are never evaluated together."
 
@@ -118,17 +118,22 @@ def check_language(document: Document, cases: Cases) -> Iterator[Finding]:
         code = known(language)
         if code is None:
             continue
-        texts = part.texts()
-        other = guess(texts)
+        other = guess(_joined(part.texts()))
         if other is not None and other != code:
-            message = f"the texts of language {language!r} look {NAMES[other]} (a guess by function words and endings)"
+            message = f"the texts of language {language!r} look like {other!r} (a guess by py3langid)"
             yield _about("language", document, message, f"Look at them; if it is so, write {other!r}.", [])
             continue
-        for place, stranger in strangers(texts, code):
-            case = part.cases[place]
-            message = f"the text {shown(case.text)} of language {language!r} looks {NAMES[stranger]} (a guess)"
-            advice = f"Look at it; if it is so, write language {stranger!r}."
+        for case in part:
+            other = guess(case.text)
+            if other in {None, code}:
+                continue
+            message = f"the text {shown(case.text)} of language {language!r} looks like {other!r} (a guess)"
+            advice = f"Look at it; if it is so, write language {other!r}."
             yield Finding("warning", document.where(case.line), case.case_id, message, advice, "language", case.line)
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return ". ".join(texts)
 
 
 def check_size(document: Document, cases: Cases) -> Iterator[Finding]:

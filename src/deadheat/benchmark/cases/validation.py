@@ -42,7 +42,7 @@ def validate(
     Errors are what `deadheat.read_cases` refuses: cases that cannot be used, or a file that is malformed. All else is a
     warning: what the JSON Schema does not allow, fields that nothing reads, labels that are missing, texts that stand
     twice, ids that the ontology does not have or has made obsolete, texts that look like another language (a guess by
-    function words, letters and endings, for German, English, French, Spanish and Dutch), and too few cases.
+    py3langid, said only where it is clear), and too few cases.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def validate(
     DataError
         There is no such file, or the ontology cannot be read.
     MissingDependencyError
-        The package jsonschema is not there: ``pip install 'deadheat[cases]'``.
+        The package jsonschema or py3langid is not there: ``pip install 'deadheat[cases]'``.
     """
     path = readable(path)
     terms = _terms_of(ontology)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
+from deadheat.io.formats.base import Format, register
 from deadheat.io.kinds import VALUE_COLUMN, resolve_columns
 from deadheat.io.mappings import is_broken
 from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
@@ -23,12 +24,15 @@ from deadheat.io.values import (
     read_value,
     value_error,
 )
+from deadheat.io.writing import value_as_text, write_text
 from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from typing import IO
 
     from deadheat.io.kinds import Kind
+    from deadheat.io.writing import Compression
 
 _DOUBTS = (
     # An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".
@@ -181,3 +185,28 @@ def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str,
     if not isinstance(row, dict):
         raise MalformedRowError(given=raw.strip(), allowed="one JSON object a line", path=path, line=line)
     return row
+
+
+def write_jsonl(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
+    """Write an object a line."""
+    ids = pl.struct("query_id", "doc_id").struct.json_encode().str.strip_suffix("}")
+    number = value_as_text(kind).str.replace("inf", "Infinity", literal=True)  # as Python's json writes and reads it
+    lines = rows.select(pl.concat_str(ids, pl.lit(f',"{VALUE_COLUMN[kind]}":'), number, pl.lit("}")))
+    write_text(lines, file, compression)
+
+
+def names_in_jsonl(path: Path) -> list[str]:
+    """Return the keys of the first object."""
+    return next((list(row) for _, row in _objects(path, path)), [])
+
+
+register(
+    Format(
+        name="jsonl",
+        suffixes=(".jsonl", ".ndjson"),
+        read=read_jsonl,
+        write=write_jsonl,
+        locate=locate_in_jsonl,
+        columns=names_in_jsonl,
+    )
+)

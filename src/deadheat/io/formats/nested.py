@@ -7,19 +7,24 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from deadheat.errors import FileFormatError
-from deadheat.io.mappings import VALUE, all_numbers, check_mapping
+from deadheat.io.formats.base import Format, register
+from deadheat.io.mappings import LARGEST_INTEGER, VALUE, all_numbers, check_mapping
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.values import check_ids_of_row, value_error
+from deadheat.io.writing import write_text
 from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from typing import IO
 
     from deadheat.io.kinds import Kind
     from deadheat.io.mappings import Nested
+    from deadheat.io.writing import Compression
 
 _EXPECTED = "{query_id: {doc_id: number}}"
 
@@ -60,3 +65,20 @@ def _refuse_overflow(nested: Nested, as_written: dict[str, dict[str, str | None]
             if math.isinf(value) and written is not None:
                 place = f"{VALUE[kind]} of document {doc!r} for query {query!r}"
                 raise value_error(kind, f"{place} is beyond the range of float64: {shown(written)}", path)
+
+
+def write_nested(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
+    """Write an object of objects, with a line for each query."""
+    nested: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, value in rows.iter_rows():
+        is_level = kind == "qrels" and value.is_integer() and abs(value) <= LARGEST_INTEGER
+        nested.setdefault(query_id, {})[doc_id] = int(value) if is_level else value
+    last = len(nested) - 1
+    lines = [
+        f"{'{' if n == 0 else ''}{json.dumps(query_id)}: {json.dumps(documents)}{'}' if n == last else ','}"
+        for n, (query_id, documents) in enumerate(nested.items())
+    ]
+    write_text(pl.DataFrame({"line": lines or ["{}"]}), file, compression)
+
+
+register(Format(name="json", suffixes=(".json",), read=read_nested, write=write_nested))

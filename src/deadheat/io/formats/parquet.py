@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from deadheat.errors import FileFormatError
+from deadheat.io.formats.base import Format, register
 from deadheat.io.guarding import guarded
 from deadheat.io.pages import check_pages
 from deadheat.io.source import compression
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import IO
+
+    from deadheat.io.kinds import Kind
+    from deadheat.io.writing import Compression
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
@@ -38,3 +43,19 @@ def _advice(path: Path) -> str:
     with path.open("rb") as file:
         is_packed = compression(file.read(4)) is not None
     return "it is compressed as a whole: unpack it first (Parquet is compressed inside)" if is_packed else ""
+
+
+def _write(rows: pl.DataFrame, file: IO[bytes], _kind: Kind, _tag: str, _compression: Compression) -> None:
+    rows.write_parquet(file)
+
+
+register(
+    Format(
+        name="parquet",
+        suffixes=(".parquet",),
+        read=lambda path, _kind: scan_parquet(path),
+        write=_write,
+        columns=lambda path: scan_parquet(path).collect_schema(),
+        is_text=False,
+    )
+)

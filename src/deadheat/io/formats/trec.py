@@ -14,20 +14,40 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import EmptyDataError, MalformedRowError, SwappedFilesError
+from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
 from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
+from deadheat.io.formats.base import Format, register
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, known_names
-from deadheat.io.lines import read_lines
 from deadheat.io.mappings import LARGEST_INTEGER
-from deadheat.io.source import HEAD, blocks, check_lines_of, misleads_polars, plain_head, refuse_binary, without_bom
-from deadheat.io.values import are_exact, holds_controls, holds_large, holds_only_numbers
+from deadheat.io.source import (
+    HEAD,
+    blocks,
+    check_lines_of,
+    misleads_polars,
+    not_utf8,
+    plain_head,
+    refuse_binary,
+    without_bom,
+)
+from deadheat.io.values import (
+    are_exact,
+    check_ids_of_row,
+    frame_of_rows,
+    holds_controls,
+    holds_large,
+    holds_only_numbers,
+    read_value,
+)
+from deadheat.io.writing import value_as_text, write_text
 from deadheat.wording import Advice, Plain, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import IO
 
     from deadheat.io.blanks import Census
     from deadheat.io.kinds import Kind
+    from deadheat.io.writing import Compression
 
 
 def read_trec(path: Path, kind: Kind) -> pl.DataFrame:
@@ -173,3 +193,89 @@ def _looks_like(text: str) -> Advice | None:
         if len(known_names() & {field.strip(' "') for field in text.split(separator)}) > 1:
             return Advice("format", name, f".{name}", when="this looks like a table with a header: ")
     return None
+
+
+def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.DataFrame:
+    """Read the lines of a block, or raise the error of the first line that is wrong.
+
+    Parameters
+    ----------
+    block : bytes
+        Whole lines.
+    kind : {"qrels", "run"}
+    path : pathlib.Path
+        For the error message.
+    first_line : int
+        The 1-based number of the block's first line in the file.
+    """
+    value = TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
+    rows: list[tuple[str, str, float]] = []
+    for line, raw in enumerate(block.split(b"\n"), first_line):
+        fields = _fields(raw, kind, path, line)
+        if fields:
+            check_ids_of_row(fields[0], fields[2], path, line)
+            rows.append((fields[0], fields[2], read_value(fields[value], kind, path=path, line=line)))
+    return frame_of_rows(rows, kind)
+
+
+def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[int]:
+    """Return the 1-based lines that hold this pair."""
+    query, doc = query_id.encode(), doc_id.encode()
+    n_fields = len(TREC_FIELDS[kind])
+    found: list[int] = []
+    first_line = 1
+    for block in blocks(path, has_lines=True):
+        line, counted, at = first_line, 0, block.find(doc)
+        while at >= 0:
+            start, end = block.rfind(b"\n", 0, at) + 1, block.find(b"\n", at)
+            end = len(block) if end < 0 else end
+            fields = block[start:end].split()
+            if len(fields) == n_fields and fields[0] == query and fields[2] == doc:
+                line, counted = line + block.count(b"\n", counted, start), start
+                found.append(line)
+            at = block.find(doc, end)
+        first_line += block.count(b"\n")
+    return found
+
+
+def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
+    """Split a line into as many fields as its kind has, or none if it is blank."""
+    if b"\0" in raw:
+        hint = "the file is binary or damaged"
+        raise FileFormatError(allowed="text in UTF-8", given=Plain("a NUL byte"), hint=hint, path=path, line=line)
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(raw, error.start, path, line) from error
+    # Split the bytes: str.split() also cuts at blanks beyond ASCII, which may stand inside an id.
+    fields = [field.decode() for field in raw.split()]
+    names = TREC_FIELDS[kind]
+    if fields and len(fields) != len(names):
+        text = raw.decode().strip()
+        allowed, given = f"{len(names)} fields ({' '.join(names)})", Plain(f"{len(fields)}: {shown(text)}")
+        raise MalformedRowError(allowed=allowed, given=given, path=path, line=line)
+    return fields
+
+
+def write_trec(rows: pl.DataFrame, file: IO[bytes], kind: Kind, tag: str, compression: Compression) -> None:
+    """Write TREC lines; the rank field of a run counts by score, highest first, and by row where scores tie."""
+    if kind == "qrels":
+        fields = pl.format("{} 0 {} {}", "query_id", "doc_id", value_as_text(kind))
+    else:
+        rank = pl.col("score").rank("ordinal", descending=True).over("query_id")
+        fields = pl.format("{} Q0 {} {} {} {}", "query_id", "doc_id", rank, value_as_text(kind), pl.lit(tag))
+    write_text(rows.select(fields), file, compression)
+
+
+register(
+    Format(
+        name="trec",
+        suffixes=(".run", ".qrels", ".qrel", ".trec", ".txt"),
+        read=read_trec,
+        write=write_trec,
+        locate=locate_in_lines,
+        tells_kind=True,
+        has_tag=True,
+        splits_at=r"[ \t\n\v\f\r\x00]|^\x{FEFF}",  # NUL marks a binary file, a byte order mark is taken off
+    )
+)

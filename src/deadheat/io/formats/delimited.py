@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from deadheat.errors import EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
+from deadheat.io.formats.base import Format, register
+from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
 from deadheat.io.rows import Rows
 from deadheat.io.separators import count_separators
@@ -33,13 +36,15 @@ from deadheat.io.values import (
     holds_only_numbers,
     read_value,
 )
+from deadheat.io.writing import value_as_text, write_text
 from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
+    from typing import IO, BinaryIO
 
     from deadheat.io.kinds import Kind
+    from deadheat.io.writing import Compression
 
 _TREC_WIDTHS = {4, 6}
 
@@ -91,26 +96,25 @@ class _Table:
                 yield line, row
 
 
-def is_trec_with_tabs(path: Path) -> bool:
-    """Return whether a .tsv file is TREC with tabs: no known column name in its first line, and 4 or 6 fields."""
+def _is_trec(path: Path, separator: str) -> bool:
+    """Return whether a TSV file is TREC with tabs: no known column name in its first line, and 4 or 6 fields."""
+    if separator != "\t" or not path.is_file():
+        return False
     first = next((line for line in next(blocks(path, has_lines=True)).split(b"\n") if line.strip()), b"")
     names = [name.strip(' "') for name in first.decode("utf-8", "replace").strip("\r").split("\t")]
     return len(names) in _TREC_WIDTHS and not known_names() & set(names)
 
 
-def names_of_columns(path: Path, separator: str) -> list[str]:
-    """Return the names in the header of a table, none if it has none."""
-    return _open(path, "run", separator).header
-
-
-def read_table(path: Path, kind: Kind, separator: str) -> pl.DataFrame:
-    """Read a table with a header into query_id, doc_id and the value, in file order.
+def read_table(path: Path, kind: Kind, *, separator: str) -> pl.DataFrame:
+    """Read a table with a header into query_id, doc_id and the value, in file order; TREC with tabs as such.
 
     Raises
     ------
     ColumnError, FileFormatError, NullIdError, ScoreError, RelevanceError, EmptyDataError
         With the first line that is wrong.
     """
+    if _is_trec(path, separator):
+        return read_trec(path, kind)
     table = _open(path, kind, separator)
     if not any(table.header):
         raise EmptyDataError(f"{kind} without a header line", allowed="column names and rows", path=path)
@@ -125,8 +129,15 @@ def read_table(path: Path, kind: Kind, separator: str) -> pl.DataFrame:
     return frame
 
 
-def locate_in_table(path: Path, kind: Kind, query_id: str, doc_id: str, separator: str) -> list[int]:
+def names_in_table(path: Path, *, separator: str) -> list[str]:
+    """Return the names in the header, none if there is none."""
+    return _open(path, "run", separator).header
+
+
+def locate_in_table(path: Path, kind: Kind, query_id: str, doc_id: str, *, separator: str) -> list[int]:
     """Return the 1-based lines on which the rows of this pair begin."""
+    if _is_trec(path, separator):
+        return locate_in_lines(path, kind, query_id, doc_id)
     table = _open(path, kind, separator)
     query, doc, _ = table.places
     return [line for line, row in table.rows() if row[query] == query_id and row[doc] == doc_id]
@@ -197,3 +208,23 @@ def _read_rows(table: _Table, places: list[int]) -> pl.DataFrame:
         number = read_value(row[value].strip(), table.kind, path=table.path, line=line)
         read.append((row[query], row[doc], number))
     return frame_of_rows(read, table.kind)
+
+
+def write_table(
+    rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression, *, separator: str
+) -> None:
+    """Write a table with a header."""
+    write_text(rows.with_columns(value_as_text(kind)), file, compression, separator)
+
+
+for name, mark in (("csv", ","), ("tsv", "\t")):
+    register(
+        Format(
+            name=name,
+            suffixes=(f".{name}",),
+            read=partial(read_table, separator=mark),
+            write=partial(write_table, separator=mark),
+            locate=partial(locate_in_table, separator=mark),
+            columns=partial(names_in_table, separator=mark),
+        )
+    )

@@ -1,0 +1,222 @@
+"""The formats of files with qrels or runs: importing this package reads all its files, which fill the registry."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import IO, TYPE_CHECKING
+
+import polars as pl
+
+from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
+from deadheat.io.formats.base import FORMATS, Format, register
+from deadheat.io.kinds import VALUE_COLUMN
+from deadheat.io.source import readable
+from deadheat.io.values import CONTROL, holds_only_numbers, value_error
+from deadheat.io.writing import replacing
+from deadheat.wording import Plain, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from deadheat.io.formats.base import Read
+    from deadheat.io.kinds import Kind
+    from deadheat.io.writing import Compression
+
+for _file in iter_modules(__path__):
+    import_module(f"{__name__}.{_file.name}")
+
+__all__ = [
+    "COMPRESSED",
+    "FORMATS",
+    "SUFFIXES",
+    "Format",
+    "chosen_format",
+    "locate",
+    "register",
+    "scan",
+    "sniff_format",
+    "write",
+]
+
+DEFAULT = "trec"
+COMPRESSED: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
+SUFFIXES = {suffix: form.name for form in FORMATS.values() for suffix in form.suffixes}
+
+
+def sniff_format(path: str | os.PathLike[str]) -> str:
+    """Return the format that a file's name says; TREC if it says nothing.
+
+    Examples
+    --------
+    >>> sniff_format("bm25.jsonl.gz"), sniff_format("bm25")
+    ('jsonl', 'trec')
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return SUFFIXES.get(suffixes[-1], DEFAULT) if suffixes else DEFAULT
+
+
+def chosen_format(path: str | os.PathLike[str], given: str | None, allowed: Collection[str] = FORMATS) -> str:
+    """Return the format that was asked for, or else the one that the name says."""
+    if given is None:
+        return sniff_format(path)
+    if given not in allowed:
+        raise ParameterError("unknown format", given=given, allowed=tuple(allowed))
+    return given
+
+
+def scan(
+    path: str | os.PathLike[str],
+    kind: Kind,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users expect
+    progress: Callable[[int, int], None] | None = None,
+) -> Read:
+    """Read qrels or a run from a file.
+
+    Parameters
+    ----------
+    path : path-like
+        Gzip and Zstandard are recognised by their first bytes, whatever the name.
+    kind : {"qrels", "run"}
+    format : str, optional
+        The name of a `Format`. Default: what the name says, and TREC if it says nothing. A .tsv file whose first line
+        holds no known column name is TREC with tabs.
+    progress : callable, optional
+        Called with the bytes read and the bytes of the file, before and after.
+
+    Returns
+    -------
+    polars.DataFrame
+        From TREC, CSV, TSV and JSON lines: query_id, doc_id, and relevance or score as float64, in file order, checked.
+    polars.LazyFrame
+        From Parquet: as the file is, not yet read and not yet checked.
+    dict of dict
+        From JSON: ``{query_id: {doc_id: number}}``, checked, without queries that have no document.
+
+    Raises
+    ------
+    DataError
+        Whatever is wrong with the file, with its line where it has lines.
+    """
+    path = readable(path)
+    n_bytes = path.stat().st_size
+    if progress is not None:
+        progress(0, n_bytes)
+    rows = FORMATS[chosen_format(path, format)].read(path, kind)
+    if progress is not None:
+        progress(n_bytes, n_bytes)
+    return rows
+
+
+def locate(
+    path: str | os.PathLike[str],
+    kind: Kind,
+    query_id: str,
+    doc_id: str,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users expect
+) -> list[int]:
+    """Return the 1-based lines that hold a (query, document) pair, to name duplicates.
+
+    A format without lines (Parquet, JSON) and a file that can be read only once (a pipe) have none.
+    """
+    path = readable(path)
+    form = FORMATS[chosen_format(path, format)]
+    return form.locate(path, kind, query_id, doc_id) if path.is_file() else []
+
+
+def write(
+    frame: pl.DataFrame,
+    target: str | os.PathLike[str] | IO[bytes],
+    kind: Kind,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users expect
+    tag: str = "deadheat",
+) -> None:
+    """Write qrels or a run to a file.
+
+    Rows keep their order. Numbers are written so that reading gives the same float64; a relevance without a fraction
+    is written as an integer.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns query_id, doc_id, and relevance or score.
+    target : path-like or binary file
+        ``.gz`` and ``.zst`` compress. For a path, see `replacing`.
+    kind : {"qrels", "run"}
+    format : str, optional
+        The name of a `Format`. Default: what the name says, and TREC if it says nothing.
+    tag : str, default="deadheat"
+        Last field of a TREC run. Its rank field counts by score, highest first, and by row where scores tie.
+
+    Raises
+    ------
+    NullIdError
+        If an id is null or empty.
+    ScoreError, RelevanceError, DuplicateError
+        If reading the file back would refuse it.
+    DataError
+        If an id holds a blank, which TREC cannot say, or a control character, which only Parquet can; or the folder
+        does not exist.
+    ParameterError
+        If the format is unknown, or the tag is empty or holds a blank.
+    """
+    path = Path(target) if isinstance(target, str | os.PathLike) else Path()
+    form = FORMATS[chosen_format(path, format)]
+    if not tag or any(char.isspace() for char in tag):
+        raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")
+    compression = COMPRESSED.get(path.suffix.lower(), "uncompressed")
+    if not form.is_text and compression != "uncompressed":
+        what = form.name.capitalize()
+        hint = f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
+        raise ParameterError(f"{what} is compressed inside", hint=hint)
+    rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
+    _check(rows, kind, path, form)
+    file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
+    with file_of as file, _errors_of_the_system():
+        form.write(rows, file, kind, tag, compression)
+
+
+@contextmanager
+def _errors_of_the_system() -> Iterator[None]:
+    """Raise as `OSError` with its number what Polars, which may write by itself, only describes."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        found = re.search(r"\(os error (\d+)\)$", str(error))
+        if found is None:
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+
+
+def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
+    """Raise what reading the file back would raise, before anything is written."""
+    value = rows[VALUE_COLUMN[kind]]
+    if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
+        wrong = value.filter(value.is_null() | ~value.is_finite())[0]
+        raise value_error(kind, f"{value.name} must be a number", path, given=Plain(wrong))
+    if rows.select("query_id", "doc_id").is_duplicated().any():
+        pair = rows.filter(rows.select("query_id", "doc_id").is_duplicated()).row(0)[:2]
+        raise DuplicateError(f"(query, document) pair {pair} stands more than once", allowed="once", path=path)
+    for ids in rows.select("query_id", "doc_id"):
+        if ids.null_count() or (ids == "").any():
+            raise NullIdError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
+        if wrong := _first(ids, form.splits_at):
+            message = f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {shown(wrong)}"
+            raise DataError(message, hint="write .csv", path=path)
+        if wrong := _first(ids, CONTROL if form.is_text else ""):
+            message = f"{ids.name} {shown(wrong)} holds a control character, which no file of text may have"
+            raise DataError(message, hint="write .parquet", path=path)
+
+
+def _first(ids: pl.Series, pattern: str) -> str:
+    """Return the first id in which a pattern is found, or an empty text."""
+    return next(iter(ids.filter(ids.str.contains(pattern))), "") if pattern else ""

@@ -1,0 +1,71 @@
+"""What a file format is: one file that says how it is read and written, found by its name in the registry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+    from typing import IO
+
+    import polars as pl
+
+    from deadheat.io.kinds import Kind
+    from deadheat.io.writing import Compression
+
+    Read: TypeAlias = pl.DataFrame | pl.LazyFrame | dict[str, Mapping[str, float]]
+
+FORMATS: dict[str, Format] = {}
+
+
+def _nowhere(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[int]:  # noqa: ARG001 - as those that have lines
+    """Return no line, for a format that has none."""
+    return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A format of files that hold qrels or a run.
+
+    Attributes
+    ----------
+    name : str
+        What ``format=`` takes.
+    suffixes : tuple of str
+        How the names of such files end, in lower case.
+    read : callable
+        Takes a path and the kind, and returns the rows: checked and in file order as a `polars.DataFrame` of query_id,
+        doc_id and relevance or score; as a dict of dicts; or not yet checked as a `polars.LazyFrame`.
+    write : callable
+        Takes checked rows, a binary file, the kind, the tag of a run, and how to compress.
+    locate : callable
+        Takes a path, the kind, a query and a document, and returns the 1-based lines of this pair.
+    columns : callable or None
+        Takes a path, and returns the names of its columns, by which qrels and runs differ; None: it has no names.
+    tells_kind : bool
+        Whether rows without names of columns say what they are.
+    has_tag : bool
+        Whether a run has a tag.
+    is_text : bool
+        Whether it is text, which has no control characters in ids, and may be compressed as a whole.
+    splits_at : str
+        A regular expression of what separates fields, and no id can hold; empty where ids are quoted.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, Kind], Read]
+    write: Callable[[pl.DataFrame, IO[bytes], Kind, str, Compression], None]
+    locate: Callable[[Path, Kind, str, str], list[int]] = _nowhere
+    columns: Callable[[Path], Iterable[object]] | None = None
+    tells_kind: bool = False
+    has_tag: bool = False
+    is_text: bool = True
+    splits_at: str = ""
+
+
+def register(form: Format) -> None:
+    """Make a format known by its name."""
+    FORMATS[form.name] = form

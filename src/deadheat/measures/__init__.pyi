@@ -1,0 +1,57 @@
+# What `deadheat.measures` holds, for type checkers: the program finds it by itself (tests/test_layers.py compares).
+
+from deadheat.measures.average import AP, AR, MAP, MAR
+from deadheat.measures.base import CutMeasure, Measure, measures, register
+from deadheat.measures.cascade import ERR, MERR, nERR
+from deadheat.measures.counts import NumQ, NumRel, NumRet
+from deadheat.measures.custom import Custom
+from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
+from deadheat.measures.first import FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
+from deadheat.measures.graded import GAP, Q
+from deadheat.measures.maximum import MaxRel
+from deadheat.measures.notation import parse_measure
+from deadheat.measures.preference import bpref
+from deadheat.measures.rank import MR
+from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
+
+__all__ = [
+    "AP",
+    "AR",
+    "DCG",
+    "ERR",
+    "FRP",
+    "GAP",
+    "HR",
+    "MAP",
+    "MAR",
+    "MERR",
+    "MR",
+    "MRR",
+    "MTRR",
+    "RBP",
+    "RR",
+    "Custom",
+    "CutMeasure",
+    "F",
+    "Hit",
+    "Judged",
+    "MaxRel",
+    "Measure",
+    "NumQ",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
+    "P",
+    "Q",
+    "R",
+    "RBPResidual",
+    "Rprec",
+    "Success",
+    "TMHits",
+    "bpref",
+    "measures",
+    "nDCG",
+    "nERR",
+    "parse_measure",
+    "register",
+]
