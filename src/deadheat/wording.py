@@ -36,7 +36,7 @@ class Advice:
     endings : str, default ""
         Of the name of a file, such as ``".json or .jsonl"``.
     of : str, default ""
-        What the file holds, where a command has an option for each: ``"cases"``, ``"collection"``.
+        What the file holds, where a command has an option for each: ``"cases"``, ``"documents"``.
     when : str, default ""
         What comes before it: a condition, or what the file looks like.
     """

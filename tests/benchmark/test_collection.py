@@ -190,7 +190,7 @@ def test_hpo() -> None:
             "d.csv",
             "id,text\na,x\n\na,y\n",
             DuplicateError,
-            r"d.csv:4: document 'a' stands on lines 2 and 4; each id may",
+            r"d.csv:4: document 'a' stands on lines 2 and 4: each id may",
         ),
         ("d.csv", "id,text\na, \n", MalformedRowError, r"d.csv:2: document 'a' has an empty 'text', expected text"),
         (
@@ -247,7 +247,12 @@ def test_hpo() -> None:
             r"d.json:1: expected a list of documents .*or an ontology as OBO Graphs",
         ),
         ("d.json", '[{"id": "a", "text": "x"},\n7]', MalformedRowError, r"d.json:2: expected a list of documents"),
-        ("d.txt", "a", FileFormatError, r"d.txt: cannot tell the format of this collection: name the file .obo, .owl"),
+        (
+            "d.txt",
+            "a",
+            FileFormatError,
+            r"d.txt: cannot tell the format of these documents: name the file .csv, .*.obo or .owl",
+        ),
     ],
 )
 def test_a_file_that_is_no_collection(
@@ -270,7 +275,7 @@ def test_options_that_are_mistyped(tmp_path: Path) -> None:
     path = written(tmp_path, "id,text\na,x\n", "d.csv")
     with pytest.raises(ParameterError, match=r"synonyms must be one of 'exact', 'all', 'none', got 'Exact'"):
         dh.read_collection(path, synonyms="Exact")
-    with pytest.raises(ParameterError, match=r"unknown format of a collection, .* got 'cvs'. Did you mean 'csv'\?"):
+    with pytest.raises(ParameterError, match=r"unknown format of documents, .* got 'cvs'. Did you mean 'csv'\?"):
         dh.read_collection(path, format="cvs")
     with pytest.raises(DataError, match=r"c.csv: no such file. Did you mean 'd.csv'\?"):
         dh.read_collection(tmp_path / "c.csv")

@@ -140,7 +140,7 @@ def test_long_labels_are_broken_to_fit_the_width(folder: Path) -> None:
 
 def test_the_format_of_a_stream_is_an_option(folder: Path) -> None:
     written(folder, many(200), "cases.txt")
-    advice = "name the file .json, .jsonl or .csv, or give --input-format json"
+    advice = "name the file .json, .jsonl, .csv or .tsv, or give --input-format json"
     (found,) = json.loads(call("validate", "cases.txt", "--format", "json").stdout)["files"][0]["findings"]
     assert advice in found["message"]
     assert advice in call("cases", "cases.txt").stderr

@@ -16,9 +16,9 @@ from support.command import call
 if TYPE_CHECKING:
     from pathlib import Path
 
-TABLE = "cannot tell the format of this table from its name: name the file .csv, .tsv, .jsonl, .json or .parquet"
-CASES = "cannot tell the format of these cases: name the file .json, .jsonl or .csv, or give --input-format json"
-COLLECTION = "cannot tell the format of this collection: name the file .obo, .owl, .json,"
+TABLE = "cannot tell the format of these queries: name the file .csv, .tsv, .jsonl, .json or .parquet"
+CASES = "cannot tell the format of these cases: name the file .json, .jsonl, .csv or .tsv, or give --input-format json"
+DOCUMENTS = "cannot tell the format of these documents: name the file .csv, .tsv, .json, .jsonl, .parquet, .obo or .owl"
 HEADER = "this looks like a table with a header: name the file .csv"
 COMPARE = ["compare", "qrels.txt", "a.run", "b.run"]
 
@@ -51,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (["cases", "queries"], f"queries: {CASES}"),
         (["bench", "queries", "--collection", "documents.csv"], f"queries: {CASES}"),
-        (["bench", "cases.csv", "--collection", "queries"], f"{COLLECTION} .jsonl, .csv, .tsv or .parquet"),
+        (["bench", "cases.csv", "--collection", "queries"], DOCUMENTS),
         (
             [*COMPARE, "--test", "tukey", "--alternative", "less"],
             "--alternative must be 'two-sided' with --test tukey, got 'less'",

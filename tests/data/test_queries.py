@@ -239,12 +239,7 @@ def test_the_column_of_languages(columns: list[str], name: str | None) -> None:
         ),
         ("q.json", '{"a": "de"}', MalformedRowError, r"expected a list of objects, or \{query_id: \{column: value\}\}"),
         ("q.json", '"x"', FileFormatError, r"expected a list of objects"),
-        (
-            "q.txt",
-            "a de\n",
-            FileFormatError,
-            r"cannot tell the format of this table from its name: name the file \.csv",
-        ),
+        ("q.txt", "a de\n", FileFormatError, r"cannot tell the format of these queries: name the file \.csv"),
         ("q.parquet", "a de\n", FileFormatError, r"expected a Parquet file"),
     ],
 )

@@ -241,7 +241,8 @@ class Parquet(Ranking):
             return None
         if any(None in row for row in rows):
             raise strict.Refused("a null")
-        return [(str(query), str(doc), repr(float(score) + 0.0)) for query, doc, score in rows]
+        texts = ((*(_decoded(one) for one in (query, doc)), score) for query, doc, score in rows)
+        return [(query, doc, repr(float(score) + 0.0)) for query, doc, score in texts]
 
     def strictly(self, data: bytes) -> list[Row]:
         raise NotImplementedError
@@ -352,6 +353,11 @@ def unpacked(data: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise strict.Refused(f"damaged: {error}") from error
     return data
+
+
+def _decoded(given: object) -> str:
+    """Return an id; a column that is not marked as text has the bytes of one."""
+    return given.decode() if isinstance(given, bytes) else str(given)
 
 
 def _check_flags(data: bytes) -> None:

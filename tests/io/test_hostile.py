@@ -18,7 +18,7 @@ from deadheat.cli import main
 from deadheat.errors import DataError, EmptyDataError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io import limits, source
 from deadheat.io.formats import scan
-from deadheat.io.labels import read_labels
+from deadheat.io.records import read_records
 from deadheat.io.source import blocks, check_lines_of, read_all
 from deadheat.io.zstandard import largest_content
 
@@ -238,7 +238,7 @@ def test_a_long_header(tmp_path: Path, packing: str) -> None:
 def test_long_texts_of_a_collection(tmp_path: Path) -> None:
     text = "x" * 200_000
     path = written(tmp_path, f'doc_id,text\nd1,"{text}"\nd2,{text}\n')
-    assert read_labels(path).frame["text"].to_list() == [text, text]
+    assert read_records(path).frame["text"].to_list() == [text, text]
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError
 from deadheat.io.guarding import guarded
-from deadheat.io.labels import read_labels
 from deadheat.io.pages import check_pages
+from deadheat.io.records import read_records
 from support.process import environment, run
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def test_a_page_of_less_than_nothing(name: str, tmp_path: Path) -> None:
     assert whole[4:8:2] == b"\x15\x15"  # two integers: the kind of the page, and its size unpacked
     path.write_bytes(whole[:7] + bytes([whole[7] | 1]) + whole[8:])  # the last bit is the sign
     with pytest.raises(DataError, match=r"damaged: a column from byte \d+ on has sizes that cannot be"):
-        read_labels(path) if name == "labels.parquet" else dh.read_run(path)
+        read_records(path) if name == "labels.parquet" else dh.read_run(path)
 
 
 @pytest.mark.parametrize("writer", ["polars", "pyarrow"])

@@ -8,7 +8,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,35 +19,35 @@ from deadheat.errors import (
     DataError,
     DuplicateError,
     EmptyDataError,
-    FileFormatError,
     MalformedRowError,
     NullIdError,
-    ParameterError,
     SourceTypeError,
     UnlabelledTermsWarning,
 )
-from deadheat.io.formats import COMPRESSED, sniff_format
-from deadheat.io.labels import read_labels
-from deadheat.io.objects import JsonText, parsed_lines, read_text
+from deadheat.io.objects import read_text
+from deadheat.io.records import READERS, Wanted, format_of_records, read_records, records_of_json
 from deadheat.io.source import readable
-from deadheat.wording import Advice, Plain, counted, did_you_mean
+from deadheat.wording import Plain, counted, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from deadheat.arrays import IntArray
     from deadheat.benchmark.ontology import Ontology
+    from deadheat.io.records import Records
 
-Format = Literal["obo", "owl", "json", "jsonl", "csv", "tsv", "parquet"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 SYNONYMS = ("exact", "all", "none")
 # The first that is there counts: BEIR has a title beside the text, pandas an index called id.
 ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
 BETWEEN_SYNONYMS = "|"
 LONGEST = 80  # characters of a value in a message
-_EXPECTED = "a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')"
+WANTED = Wanted(
+    what="documents",
+    expected="a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')",
+    formats=("csv", "tsv", "json", "jsonl", "parquet", "obo", "owl"),
+)
 
 
 class _Row(NamedTuple):
@@ -182,25 +182,12 @@ def read_collection(
     if not isinstance(source, str | os.PathLike):
         return _of_ontology(source, synonyms, name)
     path = readable(source)
-    chosen = _chosen_format(path, format)
-    rows = None if chosen in {"obo", "owl"} else _read_rows(path, chosen)
-    if rows is None:
+    records = _read_table(path, format_of_records(path, format, WANTED))
+    if records is None:
         from deadheat.benchmark.ontology import read_ontology
 
         return _of_ontology(read_ontology(path), synonyms, name)
-    return _of_rows(rows, path, name or label_of(path), has_synonyms=synonyms != "none")
-
-
-def _chosen_format(path: Path, given: str | None) -> str:
-    if given is not None and given not in FORMATS:
-        raise ParameterError("unknown format of a collection", given=given, allowed=FORMATS)
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
-    is_ontology = bool(suffixes) and suffixes[-1] in {".obo", ".owl"}
-    chosen = given or (suffixes[-1].removeprefix(".") if is_ontology else sniff_format(path))
-    if chosen not in FORMATS:
-        hint = Advice("format", "csv", ".obo, .owl, .json, .jsonl, .csv, .tsv or .parquet", of="collection")
-        raise FileFormatError("cannot tell the format of this collection", hint=hint, path=path)
-    return chosen
+    return _of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none")
 
 
 def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collection:
@@ -224,33 +211,13 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
     )
 
 
-def _read_rows(path: Path, chosen: str) -> list[_Row] | None:
-    """Return the rows of a table; None for JSON that is an ontology."""
-    if chosen == "jsonl":
-        text = read_text(path, "one document a line")
-        return [_Row(fields, line) for fields, line in zip(*parsed_lines(text, path), strict=True)]
-    if chosen == "json":
-        text = read_text(path, "documents")
-        is_object = text.lstrip().startswith("{")
-        return None if is_object and '"graphs"' in text else _rows_of_json(JsonText(text, path), path)
-    labels = read_labels(path, chosen)
-    lines: Iterable[int | None] = labels.lines if labels.lines is not None else [None] * len(labels.frame)
-    names = [name for name in (*ID_NAMES, *TEXT_NAMES, "synonyms") if name in labels.frame.columns]
-    _check_columns(labels.frame.columns, path)
-    rows = labels.frame.select(names).iter_rows(named=True)
-    return [_Row(fields, line) for fields, line in zip(rows, lines, strict=True)]
-
-
-def _rows_of_json(json_text: JsonText, path: Path) -> list[_Row]:
-    if not isinstance(json_text.value, list):
-        raise MalformedRowError(
-            allowed=_EXPECTED, given=json.dumps(json_text.value), path=path, line=json_text.line_of([])
-        )
-    rows = [_Row(fields, line) for fields, line in zip(json_text.value, json_text.lines_of_items([]), strict=True)]
-    for fields, line in rows:
-        if not isinstance(fields, dict):
-            raise MalformedRowError(allowed=_EXPECTED, given=json.dumps(fields), path=path, line=line)
-    return rows
+def _read_table(path: Path, chosen: str) -> Records | None:
+    """Return the records of a table; None for an ontology, which JSON may be too."""
+    if chosen != "json":
+        return read_records(path, chosen, WANTED) if chosen in READERS else None
+    text = read_text(path, "documents")
+    is_ontology = text.lstrip().startswith("{") and '"graphs"' in text
+    return None if is_ontology else records_of_json(text, path, WANTED)
 
 
 def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) -> None:
@@ -279,20 +246,28 @@ def _rename(columns: Sequence[str], names: Sequence[str]) -> str:
     return f"If it is {given!r}, call it {names[0]!r}." if given else ""
 
 
-def _of_rows(rows: Sequence[_Row], path: Path, name: str, *, has_synonyms: bool) -> Collection:
-    if not rows:
-        raise EmptyDataError("no document in it", allowed="at least one with an id and a text", path=path)
+def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) -> Collection:
+    if not isinstance(records.table, list):  # JSON has names in each record
+        _check_columns(records.columns, path)
     seen: dict[str, int] = {}
     texts: list[str] = []
     synonyms: list[tuple[str, ...]] = []
-    for place, row in enumerate(rows):
-        _check_columns(list(row.fields), path, row.line)
+    for place, fields in enumerate(records.rows({*ID_NAMES, *TEXT_NAMES, "synonyms"})):
+        row = _Row(fields, records.line(place))
+        _check_columns(list(fields), path, row.line)
         doc_id = _id(row, place, path)
         if doc_id in seen:
-            raise _repeated(doc_id, rows[seen[doc_id]], row, seen[doc_id], place, path=path)
+            raise DuplicateError(
+                f"document {doc_id!r} stands {records.where(seen[doc_id], place)}",
+                hint="each id may stand once",
+                path=path,
+                line=row.line,
+            )
         seen[doc_id] = place
         texts.append(_text(row, doc_id, path))
         synonyms.append(_synonyms(row, doc_id, path) if has_synonyms else ())
+    if not seen:
+        raise EmptyDataError("no document in it", allowed="at least one with an id and a text", path=path)
     return Collection(name, tuple(seen), tuple(texts), tuple(synonyms), path)
 
 
@@ -342,8 +317,3 @@ def _brief(given: object) -> str:
     """Return a value for a message; one that is long is cut."""
     text = repr(given)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-
-
-def _repeated(doc_id: str, first: _Row, row: _Row, *places: int, path: Path) -> DuplicateError:
-    both = f"on lines {first.line} and {row.line}" if row.line else f"in rows {places[0] + 1} and {places[1] + 1}"
-    return DuplicateError(f"document {doc_id!r} stands {both}; each id may stand once", path=path, line=row.line)

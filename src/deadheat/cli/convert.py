@@ -98,12 +98,10 @@ def convert(  # noqa: PLR0917 - click passes by name
 
 def _format_of(target: str, given: str | None) -> str:
     """Return the format to write: what was given, or else what the name says; a name without a suffix says TREC."""
-    from deadheat.io.formats import COMPRESSED, FORMATS, SUFFIXES, chosen_format
+    from deadheat.io.formats import FORMATS, SUFFIXES, chosen_format, ending
 
-    suffixes = [] if target == STDOUT else [suffix.lower() for suffix in Path(target).suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    if given is None and suffixes and suffixes[-1] not in SUFFIXES:
+    suffix = "" if target == STDOUT else ending(target)
+    if given is None and suffix and suffix not in SUFFIXES:
         *others, last = FORMATS
         raise click.UsageError(f"{target!r} does not say a format: give --to {', '.join(others)} or {last}")
     return chosen_format(target, given)

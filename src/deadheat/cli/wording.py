@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STDIN = "/dev/stdin"
 DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
-FORMATS = {"cases": "input_format", "collection": ""}  # the option with the format of what a file holds
+FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds
 
 
 class CommandWords(Words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import narwhals as nw
@@ -19,8 +20,8 @@ from deadheat.errors import (
 )
 from deadheat.io.frames import as_narwhals, collect
 from deadheat.io.guarding import guarded
-from deadheat.io.labels import Labels, as_text, labels_of_mapping, read_labels
 from deadheat.io.mappings import check_ids
+from deadheat.io.records import CASES_KEYS, Records, Wanted, as_text, read_records, records_of_mapping
 from deadheat.wording import Plain, counted, did_you_mean
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
 # Of two tiers the first wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
 ID_NAMES = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))
 LANGUAGE_NAMES = ("language", "lang")
+WANTED = Wanted(
+    what="queries",
+    expected="a list of objects, or {query_id: {column: value}}",
+    keys=CASES_KEYS,
+    id="query_id",
+    as_written=True,
+)
 
 
 class Queries:
@@ -77,11 +85,12 @@ class Queries:
     ) -> None:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else "queries")
-        labels = read_labels(self.path, format) if self.path else _labels_of(source, self.where)
-        key = _find_id(labels.frame.columns, self.where)
-        self.query_ids = _checked_ids(labels, key, self.where)
-        self.columns = tuple(name for name in labels.frame.columns if name != key)
-        self._frame = labels.frame
+        read = read_records(self.path, format, WANTED) if self.path else _records_of(source, self.where)
+        records = _with_common_language(read)
+        self._frame = records.frame
+        key = _find_id(self._frame.columns, self.where)
+        self.query_ids = _checked_ids(records, self._frame[key], self.where)
+        self.columns = tuple(name for name in self._frame.columns if name != key)
         self._places = {query: place for place, query in enumerate(self.query_ids)}
         self._read: dict[str, list[str | None]] = {}
 
@@ -175,7 +184,13 @@ class Queries:
         return self._read[name]
 
 
-def _labels_of(source: Source, where: str) -> Labels:
+def _with_common_language(records: Records) -> Records:
+    """Give cases without a language of their own that of their metadata."""
+    common = {"language": records.metadata["language"]} if "language" in records.metadata else {}
+    return replace(records, table=[{**common, **row} for row in records.rows(())]) if common else records
+
+
+def _records_of(source: Source, where: str) -> Records:
     """Read what is no file: a dict of dicts, or a frame."""
     if isinstance(source, Mapping):
         for query, row in source.items():
@@ -184,13 +199,13 @@ def _labels_of(source: Source, where: str) -> Labels:
                     given=Plain(f"{row!r} for {query!r}"), allowed="a dict of dicts {query_id: {column: value}}"
                 )
         check_ids(list(source), where)
-        return labels_of_mapping(source)
+        return records_of_mapping(source, WANTED.id)
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):
-        return Labels(collect(frame))
+        return Records(collect(frame))
     if isinstance(frame, nw.DataFrame):
         with guarded(where):
-            return Labels(_to_polars(frame, where))
+            return Records(_to_polars(frame, where))
     raise SourceTypeError(
         f"cannot read queries from {type(source).__name__}", hint="give a path, a dict of dicts or a dataframe"
     )
@@ -241,25 +256,27 @@ def _find_id(names: Sequence[str], where: str) -> str:
     )
 
 
-def _checked_ids(labels: Labels, key: str, where: str) -> list[str]:
+def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
     """Return the ids as text; raise if there are none, one is missing, or one stands twice."""
-    column, lines = labels.frame[key], labels.lines
     if column.dtype.is_float() or column.dtype == pl.Boolean:
-        raise ColumnError(f"column {key!r} holds {column.dtype}", allowed="text or whole numbers as ids", path=where)
+        raise ColumnError(
+            f"column {column.name!r} holds {column.dtype}", allowed="text or whole numbers as ids", path=where
+        )
     if column.is_empty():
         raise EmptyDataError("queries without a single row", path=where)
-    ids = _texts(column, where)
     seen: dict[str, int] = {}
-    for place, query in enumerate(ids):
-        line = lines[place] if lines else None
+    for place, query in enumerate(_texts(column, where)):
         if not query:
-            beside = "" if lines else f" in row {place + 1}"
-            raise NullIdError(f"empty field in column {key!r}{beside}", allowed="an id", path=where, line=line)
+            beside = "" if records.own_lines else f" in row {place + 1}"
+            raise NullIdError(
+                f"empty field in column {column.name!r}{beside}", allowed="an id", path=where, line=records.line(place)
+            )
         if query in seen:
-            first = lines[seen[query]] if lines else seen[query] + 1
-            place_of_both = f"on lines {first} and {line}" if lines else f"in rows {first} and {place + 1}"
             raise DuplicateError(
-                f"query {query!r} stands {place_of_both}", hint="each query may stand once", path=where, line=line
+                f"query {query!r} stands {records.where(seen[query], place)}",
+                hint="each query may stand once",
+                path=where,
+                line=records.line(place),
             )
         seen[query] = place
     return list(seen)

@@ -35,6 +35,8 @@ class JsonText:
     text : str
     path : pathlib.Path
         For messages.
+    number : callable, optional
+        As for `parsed`.
 
     Attributes
     ----------
@@ -52,9 +54,9 @@ class JsonText:
     ([2, 3], 4)
     """
 
-    def __init__(self, text: str, path: Path) -> None:
+    def __init__(self, text: str, path: Path, *, number: Callable[[str], object] | None = None) -> None:
         self.text = text
-        self.value: Any = parsed(text, path)
+        self.value: Any = parsed(text, path, number=number)
         self._found: dict[int, dict[str | int, int]] = {}
 
     def line_of(self, keys: Sequence[str | int]) -> int:
@@ -99,10 +101,10 @@ class JsonText:
         return found.end() if found else offset
 
 
-def read_text(path: str | os.PathLike[str], expected: str) -> str:
+def read_text(path: str | os.PathLike[str], expected: str, *, has_lines: bool = False) -> str:
     """Return the text of a file, unpacked; `expected` says what an empty one should have held."""
     path = readable(path)
-    text = decoded(read_all(path), path)
+    text = decoded(read_all(path, has_lines=has_lines), path)
     if not text.strip():
         raise EmptyDataError("empty", allowed=expected, path=path)
     return text
@@ -171,19 +173,6 @@ def parsed(
         raise _too_deep(path, line)
     _check_characters(text, path, line)
     return value
-
-
-def parsed_lines(
-    text: str, path: Path, *, number: Callable[[str], object] | None = None
-) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the object on each line of JSON lines that is not blank, and the number of that line."""
-    objects: list[dict[str, Any]] = []
-    lines: list[int] = []
-    for line, raw in enumerate(text.split("\n"), 1):
-        if raw.strip():
-            objects.append(object_of(raw, path, line, number=number))
-            lines.append(line)
-    return objects, lines
 
 
 def object_of(raw: str, path: Path, line: int, *, number: Callable[[str], object] | None = None) -> dict[str, Any]:

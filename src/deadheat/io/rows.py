@@ -12,7 +12,7 @@ from deadheat.errors import MalformedRowError
 from deadheat.io import limits
 from deadheat.io.source import not_utf8, without_bom
 from deadheat.io.values import LINE_ENDS
-from deadheat.wording import shown
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ _limit_before = 0
 
 
 class Rows:
-    """The rows of an open file, one after the other; a blank line is a row without fields.
+    """The rows of an open file below its header, one after the other; blank ones are left out.
 
     Parameters
     ----------
@@ -40,17 +40,20 @@ class Rows:
 
     Attributes
     ----------
+    header : list of str
+        The first row that is not blank; none in a file without rows.
     n_lines, n_bytes : int
-        What the rows so far took of the file.
+        What the rows so far took of the file, at first the header.
     """
 
     def __init__(
         self, file: BinaryIO, path: Path, separator: str, *, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
     ) -> None:
         self.n_lines = self.n_bytes = 0
-        self._file, self._path = file, path
+        self._file, self._path, self._separator = file, path, separator
         self._last = b""
         self._rows = csv.reader(self._lines(), delimiter=separator, quoting=quoting, strict=True)
+        self.header = [name.strip() for name in next((row for _, row in self), [])]
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line on which a row begins, and its fields.
@@ -77,7 +80,16 @@ class Rows:
                     return
                 if self._last.endswith((b"\r\r\n", b"\r\r")):
                     raise self._stray_return()
-                yield line, row
+                if any(row):
+                    yield line, row
+
+    def misfit(self, row: list[str], line: int) -> MalformedRowError | None:
+        """Return what is wrong with a row that has not as many fields as the header."""
+        if len(row) == len(self.header):
+            return None
+        expected, given = (self._separator.join(fields) for fields in (self.header, row))
+        allowed, found = f"{len(self.header)} fields ({expected})", Plain(f"{len(row)}: {shown(given)}")
+        return MalformedRowError(allowed=allowed, given=found, path=self._path, line=line)
 
     def _lines(self) -> Iterator[str]:
         longest = limits.LONGEST_LINE

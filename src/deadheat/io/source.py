@@ -176,7 +176,7 @@ def read_all(path: Path, *, has_lines: bool = False) -> bytes:
             elif b"\0" in piece:  # a file of several members has several pieces
                 line = sum(one.count(b"\n") for one in held) + piece.count(b"\n", 0, piece.index(b"\0")) + 1
                 raise FileFormatError(
-                    "expected text in UTF-8, got a NUL byte: the file is damaged", path=path, line=line
+                    given=Plain("a NUL byte"), allowed="text in UTF-8", hint="the file is damaged", path=path, line=line
                 )
             held.append(piece if held else without_bom(piece))
             n_held += len(piece)

@@ -63,7 +63,8 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
         if found:
             if found[0] == "\ufeff":
                 raise MalformedRowError(
-                    f"{name} {shown(given)} holds a byte order mark; only a file begins with one: were files joined?",
+                    f"{name} {shown(given)} holds a byte order mark; only a file begins with one",
+                    hint="were files joined?",
                     path=path,
                     line=line,
                 )

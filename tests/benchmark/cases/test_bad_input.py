@@ -163,7 +163,7 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             MalformedRowError,
             r"""c.json:2: '"\\\\ud800"' has half a character, expected text that UTF-8 can hold""",
         ),
-        ("c.json", "  \n", EmptyDataError, r"c.json: empty, expected cases"),
+        ("c.json", "  \n", EmptyDataError, r"c.json: empty, expected a list of cases"),
         ("c.json", "[]", EmptyDataError, r"c.json: no case in it, expected at least one text with its expected ids"),
         ("c.json", "3", MalformedRowError, r"c.json:1: expected a list of cases, or an object with 'cases' .*got '3'"),
         (

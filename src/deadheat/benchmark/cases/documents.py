@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from deadheat.data.tables import label_of
-from deadheat.errors import ColumnError, DataError, EmptyDataError, FileFormatError, MalformedRowError, ParameterError
-from deadheat.io.formats import sniff_format
-from deadheat.io.labels import CASES_KEYS, read_labels
-from deadheat.io.objects import JsonText, object_of, read_text
+from deadheat.errors import ColumnError, EmptyDataError
+from deadheat.io.records import CASES_KEYS, Wanted, read_records
 from deadheat.io.source import readable
-from deadheat.wording import Advice, Plain, did_you_mean, shown
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-Format = Literal["json", "jsonl", "csv", "tsv"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+    from deadheat.io.objects import JsonText
+    from deadheat.io.records import Records
 
 HPO_IDS = "expected_hpo_ids"
 IDS = ("expected_ids", HPO_IDS)
@@ -29,7 +25,14 @@ DOMAINS = ("domain", "hpo_domain")
 FIELDS = ("case_id", "text", "description", *IDS, "relevance", "language", "difficulty", "category", *DOMAINS)
 BETWEEN_IDS = "|"
 
-_EXPECTED = "a list of cases, or an object with 'cases' (or 'test_cases') and 'metadata'"
+WANTED = Wanted(
+    what="cases",
+    record='a case such as {"text": ..., "expected_ids": [...]}',
+    expected="a list of cases, or an object with 'cases' (or 'test_cases') and 'metadata'",
+    formats=("json", "jsonl", "csv", "tsv"),
+    keys=CASES_KEYS,
+    keeps_misfits=True,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,37 +42,57 @@ class Document:
     Attributes
     ----------
     path : pathlib.Path
-    name : str
-        Its dataset_id, or else the name of the file without its format.
-    metadata : dict
+    records : Records
     rows : list of dict, shape (n_cases,)
         The fields of each case, as JSON holds them.
-    lines : list of int, shape (n_cases,)
-        The line on which each case begins.
-    value : object
-        What the JSON Schema is about: the whole JSON, or what JSON would hold.
-    keys : tuple of str
-        Where `value` has the cases; empty if it is their list itself.
-    json : JsonText or None
-        Of JSON, which has a line for each part of a case.
-    misfits : dict of int to str
-        What is wrong with rows that hold no case, by their place; their fields are empty.
     """
 
     path: Path
-    name: str
-    metadata: dict[str, Any]
+    records: Records
     rows: list[dict[str, Any]]
-    lines: list[int]
-    value: object
-    keys: tuple[str, ...] = ()
-    json: JsonText | None = None
-    misfits: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Its dataset_id, or else the name of the file without its format."""
+        given = self.metadata.get("dataset_id")
+        return (given.strip() if isinstance(given, str) else "") or label_of(self.path)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What the file says of itself."""
+        return self.records.metadata
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """The line on which each case begins."""
+        return self.records.lines or []
+
+    @property
+    def json(self) -> JsonText | None:
+        """Of JSON, its text, which has a line for each part of a case."""
+        return self.records.json
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Where `value` has the cases; empty if it is their list itself."""
+        return self.records.keys
+
+    @property
+    def value(self) -> object:
+        """What the JSON Schema is about: the whole JSON, or what JSON would hold."""
+        if self.json:
+            return self.json.value
+        return self.rows if self.is_table else {"metadata": self.metadata, self.keys[0]: self.rows}
 
     @property
     def is_table(self) -> bool:
         """Whether it is CSV or TSV, which have no metadata."""
         return self.json is None and not self.keys
+
+    def misfit(self, place: int) -> str | None:
+        """Return what is wrong with a row that holds no case; None if it holds one."""
+        error = self.records.misfits.get(place)
+        return None if error is None else error.told(has_place=False)
 
     def line_of(self, place: int, *keys: str | int) -> int:
         """Return the line on which a case, or a part of it, begins."""
@@ -81,7 +104,7 @@ class Document:
 
 
 def read_document(path: str | os.PathLike[str], format: str | None = None) -> Document:  # noqa: A002 - as read_cases
-    """Read the rows of a file of cases.
+    """Read the rows of a file of cases; an empty cell of a table is a field that is not there.
 
     Raises
     ------
@@ -89,92 +112,14 @@ def read_document(path: str | os.PathLike[str], format: str | None = None) -> Do
         The file is missing, empty or malformed; with the line, where there is one.
     """
     path = readable(path)
-    chosen = _chosen_format(path, format)
-    if chosen == "json":
-        return _of_json(JsonText(read_text(path, "cases"), path), path)
-    if chosen == "jsonl":
-        return _of_lines(read_text(path, "one case a line"), path)
-    return _of_table(path, chosen)
-
-
-def _chosen_format(path: Path, given: str | None) -> Format:
-    if given is not None and given not in FORMATS:
-        raise ParameterError("unknown format of cases", given=given, allowed=FORMATS)
-    chosen = given or sniff_format(path)
-    if chosen not in FORMATS:
-        hint = Advice("format", "json", ".json, .jsonl or .csv", of="cases")
-        raise FileFormatError("cannot tell the format of these cases", hint=hint, path=path)
-    return chosen  # pyright: ignore[reportReturnType] - it does not narrow by a tuple of literals
-
-
-def _of_json(json_text: JsonText, path: Path) -> Document:
-    value = json_text.value
-    keys: tuple[str, ...] = ()
-    metadata: object = {}
-    rows = value
-    if isinstance(value, dict):
-        keys = (_key_of_cases(value, json_text, path),)
-        rows, metadata = value[keys[0]], value.get("metadata", {})
-    if not isinstance(rows, list):
-        raise MalformedRowError(allowed=_EXPECTED, given=json.dumps(rows), path=path, line=json_text.line_of(keys))
-    lines = json_text.lines_of_items(keys)
-    misfits = {place: _no_case(row) for place, row in enumerate(rows) if not isinstance(row, dict)}
-    rows = [{} if place in misfits else row for place, row in enumerate(rows)]
-    line_of_metadata = json_text.line_of(["metadata"]) if keys and "metadata" in value else None
-    metadata = _checked_metadata(metadata, path, line_of_metadata)
-    return _document(path, metadata, rows, lines, value, keys=keys, json=json_text, misfits=misfits)
-
-
-def _key_of_cases(value: dict[str, Any], json_text: JsonText, path: Path) -> str:
-    found = [key for key in CASES_KEYS if key in value]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise MalformedRowError(
-            "both 'cases' and 'test_cases' are there",
-            allowed="one of them",
-            path=path,
-            line=json_text.line_of(["test_cases"]),
-        )
-    held = ", ".join(map(repr, list(value)[:8])) or "nothing"
-    hint = next((near for key in value if (near := did_you_mean(key, CASES_KEYS))), "")
-    raise MalformedRowError(
-        allowed=_EXPECTED, given=Plain(f"an object with {held}"), hint=hint, path=path, line=json_text.line_of([])
-    )
-
-
-def _of_lines(text: str, path: Path) -> Document:
-    """Read JSON lines, the first of which may be ``{"metadata": {...}}``."""
-    written = [(line, raw) for line, raw in enumerate(text.split("\n"), 1) if raw.strip()]
-    lines = [line for line, _ in written]
-    rows: list[dict[str, Any]] = []
-    wrong: dict[int, str] = {}
-    for line, raw in written:
-        try:
-            rows.append(object_of(raw, path, line))
-        except DataError as error:
-            if not rows:
-                raise  # the file is something else
-            wrong[line] = error.told(has_place=False)
-            rows.append({})
-    metadata: dict[str, Any] = {}
-    if rows and set(rows[0]) == {"metadata"}:
-        metadata = _checked_metadata(rows[0]["metadata"], path, lines[0])
-        rows, lines = rows[1:], lines[1:]
-    misfits = {place: wrong[line] for place, line in enumerate(lines) if line in wrong}
-    value = {"metadata": metadata, "cases": rows}
-    return _document(path, metadata, rows, lines, value, keys=("cases",), misfits=misfits)
-
-
-def _of_table(path: Path, chosen: Format) -> Document:
-    """Read a table; an empty cell is a field that is not there."""
-    labels = read_labels(path, chosen, keep_misfits=True)
-    _check_columns(labels.frame.columns, path)
-    rows = [
-        {name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()}
-        for row in labels.frame.iter_rows(named=True)
-    ]
-    return _document(path, {}, rows, list(labels.lines or []), rows, misfits=labels.misfits)
+    records = read_records(path, format, WANTED)
+    rows = list(records.rows(records.columns))
+    if not isinstance(records.table, list):
+        _check_columns(records.columns, path)
+        rows = [{name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()} for row in rows]
+    if not rows:
+        raise EmptyDataError("no case in it", allowed="at least one text with its expected ids", path=path)
+    return Document(path, records, rows)
 
 
 def _check_columns(columns: Sequence[str], path: Path) -> None:
@@ -205,36 +150,3 @@ def _number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text  # what is wrong with it is said where grades are checked
-
-
-def _no_case(row: object) -> str:
-    return f'expected a case such as {{"text": ..., "expected_ids": [...]}}, got {shown(json.dumps(row))}'
-
-
-def _checked_metadata(metadata: object, path: Path, line: int | None) -> dict[str, Any]:
-    if not isinstance(metadata, dict):
-        raise MalformedRowError(
-            'metadata must be an object such as {"dataset_id": "..."}',
-            given=json.dumps(metadata),
-            path=path,
-            line=line,
-        )
-    return metadata
-
-
-def _document(
-    path: Path,
-    metadata: dict[str, Any],
-    rows: list[dict[str, Any]],
-    lines: list[int],
-    value: object,
-    *,
-    keys: tuple[str, ...] = (),
-    json: JsonText | None = None,
-    misfits: Mapping[int, str] = MappingProxyType({}),
-) -> Document:
-    if not rows:
-        raise EmptyDataError("no case in it", allowed="at least one text with its expected ids", path=path)
-    given = metadata.get("dataset_id")
-    name = given.strip() if isinstance(given, str) else ""
-    return Document(path, name or label_of(path), metadata, rows, lines, value, keys, json, misfits)

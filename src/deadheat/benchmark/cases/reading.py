@@ -12,7 +12,7 @@ from deadheat.benchmark.cases.findings import Finding
 from deadheat.benchmark.cases.language import normalised
 from deadheat.benchmark.cases.model import Case, Cases
 from deadheat.errors import CasesError, ParameterError
-from deadheat.io.labels import as_text
+from deadheat.io.records import as_text
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
     spoilt: set[int] = set()
     seen: dict[str, int] = {}
     for place, row in enumerate(document.rows):
-        if place in document.misfits:
-            errors.append(_finding(Wrong("malformed_row", (), document.misfits[place]), document, place, ""))
+        if misfit := document.misfit(place):
+            errors.append(_finding(Wrong("malformed_row", (), misfit), document, place, ""))
             spoilt.add(place)
             continue
         case_id = _case_id(row, document, place)

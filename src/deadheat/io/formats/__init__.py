@@ -21,7 +21,7 @@ from deadheat.io.writing import replacing
 from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from deadheat.io.formats.base import Read
     from deadheat.io.kinds import Kind
@@ -36,6 +36,7 @@ __all__ = [
     "SUFFIXES",
     "Format",
     "chosen_format",
+    "ending",
     "locate",
     "register",
     "scan",
@@ -56,18 +57,23 @@ def sniff_format(path: str | os.PathLike[str]) -> str:
     >>> sniff_format("bm25.jsonl.gz"), sniff_format("bm25")
     ('jsonl', 'trec')
     """
+    return SUFFIXES.get(ending(path), DEFAULT)
+
+
+def ending(path: str | os.PathLike[str]) -> str:
+    """Return the last suffix of a name in lower case, without that of a compressed file; empty if there is none."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
-    return SUFFIXES.get(suffixes[-1], DEFAULT) if suffixes else DEFAULT
+    return suffixes[-1] if suffixes else ""
 
 
-def chosen_format(path: str | os.PathLike[str], given: str | None, allowed: Collection[str] = FORMATS) -> str:
+def chosen_format(path: str | os.PathLike[str], given: str | None) -> str:
     """Return the format that was asked for, or else the one that the name says."""
     if given is None:
         return sniff_format(path)
-    if given not in allowed:
-        raise ParameterError("unknown format", given=given, allowed=tuple(allowed))
+    if given not in FORMATS:
+        raise ParameterError("unknown format", given=given, allowed=tuple(FORMATS))
     return given
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
+from deadheat.errors import EmptyDataError, FractionsWarning, NullIdError
 from deadheat.io.formats.base import Format, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
@@ -37,7 +37,6 @@ from deadheat.io.values import (
     read_value,
 )
 from deadheat.io.writing import value_as_text, write_text
-from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,15 +83,11 @@ class _Table:
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each row below the header with its line, or raise if it has not as many fields as the header."""
-        joined = self.separator.join
         with _opened(self.data) as file:
-            for line, row in Rows(file, self.path, self.separator):
-                if line <= self.n_header_lines or not any(row):
-                    continue
-                if len(row) != len(self.header):
-                    allowed = f"{len(self.header)} fields ({joined(self.header)})"
-                    given = Plain(f"{len(row)}: {shown(joined(row))}")
-                    raise MalformedRowError(allowed=allowed, given=given, path=self.path, line=line)
+            rows = Rows(file, self.path, self.separator)
+            for line, row in rows:
+                if misfit := rows.misfit(row, line):
+                    raise misfit
                 yield line, row
 
 
@@ -154,8 +149,7 @@ def _open(path: Path, kind: Kind, separator: str) -> _Table:
         check_lines_of(path)
     with _opened(data) as file:
         rows = Rows(file, path, separator)
-        header = [name.strip() for name in next((row for _, row in rows if any(row)), [])]
-        return _Table(path, data, without_bom(head), kind, separator, header, rows.n_lines, rows.n_bytes)
+        return _Table(path, data, without_bom(head), kind, separator, rows.header, rows.n_lines, rows.n_bytes)
 
 
 def _opened(data: Path | bytes) -> BinaryIO:

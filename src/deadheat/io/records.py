@@ -1,0 +1,332 @@
+"""Tables of records, such as queries, documents or labelled cases: the reader of all files but qrels and runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from deadheat.errors import ColumnError, DataError, EmptyDataError, FileFormatError, MalformedRowError, ParameterError
+from deadheat.io.formats import ending, sniff_format
+from deadheat.io.formats.parquet import scan_parquet
+from deadheat.io.guarding import guarded
+from deadheat.io.objects import JsonText, object_of, read_text
+from deadheat.io.rows import Rows
+from deadheat.io.source import decoded, read_all, readable
+from deadheat.wording import Advice, Plain, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+CASES_KEYS = ("cases", "test_cases")  # under which a file of labelled cases has them, beside its metadata
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a table of records is of, and in which forms it may come.
+
+    Attributes
+    ----------
+    what : str
+        For messages, such as "cases".
+    expected : str
+        What a JSON file should hold, for messages.
+    record : str
+        What one record of it is, where that says enough.
+    formats : tuple of str
+        The first is what an advice names.
+    keys : tuple of str
+        One of them is that of the records in a JSON object, which may have metadata beside them.
+    id : str
+        The name of the column that gets the keys of a JSON object of objects; empty: such is no table.
+    as_written : bool
+        Whether a number in JSON becomes the text that it is written as.
+    keeps_misfits : bool
+        Whether what is no record is told in `Records.misfits`, and not refused.
+    """
+
+    what: str = "records"
+    expected: str = "a list of objects"
+    record: str = ""
+    formats: tuple[str, ...] = ("csv", "tsv", "jsonl", "json", "parquet")
+    keys: tuple[str, ...] = ()
+    id: str = ""
+    as_written: bool = False
+    keeps_misfits: bool = False
+
+    @property
+    def number(self) -> Callable[[str], object] | None:
+        """What is made of a number in JSON."""
+        return str if self.as_written else None
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A table of records.
+
+    Attributes
+    ----------
+    table : polars.DataFrame or list of dict
+        A frame of text, or of what a Parquet file holds; or objects as JSON has them.
+    misfits : dict of int to DataError
+        What is wrong with rows that are no records, by their place; their fields are empty.
+    metadata : dict
+        What JSON says of all records.
+    keys : tuple of str
+        Where JSON has the records; empty if it is their list itself.
+    json : JsonText or None
+        The whole text, which has a line for each part of a record.
+    """
+
+    table: pl.DataFrame | list[dict[str, Any]]
+    own_lines: Sequence[int] | None = None
+    misfits: Mapping[int, DataError] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    json: JsonText | None = None
+
+    @cached_property
+    def lines(self) -> Sequence[int] | None:
+        """The line on which each record begins, of shape (n_records,); None for a format without lines."""
+        return self.json.lines_of_items(self.keys) if self.json else self.own_lines
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The records as columns; JSON as text."""
+        if isinstance(self.table, pl.DataFrame):
+            return self.table
+        columns = {name: [as_text(row.get(name)) for row in self.table] for name in self.columns}
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of all fields."""
+        if isinstance(self.table, pl.DataFrame):
+            return self.table.columns
+        return list(dict.fromkeys(name for row in self.table for name in row))
+
+    def rows(self, names: Collection[str]) -> Iterable[dict[str, Any]]:
+        """Return the records with some of their fields at least; those that JSON lacks are not there."""
+        if not isinstance(self.table, pl.DataFrame):
+            return self.table
+        return self.table.select(name for name in self.columns if name in names).iter_rows(named=True)
+
+    def line(self, place: int) -> int | None:
+        """Return the line on which a record begins, if there are lines."""
+        return self.lines[place] if self.lines is not None else None
+
+    def where(self, one: int, other: int) -> str:
+        """Return where two records are, in words: by their lines, unless JSON has both on one."""
+        first, second = (self.line(place) for place in (one, other))
+        return f"in rows {one + 1} and {other + 1}" if first == second else f"on lines {first} and {second}"
+
+
+def read_records(
+    path: Path,
+    format: str | None = None,  # noqa: A002 - the word that users look for
+    wanted: Wanted = Wanted(as_written=True),
+) -> Records:
+    """Read a table of records from a CSV, TSV, Parquet, JSON Lines or JSON file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    format : str, optional
+        Default: what the name says.
+    wanted : Wanted
+
+    Raises
+    ------
+    DataError
+        Of its subclasses the one that says what is wrong, with the line where there are lines.
+    """
+    path = readable(path)
+    return _checked(READERS[format_of_records(path, format, wanted)](path, wanted), wanted)
+
+
+def _checked(records: Records, wanted: Wanted) -> Records:
+    for error in () if wanted.keeps_misfits else records.misfits.values():
+        raise error
+    return records
+
+
+def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
+    """Return the format that was asked for, or else the one that the name says; raise if it is none of those wanted."""
+    allowed = wanted.formats
+    if given is not None and given not in allowed:
+        raise ParameterError(f"unknown format of {wanted.what}", given=given, allowed=allowed)
+    named = ending(path).removeprefix(".")
+    chosen = given or (named if named in allowed else sniff_format(path))
+    if chosen not in allowed:
+        hint = Advice("format", allowed[0], f".{', .'.join(allowed[:-1])} or .{allowed[-1]}", of=wanted.what)
+        raise FileFormatError(f"cannot tell the format of these {wanted.what}", hint=hint, path=path)
+    return chosen
+
+
+def records_of_mapping(mapping: Mapping[str, Mapping[str, Any]], name: str) -> Records:
+    """Return a dict of dicts as records, its keys in a column of this name."""
+    return Records([{**row, name: key} for key, row in mapping.items()])
+
+
+def as_text(value: object) -> str | None:
+    """Return a value as text: null and NaN are none, true and false as JSON has them.
+
+    Examples
+    --------
+    >>> as_text("0880"), as_text(7), as_text(True), as_text(float("nan")), as_text(["a"])
+    ('0880', '7', 'true', None, '["a"]')
+    """
+    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
+        return None
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, bool | dict | list) else str(value)
+
+
+def _of_parquet(path: Path, _: Wanted) -> Records:
+    try:
+        with guarded(path):
+            return Records(scan_parquet(path).collect())
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise FileFormatError(allowed=f"a Parquet file ({error})", path=path) from error
+
+
+def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
+    data = read_all(path, has_lines=True)
+    if not decoded(data, path).strip():
+        raise EmptyDataError("empty", allowed="column names and rows", path=path)
+    try:
+        records = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
+        if separator != "\t" or not records.misfits:
+            return records
+    except MalformedRowError:
+        if separator != "\t":
+            raise
+    return _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)  # a query may begin with a quote
+
+
+def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Records:
+    table: list[list[str]] = []
+    lines: list[int] = []
+    misfits: dict[int, DataError] = {}
+    rows = Rows(BytesIO(data), path, separator, quoting=quoting)
+    for name in rows.header:
+        if rows.header.count(name) > 1:
+            raise ColumnError(
+                f"column {name!r} stands in the table {rows.header.count(name)} times", allowed="once", path=path
+            )
+    for line, row in rows:
+        if misfit := rows.misfit(row, line):
+            misfits[len(table)] = misfit
+        table.append([""] * len(rows.header) if misfit else row)
+        lines.append(line)
+    columns = map(list, zip(*table, strict=True)) if table else ([] for _ in rows.header)
+    schema = dict.fromkeys(rows.header, pl.String)
+    return Records(pl.DataFrame(dict(zip(rows.header, columns, strict=True)), schema=schema), lines, misfits)
+
+
+def _of_lines(path: Path, wanted: Wanted) -> Records:
+    """Read JSON lines, the first of which may be ``{"metadata": {...}}``."""
+    rows: list[dict[str, Any]] = []
+    lines: list[int] = []
+    misfits: dict[int, DataError] = {}
+    metadata: dict[str, Any] = {}
+    for line, raw in enumerate(read_text(path, "one object a line", has_lines=True).split("\n"), 1):
+        if not raw.strip():
+            continue
+        try:
+            row = object_of(raw, path, line, number=wanted.number)
+        except DataError as error:
+            if not (wanted.keeps_misfits and (rows or metadata)):  # at the beginning, the file is something else
+                raise
+            row, misfits[len(rows)] = {}, error
+        if wanted.keys and not rows and set(row) == {"metadata"}:
+            metadata = _checked_metadata(row["metadata"], path, line)
+        else:
+            rows.append(row)
+            lines.append(line)
+    return Records(rows, lines, misfits, metadata, wanted.keys[:1])
+
+
+def _of_json(path: Path, wanted: Wanted) -> Records:
+    return records_of_json(read_text(path, wanted.expected), path, wanted)
+
+
+def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
+    """Return the records of a JSON text.
+
+    Raises
+    ------
+    MalformedRowError
+        It has no list of records.
+    """
+    json_text = JsonText(text, path, number=wanted.number)
+    given = rows = json_text.value
+    keys: tuple[str, ...] = ()
+    metadata: dict[str, Any] = {}
+    if isinstance(given, dict):
+        keys = _keys_of_records(given, json_text, path, wanted)
+        rows = given[keys[0]] if keys else list(given.values())
+    if keys and "metadata" in given:
+        metadata = _checked_metadata(given["metadata"], path, json_text.line_of(["metadata"]))
+    if not isinstance(rows, list):
+        raise MalformedRowError(
+            given=json.dumps(rows), allowed=wanted.expected, path=path, line=json_text.line_of(keys)
+        )
+    records = Records(rows, metadata=metadata, keys=keys, json=json_text)
+    misfits: dict[int, DataError] = {}
+    for place, row in enumerate(rows):
+        if not isinstance(row, dict):
+            allowed, given_row = wanted.record or wanted.expected, json.dumps(row)
+            misfits[place] = MalformedRowError(allowed=allowed, given=given_row, path=path, line=records.line(place))
+    rows = [{} if place in misfits else row for place, row in enumerate(rows)]
+    if isinstance(given, dict) and not keys:
+        rows = [{**row, wanted.id: key} for key, row in zip(given, rows, strict=True)]
+    return _checked(Records(rows, None, misfits, metadata, keys, json_text), wanted)
+
+
+def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wanted: Wanted) -> tuple[str, ...]:
+    """Return the key under which an object has records; none if its own keys are their ids."""
+    found = [key for key in wanted.keys if key in given and (isinstance(given[key], list) or not wanted.id)]
+    if len(found) > 1:
+        raise MalformedRowError(
+            f"both {' and '.join(map(repr, found))} are there",
+            allowed="one of them",
+            path=path,
+            line=json_text.line_of(found[1:]),
+        )
+    if not (found or wanted.id):
+        held = ", ".join(map(repr, list(given)[:8])) or "nothing"
+        hint = next((near for key in given if (near := did_you_mean(key, wanted.keys))), "")
+        raise MalformedRowError(
+            given=Plain(f"an object with {held}"),
+            allowed=wanted.expected,
+            hint=hint,
+            path=path,
+            line=json_text.line_of([]),
+        )
+    return tuple(found)
+
+
+def _checked_metadata(metadata: object, path: Path, line: int) -> dict[str, Any]:
+    if not isinstance(metadata, dict):
+        raise MalformedRowError(
+            'metadata must be an object such as {"dataset_id": "..."}',
+            given=json.dumps(metadata),
+            path=path,
+            line=line,
+        )
+    return metadata
+
+
+READERS: dict[str, Callable[[Path, Wanted], Records]] = {
+    "csv": partial(_of_table, separator=","),
+    "tsv": partial(_of_table, separator="\t"),
+    "jsonl": _of_lines,
+    "json": _of_json,
+    "parquet": _of_parquet,
+}
