@@ -8,16 +8,16 @@ from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile
 from deadheat.comparison.compare import compare, compare_evaluations
-from deadheat.comparison.comparison import Comparison, Pair
+from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.pairs import Pair
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluation.evaluate import evaluate
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.saved import load_evaluation
 from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.strata import Strata
 from deadheat.gates import GateResult, gate
 from deadheat.io.limits import max_decompressed
 from deadheat.measures import *  # noqa: F403 - every measure is public

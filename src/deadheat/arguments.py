@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 Rng: TypeAlias = "np.random.Generator | int | None"
+INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more
 FEWEST_RESAMPLES = 99  # the least p value is 0.01, and two resampled means lie beyond either end of a 95% interval
 
 
@@ -27,13 +28,19 @@ def generator(rng: Rng, *keys: int) -> np.random.Generator:
     *keys : int
         What tells apart generators that share a seed.
     """
-    if rng is None or isinstance(rng, np.random.Generator):
-        return np.random.default_rng(rng)
+    check_rng(rng)
     number = whole(rng)
-    if number is None or number < 0:
-        allowed = "a whole number from 0 on, a numpy.random.Generator or None"
-        raise ParameterError(argument="rng", given=rng, allowed=allowed)
-    return np.random.default_rng([number, *keys])
+    return np.random.default_rng(rng if number is None else [number, *keys])
+
+
+def check_rng(rng: Rng) -> None:
+    """Raise `ParameterError` for what makes no generator; a seed does not load NumPy's generators."""
+    number = whole(rng)
+    is_allowed = rng is None or isinstance(rng, np.random.Generator) if number is None else number >= 0
+    if not is_allowed:
+        raise ParameterError(
+            argument="rng", given=rng, allowed="a whole number from 0 on, a numpy.random.Generator or None"
+        )
 
 
 def whole(given: object) -> int | None:

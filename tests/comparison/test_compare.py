@@ -17,7 +17,7 @@ from support.random_runs import QRELS, RUNS, hits, random_runs, values
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
-    from deadheat.comparison.comparison import Pair
+    from deadheat.comparison.pairs import Pair
 
 scipy_stats: Any = scipy.stats  # its stubs want literals
 MEASURES = ["nDCG@10", "AP", "RR", "P@3"]

@@ -12,9 +12,9 @@ import scipy.stats
 
 import deadheat as dh
 from deadheat.comparison import drawing
-from deadheat.comparison.comparison import Pair
 from deadheat.comparison.drawing import Drawn, draw_sums, probability_below
 from deadheat.comparison.flips import flip, is_moved, normal_error
+from deadheat.comparison.pairs import Pair
 from deadheat.report.of_comparison import report_comparison
 from oracle.graded import expected_reciprocal_rank
 from oracle.random_cases import BATCHES

@@ -15,11 +15,12 @@ from scipy import stats
 import deadheat as dh
 from deadheat.data.queries import Queries
 from deadheat.errors import ColumnError, DeadheatWarning, NoCommonQueryError, ParameterError
-from deadheat.evaluation.strata import NONE, groups, label, stratify
+from deadheat.evaluation.evaluation import stratify
+from deadheat.evaluation.strata import NONE, groups, label
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 if TYPE_CHECKING:
-    from deadheat.evaluation.strata import Strata
+    from deadheat.evaluation.evaluation import Strata
 
 N_QUERIES = 60
 MEASURES = ["nDCG@3", "RR", "FRP"]

@@ -175,7 +175,7 @@ from deadheat.cli import main
 def panic(*_, **__):
     raise pl.exceptions.PanicException("our mistake")
 
-evaluating.evaluate = panic
+evaluating.evaluate_under = panic
 main(["evaluate", "qrels.txt", "bm25.run"])
 """
 

@@ -6,16 +6,15 @@ import json
 
 import pytest
 
+from deadheat.cli.output import ASCII
 from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
-from deadheat.report.as_markdown import as_markdown
+from deadheat.report.as_markdown import as_markdown, in_sections
 from deadheat.report.as_text import as_text
 from deadheat.report.bars import bars, draw
-from deadheat.report.formula import ascii_only
 from deadheat.report.model import Bar, Column, Marked, Report, Row, Span, Table
 from deadheat.report.numbers import plain
-from deadheat.report.sections import in_sections
 from support.report_tables import NAN, table
 
 
@@ -130,8 +129,8 @@ def test_bars_share_a_scale() -> None:
     assert draw(bars([Span(NAN, NAN)], [NAN])[0], 5) == "     "
     assert draw(Bar(-9.0, 0.5, 9.0, 0.0, 1.0), 5) == "├─●─┤"
     drawing = draw(Bar(-0.5, 0.25, 0.5, -0.5, 0.5), 9)
-    assert ascii_only(drawing) == "|---+-o-|"
-    assert ascii_only("┊") == ":"
+    assert drawing.translate(ASCII) == "|---+-o-|"
+    assert "┊".translate(ASCII) == ":"
 
 
 def test_sections_for_markdown() -> None:

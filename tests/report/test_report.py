@@ -12,18 +12,16 @@ import pytest
 from rich.cells import cell_len
 
 from deadheat import measures, parse_measure
+from deadheat.cli.output import ASCII
 from deadheat.errors import ColumnError
 from deadheat.measures.base import trec_names
 from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.as_text import as_text
+from deadheat.report.as_text import as_text, shortened
 from deadheat.report.as_trec import as_trec, trec_name
-from deadheat.report.docs import read_doc
-from deadheat.report.formula import ascii_only, readable
 from deadheat.report.model import Bar, Column, Fact, Marked, PValue, Report, Row, Share, Span, Table, p_value
-from deadheat.report.names import shortened
 from deadheat.report.numbers import format_cell
 from support.report_tables import NAN, table
 
@@ -155,8 +153,8 @@ def test_long_names_are_cut_on_screens_only() -> None:
     assert all(cell_len(name) <= 24 for name in shortened(names))
     assert all(name in as_markdown(report) and name in as_latex(report) for name in names)
     assert all(name in as_csv(report.tables[0]) and name in as_json(report) for name in names)
-    assert "…" not in ascii_only(text)
-    assert len(ascii_only(text)) == len(text)
+    assert "…" not in text.translate(ASCII)
+    assert len(text.translate(ASCII)) == len(text)
 
 
 def test_names_that_would_look_alike_are_cut_less() -> None:
@@ -272,27 +270,3 @@ def test_trec_lines_of_a_query_without_a_value() -> None:
     row = Row(("q1", "FRP"), ((None,),))
     out = as_trec(table("a"), Table(**{**vars(per_query), "rows": (row,)}))
     assert "q1" not in out
-
-
-@pytest.mark.parametrize("name", list(measures()))
-def test_formulas_of_all_measures_are_readable(name: str) -> None:
-    for formula in read_doc(measures()[name]).formulas:
-        assert "\\" not in formula
-        assert not {"{", "}"} & set(formula)
-        assert ascii_only(formula).isascii()
-        assert formula.count("(") == formula.count(")")
-
-
-@pytest.mark.parametrize(
-    ("latex", "text"),
-    [
-        (r"P@k = C_k / k", "P@k = C_k / k"),
-        (r"\frac{1}{R} \sum_{i \le k} x_i", "1/R ∑[i ≤ k] x_i"),
-        (r"\sum_{i=1}^{k} \frac{1}{i}\, s(d_i)", "∑[i=1 .. k] (1/i) s(d_i)"),
-        (r"\frac{a + b}{c}", "(a + b) / c"),
-        (r"p^{i-1}", "p^(i-1)"),
-        (r"\min(k, n)", "min(k, n)"),
-    ],
-)
-def test_formulas(latex: str, text: str) -> None:
-    assert readable(latex) == text

@@ -22,8 +22,8 @@ from deadheat.benchmark.retrievers import RunFile, described, identity, make_ret
 from deadheat.benchmark.searching import Search
 from deadheat.benchmark.store import Store
 from deadheat.benchmark.summary import summarise
-from deadheat.comparison.compare import check_design, compare_evaluations
-from deadheat.comparison.comparison import Design
+from deadheat.comparison.comparison import assemble
+from deadheat.comparison.pairs import Design
 from deadheat.errors import (
     DeadheatWarning,
     MissingDocumentsWarning,
@@ -38,8 +38,7 @@ from deadheat.wording import Plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
-
+    from deadheat.arguments import Rng
     from deadheat.benchmark.parts import Part
     from deadheat.benchmark.retrievers import Retriever
     from deadheat.comparison.comparison import Comparison
@@ -56,7 +55,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     measures: object = None,
     k: int = 50,
     output: str | Path | None = None,
-    rng: np.random.Generator | int | None = 0,
+    rng: Rng = 0,
     *,
     at: Sequence[int] | None = None,
     by: str | Sequence[str] = (),
@@ -141,8 +140,21 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         systems = make_retrievers(retrievers)
     # the name of a retriever with that of a file; what libraries warn of while they are loaded is nothing to tell
     confused = [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
-    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, _seed(rng))
-    _check_design(design, list(systems), has_clusters=cluster is not None)
+    design = Design(
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        method=method,
+        rng=_seed(rng),
+    )
+    names = list(systems)
+    if baseline is not None:
+        check_choice("baseline", baseline, names)
+    # a single one is compared with none
+    design.check_systems(names if len(names) > 1 else [*names, ""], has_clusters=cluster is not None)
     parts = parts_of(cases, limit)
     strata = check_by(by, parts) if by else ()
     _check_parts(parts, systems, cluster)
@@ -231,7 +243,7 @@ def _max_rel(measures: Sequence[Measure], k: int) -> MaxRel:
     return MaxRel(cutoff=max(map(cutoff_of, measures)) or min(k, 10))
 
 
-def _seed(rng: np.random.Generator | int | None) -> int:
+def _seed(rng: Rng) -> int:
     """Return a seed, drawn if none was given: intervals in tables and files are then the same."""
     number = whole(rng)
     return int(generator(rng).integers(1 << 32)) if number is None or number < 0 else number
@@ -265,14 +277,6 @@ def _check_parts(
                 system.look_up([case.case_id for case in part.cases], of=str(part))
 
 
-def _check_design(design: Design, names: list[str], *, has_clusters: bool) -> None:
-    """Refuse options of intervals and tests before anything is searched."""
-    if design.baseline is not None:
-        check_choice("baseline", design.baseline, names)
-    names = names if len(names) > 1 else [*names, ""]  # a single one is compared with none
-    check_design(design, names, has_clusters=has_clusters)
-
-
 def _compare(
     evaluations: Mapping[Key, Evaluation],
     parts: Sequence[Part],
@@ -284,7 +288,7 @@ def _compare(
     for part in parts:
         own = {key.retriever: one for key, one in evaluations.items() if key[:2] == (part.name, part.language)}
         if len(own) > 1:
-            found[part.name, part.language] = compare_evaluations(own, **vars(design), cluster=part.clusters(cluster))
+            found[part.name, part.language] = assemble(own, design, part.clusters(cluster), None, {})
     return found
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.data.tables import Run
-from deadheat.errors import DeadheatWarning, NothingJudgedWarning, UnknownExpectedWarning
-from deadheat.evaluation.evaluate import evaluate
+from deadheat.errors import DeadheatWarning, UnknownExpectedWarning
+from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Conventions, Evaluation
-from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.spread import PlacedSpread
+from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import MaxRel
 from deadheat.placements.placements import sort_rows
 
@@ -70,10 +69,7 @@ def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrel
 def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], name: str) -> Evaluation:
     if found.is_empty():
         return _of_nothing(qrels, measures, name)
-    with warnings.catch_warnings():
-        # that the ids are of the same collection was checked before: here it means that nothing good was found
-        warnings.simplefilter("ignore", NothingJudgedWarning)
-        return evaluate(qrels, Run(found, name=name), measures, missing="empty", check_duplicates=False)
+    return evaluate_under(Conventions(), qrels, Run(found, name=name), measures)
 
 
 def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:

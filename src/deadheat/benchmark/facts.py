@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.parts import STRATA
 from deadheat.benchmark.result import Key
-from deadheat.evaluation.evaluation import SMALLEST
-from deadheat.evaluation.strata import label
+from deadheat.evaluation.intervals import told_cluster
+from deadheat.evaluation.scores import intervals
+from deadheat.evaluation.strata import SMALLEST, label
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
 from deadheat.report.model import Fact
@@ -119,7 +120,7 @@ def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]
 def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
     """Say how the intervals were made, and what clusters make of them."""
     design, cluster = result.settings.design, result.settings.cluster
-    column = cluster if cluster is None or isinstance(cluster, str) else "given"
+    column = told_cluster(cluster)
     yield Fact("cluster", column)
     on = {key: f" on {part}" if len(result.parts) > 1 else "" for key, part in result.parts.items()}
     found = [
@@ -168,8 +169,8 @@ def _widened(result: Results, key: tuple[str, str]) -> float:
     for of_run, evaluation in result.evaluations.items():
         if of_run[:2] == key:
             measure = result.measures[0]
-            options = {**result.interval_options(result.parts[key]), "cluster": None}
-            alone, own = evaluation[measure].interval(**options), result.intervals[of_run][str(measure)]  # type: ignore[arg-type]
+            (alone,) = intervals([evaluation[measure]], result.settings.design.with_clusters(None))
+            own = result.intervals[of_run][str(measure)]
             if alone.high > alone.low:
                 ratios.append((own.high - own.low) / (alone.high - alone.low))
     return sum(ratios) / len(ratios) if ratios else float("nan")

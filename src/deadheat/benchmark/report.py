@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deadheat.benchmark.facts import tell
 from deadheat.benchmark.measures import main_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from deadheat.benchmark.parts import Part
     from deadheat.benchmark.result import Grouping
-    from deadheat.comparison.comparison import Pair
+    from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.strata import Stratum
     from deadheat.measures import Measure
     from deadheat.report.model import Bar, Cell
@@ -117,9 +117,9 @@ def _data_of_strata(result: Results, groupings: Sequence[Grouping]) -> Table:
     rows: list[Row] = []
     columns: tuple[str, ...] = ()
     for one in groupings:
-        options: dict[str, Any] = {**result.interval_options(one.part)}
+        options = result.interval_options(one.part)
         for key, strata in one.strata.items():
-            frame = strata.summary(**options).rename({"n_queries": "n_cases"})
+            frame = strata.summarise(options).rename({"n_queries": "n_cases"})
             n_labels = len(one.columns) + 1  # the measure is one
             columns = tuple(frame.columns[n_labels:])
             rows += [Row((*key, *row[:n_labels]), (row[n_labels:],)) for row in frame.iter_rows()]

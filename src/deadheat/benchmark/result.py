@@ -11,8 +11,9 @@ import numpy as np
 
 from deadheat.benchmark.parts import check_by
 from deadheat.errors import UnlabelledQueriesWarning
+from deadheat.evaluation.evaluation import stratify
 from deadheat.evaluation.intervals import KNOWN
-from deadheat.evaluation.strata import NONE, NUMBERS, stratify
+from deadheat.evaluation.strata import NONE, NUMBERS
 from deadheat.report.numbers import NOISE
 from deadheat.wording import counted
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from deadheat.benchmark.parts import Part
-    from deadheat.comparison.comparison import Comparison, Design
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.comparison.comparison import Comparison
+    from deadheat.comparison.pairs import Design
+    from deadheat.evaluation.evaluation import Evaluation, Strata
     from deadheat.evaluation.intervals import Interval, IntervalOptions
-    from deadheat.evaluation.strata import Strata, Stratum
+    from deadheat.evaluation.strata import Stratum
     from deadheat.measures import Measure
 
 
@@ -171,17 +173,11 @@ class Results:
     @cached_property
     def intervals(self) -> dict[Key, dict[str, Interval]]:
         """The confidence intervals of each evaluation, by measure."""
-        return {
-            key: one.intervals(**self.interval_options(self.parts[key[:2]])) for key, one in self.evaluations.items()
-        }
+        return {key: one.estimate(self.interval_options(self.parts[key[:2]])) for key, one in self.evaluations.items()}
 
     def interval_options(self, part: Part) -> IntervalOptions:
         """Return the options of the intervals of a part."""
-        names = ("method", "confidence_level", "n_resamples", "rng")
-        own: Any = {name: getattr(self.settings.design, name) for name in names}
-        own["cluster"] = part.clusters(self.settings.cluster)
-        options: IntervalOptions = own
-        return options
+        return self.settings.design.with_clusters(part.clusters(self.settings.cluster))
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each set, language, retriever and measure.
@@ -267,7 +263,7 @@ class Results:
             for part in self.parts.values():
                 if strata := self._by(names, part):
                     options = self.interval_options(part)
-                    intervals = {key: one.intervals(**options) for key, one in strata.items()}
+                    intervals = {key: one.estimate(options) for key, one in strata.items()}
                     found.append(Grouping(part, names, strata, intervals))
             self._groupings[names] = tuple(found)
         return self._groupings[names]
@@ -279,9 +275,7 @@ class Results:
         queries = part.cases.queries()
         keys = (Key(part.name, part.language, name) for name in self.retrievers)
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UnlabelledQueriesWarning
-            )  # cases without a label are a stratum that is named so
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum that is named so
             return {key: stratify(self.evaluations[key], columns, queries, pool_languages=True) for key in keys}
 
     def _numbers(self, key: Key, measure: str) -> tuple[float | None, ...]:

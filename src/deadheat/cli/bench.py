@@ -12,12 +12,13 @@ import click
 
 from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH, check_inputs, input_path
-from deadheat.cli.intervals import also_of_test, comparing_options, intervals_of
 from deadheat.cli.options import (
     alternative_option,
+    comparing_options,
     complete_from,
     correction_option,
     decompressed_option,
+    design_of,
     examples,
     measure_option,
     parsed_measures,
@@ -29,7 +30,7 @@ from deadheat.cli.validate import input_format_option, language_option, pattern_
 from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from deadheat.benchmark.cases import Cases
 
@@ -130,9 +131,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     from deadheat.benchmark.report import data_of_bench, report_bench
 
     measures = parsed_measures(notations)
-    with_columns = {**options, "queries": True}  # cases have them
-    also = also_of_test(options["test"])
-    intervals: dict[str, Any] = {**intervals_of(with_columns, options["seed"], also=also)}
+    design = design_of(options)
     paths = [input_path(path) for path in cases]
     check_inputs([*paths, collection, *([options["ontology"]] if options["ontology"] else [])])
     _check_output(options["output"])
@@ -147,22 +146,15 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
             measures,
             options["k"],
             options["output"],
-            options["seed"],
             at=options["at"],
             by=options["by"],
             ontology=options["ontology"],
             kind=options["similarity"] or "lin",
             synonyms=options["synonyms"],
-            baseline=options["baseline"],
             limit=options["limit"],
             cluster=options["cluster"],
-            test=options["test"],
-            correction=options["correction"],
-            alternative=options["alternative"],
-            confidence_level=intervals["confidence_level"],
-            n_resamples=intervals["n_resamples"],
-            method=intervals["method"],
             progress=say,
+            **vars(design),
         )
     if options["output"] is not None:
         say(f"saved in {options['output']}")
@@ -173,7 +165,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     print_report(report, form=form, output=None)
 
 
-def _read(path: str, options: dict[str, Any]) -> Cases:
+def _read(path: str, options: Mapping[str, Any]) -> Cases:
     from deadheat.benchmark.cases import read_cases
 
     names = {"id_pattern": "id_pattern", "language": "language", "format": "input_format"}

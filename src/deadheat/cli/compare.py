@@ -10,21 +10,23 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path, label, shown_path
-from deadheat.cli.grouping import queries_path, read_queries, stratum_options
-from deadheat.cli.intervals import also_of_test, cluster_option, comparing_options, intervals_of
 from deadheat.cli.options import (
+    StratumOptions,
     alternative_option,
-    check_conventions,
+    cluster_option,
+    comparing_options,
+    conventions_of,
     correction_option,
     decompressed_option,
+    design_of,
     duplicates_option,
     examples,
     measure_option,
     missing_option,
     no_relevant_option,
     parsed_measures,
-    passed_on,
     precision_option,
+    stratum_options,
     test_option,
     ties_option,
     unique_names,
@@ -36,7 +38,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from deadheat.comparison.comparison import Comparison
+    from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
+    from deadheat.evaluation.evaluation import Conventions
+    from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -83,21 +88,27 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     csv has a row a pair, to which --margin and --detect add columns. Of counts all this is of totals, --margin and
     --detect too; csv and json have them in total, where others have a mean.
     """
+    from deadheat.evaluation.evaluate import DEFAULT_MEASURES
+
     # what is mistyped is said before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
-    table = queries_path(options)
-    inputs = [qrels, *given, *([table] if table else [])]
+    strata = StratumOptions.of(options)
+    inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], FORMATS, inputs)
-    check_conventions(options)
-    measures = parsed_measures(notations)
+    conventions = conventions_of(options)
+    measures = parsed_measures(notations) or DEFAULT_MEASURES
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
-    baseline = _baseline(options["baseline"], named)
-    design = _design(options, baseline, list(named))
+    options["baseline"] = _baseline(options["baseline"], named)
+    design = design_of(options, has_queries=strata.path is not None)
+    design.check_systems(list(named), has_clusters=strata.cluster is not None)
     check_inputs(inputs)
-    queries = read_queries(table, options["by"], options["cluster"])
-    comparison = _compare(qrels, named, measures, options, design, queries)
+    queries = strata.read()
+    of_clusters: dict[str, Any] = {"cluster": strata.cluster, "queries": queries if strata.cluster else None}
+    is_checked = options["check_duplicates"]
+    comparison = _compare(qrels, named, measures, conventions, design, **of_clusters, check_duplicates=is_checked)
     warn_of_strangers(comparison.evaluations.values())
-    report = _report(comparison, qrels, queries, options, form)
+    columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
+    report = _report(comparison, qrels, queries, columns, form, margin=options["margin"], detect=options["detect"])
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
@@ -107,30 +118,15 @@ def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
     return given if given is None else of_path.get(input_path(given), given)
 
 
-def _design(options: dict[str, Any], baseline: str | None, names: list[str]) -> dict[str, Any]:
-    """Return how to compare, each option with an allowed value."""
-    from deadheat.comparison.compare import check_design
-    from deadheat.comparison.comparison import Design
-
-    intervals: dict[str, Any] = {**intervals_of(options, options["seed"], also=also_of_test(options["test"]))}
-    design = {
-        "baseline": baseline,
-        **{name: options[name] for name in ("test", "correction", "alternative")},
-        **{name: intervals[name] for name in ("confidence_level", "n_resamples", "method", "rng")},
-    }
-    check_design(Design(**design), names, has_clusters=options["cluster"] is not None)
-    return design
-
-
-def _compare(  # noqa: PLR0917 - what a comparison is made of
+def _compare(
     qrels: str,
     named: Mapping[str, str],
-    measures: list[str] | None,
-    options: dict[str, Any],
-    design: dict[str, Any],
-    queries: Queries | None,
+    measures: Sequence[Measure],
+    conventions: Conventions,
+    design: Design,
+    **options: Any,  # noqa: ANN401 - of clusters and duplicates
 ) -> Comparison:
-    from deadheat.comparison.compare import compare as compare_runs
+    from deadheat.comparison.compare import compare_under
     from deadheat.data.tables import Qrels, Run
 
     with progress([qrels, *named.values()]) as begin:
@@ -139,24 +135,25 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
         for name, path in named.items():
             begin(path)
             runs[name] = Run(path, name=name)
-        return compare_runs(
-            judgments,
-            runs,
-            measures,
-            **design,
-            **passed_on(options),
-            cluster=options["cluster"],
-            queries=queries if options["cluster"] else None,
-        )
+        return compare_under(design, conventions, judgments, runs, measures, **options)
 
 
-def _report(comparison: Comparison, qrels: str, queries: Queries | None, options: dict[str, Any], form: str) -> Report:
+def _report(
+    comparison: Comparison,
+    qrels: str,
+    queries: Queries | None,
+    columns: Sequence[str],
+    form: str,
+    *,
+    margin: float | None,
+    detect: float | None,
+) -> Report:
     from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
 
-    strata, columns = None, _columns(comparison, queries, options)
+    strata = None
     if queries is not None and columns:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report names them
@@ -166,12 +163,11 @@ def _report(comparison: Comparison, qrels: str, queries: Queries | None, options
     )
     parts = {(): comparison} if strata is None else strata
     added = []
-    if options["margin"]:
-        added.append(list_equivalence(parts, columns, options["margin"]))
-    if options["detect"]:
-        added.append(list_sample_sizes(parts, columns, options["detect"]))
-    asked = [Fact(name, options[name]) for name in ("margin", "detect")]
-    asked += doubt_equivalence(parts) if options["margin"] else ()
+    if margin:
+        added.append(list_equivalence(parts, columns, margin))
+    if detect:
+        added.append(list_sample_sizes(parts, columns, detect))
+    asked = [Fact("margin", margin), Fact("detect", detect), *(doubt_equivalence(parts) if margin else ())]
     tables = (*report.tables, *added)
     if form == "csv":  # which has room for one
         tables = (beside(report.tables[0], *added),)
@@ -180,8 +176,7 @@ def _report(comparison: Comparison, qrels: str, queries: Queries | None, options
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:
     """Say where the strata are from, and which are small."""
-    from deadheat.evaluation.evaluation import SMALLEST
-    from deadheat.evaluation.strata import label
+    from deadheat.evaluation.strata import SMALLEST, label
     from deadheat.report.model import Fact
     from deadheat.report.of_strata import few_queries
 
@@ -195,11 +190,3 @@ def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list
     if small:
         facts.append(Fact("small", list(small), "small", few_queries(small, SMALLEST)))
     return facts
-
-
-def _columns(comparison: Comparison, queries: Queries | None, options: dict[str, Any]) -> Sequence[str]:
-    from deadheat.evaluation.strata import columns_of
-
-    if queries is None:
-        return ()
-    return columns_of(queries, comparison.query_ids.tolist(), options["by"], pool_languages=options["pool_languages"])

@@ -10,19 +10,21 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path, label, save_paths, shown_path
-from deadheat.cli.grouping import group, queries_path, read_queries, stratum_options
-from deadheat.cli.intervals import check_proportions, interval_options, intervals_of, with_queries
 from deadheat.cli.options import (
-    check_conventions,
+    StratumOptions,
+    check_proportions,
+    conventions_of,
     decompressed_option,
     duplicates_option,
     examples,
+    interval_options,
+    intervals_of,
     measure_option,
     missing_option,
     no_relevant_option,
     parsed_measures,
-    passed_on,
     precision_option,
+    stratum_options,
     ties_option,
     unique_names,
 )
@@ -32,12 +34,11 @@ from deadheat.cli.progress import progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from deadheat.data.queries import Queries
     from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Conventions, Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
+    from deadheat.measures import Measure
     from deadheat.report.model import Fact
-    from deadheat.report.of_strata import Grouping
 
 EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run",
@@ -93,27 +94,38 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON; .gz and .zst too.
     """
+    from deadheat.evaluation.evaluate import DEFAULT_MEASURES
     from deadheat.report.of_evaluation import Settings, report_evaluations
 
     # what is mistyped is said before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
-    table = queries_path(options)
-    inputs = [qrels, *given, *([table] if table else [])]
+    strata = StratumOptions.of(options)
+    inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], inputs=inputs)
-    options = _checked(options, form)
-    measures = parsed_measures(notations)
-    check_proportions(options["intervals"], measures)
+    conventions = conventions_of(options)
+    _check_form(form, options)
+    has_intervals = bool(options["ci"] or options["save"])
+    seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
+    intervals = intervals_of(
+        options, seed, for_what="" if has_intervals else "--ci", has_queries=strata.path is not None
+    )
+    measures = parsed_measures(notations) or DEFAULT_MEASURES
+    check_proportions(intervals, measures)
     names = unique_names(given, lambda path: label(path, "run"))
     targets = save_paths(options["save"], names, inputs, options["output"])
     check_inputs(inputs)
-    queries = read_queries(table, options["by"], options["cluster"])
+    queries = strata.read()
     unmatched: dict[str, tuple[str, str]] = {}
-    evaluations = list(_evaluate(qrels, dict(zip(names, given, strict=True)), measures, options, unmatched))
-    grouping = None if queries is None else _grouped(evaluations, queries, options, form)
-    intervals = with_queries(options["intervals"], queries)
+    named, is_checked = dict(zip(names, given, strict=True)), options["check_duplicates"]
+    evaluations = list(_evaluate(qrels, named, measures, conventions, seed, unmatched, check_duplicates=is_checked))
+    grouping = None if queries is None else strata.group(evaluations, queries)
+    if form == "trec" and grouping is not None and grouping.strata:
+        msg = f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
+        raise click.UsageError(f"{msg} --pool-languages averages over them, another format keeps them apart")
+    intervals = replace(intervals, queries=queries if intervals.cluster else None)
     settings = Settings(
         shown_path(qrels, "the qrels"),
-        seed=options["seed"] if options["ties"] == "random" else None,
+        seed=seed if conventions.ties == "random" else None,
         digits=options["digits"],
         unmatched=unmatched,
         intervals=intervals if options["ci"] else None,
@@ -123,75 +135,70 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
         fact = _save(evaluations, targets, intervals, is_by_strata=bool(grouping and grouping.strata))
         report = replace(report, facts=(*report.facts, fact))
     if form == "markdown" and options["ci"]:
-        from deadheat.report.sections import in_sections
+        from deadheat.report.as_markdown import in_sections
 
         report = in_sections(report)
     print_report(report, form=form, output=options["output"], digits=options["digits"])
-
-
-def _grouped(evaluations: Sequence[Evaluation], queries: Queries, options: dict[str, Any], form: str) -> Grouping:
-    grouping = group(evaluations, queries, options)
-    if form == "trec" and grouping.strata:
-        msg = f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
-        raise click.UsageError(f"{msg} --pool-languages averages over them, another format keeps them apart")
-    return grouping
 
 
 def _save(
     evaluations: Sequence[Evaluation], targets: Sequence[str], intervals: IntervalOptions, *, is_by_strata: bool
 ) -> Fact:
     """Save the evaluations, and return what the report says of it."""
+    from deadheat.evaluation.saved import save
     from deadheat.report.model import Fact
 
     for evaluation, target in zip(evaluations, targets, strict=True):
         with writing(target):
-            evaluation.save(target, **intervals)
+            save(evaluation, target, intervals)
     whole = "; the means in it are over all queries" if is_by_strata else ""
     return Fact("saved", list(targets), "saved", ", ".join(targets) + whole)
 
 
-def _checked(options: dict[str, Any], form: str) -> dict[str, Any]:
-    """Return the options, each with an allowed value, with a seed if one is needed and the options of intervals."""
-    check_conventions(options)
+def _check_form(form: str, options: Mapping[str, Any]) -> None:
+    """Refuse what a format has no place for."""
     for name in ("ci", "by"):
         if form == "trec" and options[name]:
             raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
-    has_intervals = bool(options["ci"] or options["save"])
-    seed = options["seed"]
-    if seed is not None and options["ties"] != "random" and not has_intervals:
-        raise click.UsageError(f"--rng is the seed of --ties random and of --ci, got --ties {options['ties']}")
-    if seed is None and options["ties"] == "random":
-        seed = secrets.randbelow(10**6)  # named below the table, so that the result can be had again
-    intervals = intervals_of(options, seed, for_what="" if has_intervals else "--ci")
-    return {**options, "seed": seed, "intervals": intervals}
 
 
-def _evaluate(
+def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
+    """Return the seed, drawn if one is needed and none was given; refuse one that nothing needs."""
+    if given is not None and ties != "random" and not has_intervals:
+        raise click.UsageError(f"--rng is the seed of --ties random and of --ci, got --ties {ties}")
+    if given is None and ties == "random":
+        return secrets.randbelow(10**6)  # named below the table, so that the result can be had again
+    return given
+
+
+def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     qrels: str,
     runs: Mapping[str, str],
-    measures: list[str] | None,
-    options: dict[str, Any],
+    measures: Sequence[Measure],
+    conventions: Conventions,
+    seed: int | None,
     unmatched: dict[str, tuple[str, str]],
+    *,
+    check_duplicates: bool,
 ) -> Iterator[Evaluation]:
     """Give the evaluation of each run, given by name; the qrels are read and checked once.
 
     Names in `unmatched` a document of the run and one of the qrels, if no document is in both.
     """
     from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.evaluate import evaluate as evaluate_run
+    from deadheat.evaluation.evaluate import evaluate_under
 
-    chosen = {**passed_on(options), "check_duplicates": False}  # each file is checked once
     with progress([qrels, *runs.values()]) as begin:
         begin(qrels)
         judgments = Qrels(qrels)
-        if options["check_duplicates"]:
+        if check_duplicates:
             judgments.check_duplicates()
         for name, path in runs.items():
             begin(path)
             run = Run(path, name=name)
-            if options["check_duplicates"]:
+            if check_duplicates:
                 run.check_duplicates()
-            evaluation = evaluate_run(judgments, run, measures, rng=options["seed"], **chosen)
+            evaluation = evaluate_under(conventions, judgments, run, measures, seed)
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
                 unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,16 @@ import click
 
 from deadheat.cli.app import GATE_FAILED, debug_option, say
 from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path, label
-from deadheat.cli.intervals import interval_options, intervals_of
 from deadheat.cli.options import (
-    check_conventions,
     complete_from,
+    conventions_of,
     decompressed_option,
     duplicates_option,
     examples,
+    interval_options,
+    intervals_of,
     missing_option,
     no_relevant_option,
-    passed_on,
     precision_option,
     ties_option,
 )
@@ -27,11 +28,12 @@ from deadheat.cli.output import emit, format_option, output_option, prepare, pri
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Conventions, Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.gates import GateResult, GateSettings, Threshold
+    from deadheat.measures import Measure
 
 FORMATS = ("table", "json", "junit", "github")
 OF_SUFFIX = {".xml": "junit", ".md": "github"}
@@ -174,31 +176,37 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
     """
     from deadheat.evaluation.saved import load_evaluation
     from deadheat.gates import gate as check_gates
+    from deadheat.gates import measures_of
 
-    form, given = _prepared(ctx, files, options)
+    form, given = _prepared(files, options)
+    conventions = _conventions(ctx, files, options)
     settings = _settings(options)
     thresholds = _thresholds(options, settings)
     baseline_path = _first(options["baseline"], settings and settings.baseline)
     queries_path = _first(options["queries"] and input_path(options["queries"]), settings and settings.queries)
-    of_intervals = _check_usage(options, settings, thresholds, baseline_path, queries_path)
+    intervals = _check_usage(options, settings, thresholds, baseline_path, queries_path)
     if settings is not None:
         check_output(options["output"], [str(settings.path)])
     check_inputs([*given, *(str(path) for path in (options["config"], baseline_path, queries_path) if path)])
     baseline = load_evaluation(baseline_path) if baseline_path else None
-    evaluation = load_evaluation(given[0]) if len(given) == 1 else _evaluate(given, thresholds, baseline, options)
+    if len(given) == 1:
+        evaluation = load_evaluation(given[0])
+    else:
+        measures = measures_of(thresholds, baseline)
+        evaluation = _evaluate(given, measures, conventions, check_duplicates=options["check_duplicates"])
     result = check_gates(
         evaluation,
         thresholds,
         baseline=baseline,
         **_asked(options, settings, has_baseline=baseline is not None),
-        **_with_level(of_intervals, options, settings, queries_path),
+        **vars(replace(intervals, queries=queries_path)),
     )
     _print(result, evaluation, form, options["output"], settings)
     if not result.passed:
         raise click.exceptions.Exit(GATE_FAILED)
 
 
-def _prepared(ctx: click.Context, files: Sequence[str], options: dict[str, Any]) -> tuple[str, list[str]]:
+def _prepared(files: Sequence[str], options: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Return the format and the files to check; refuse what is mistyped before anything is read."""
     if len(files) > 2:
         raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
@@ -207,17 +215,20 @@ def _prepared(ctx: click.Context, files: Sequence[str], options: dict[str, Any])
     if form is None and output not in {None, STDOUT}:
         form = OF_SUFFIX.get(Path(output).suffix.lower())
     others = [str(options[name]) for name in ("baseline", "config", "queries") if options[name] is not None]
-    form = prepare(form, output, FORMATS, [*given, *others])
-    check_conventions(options, without=["random"])  # a gate that passes by luck is none
-    if len(given) == 1:
-        for name in passed_on(options):
+    return prepare(form, output, FORMATS, [*given, *others]), given
+
+
+def _conventions(ctx: click.Context, files: Sequence[str], options: Mapping[str, Any]) -> Conventions:
+    """Return how to evaluate; refuse to say it of what was evaluated already."""
+    found = conventions_of(options, without=["random"])  # a gate that passes by luck is none
+    if len(files) == 1:
+        for name in (*vars(found), "check_duplicates"):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                word = "check-duplicates" if name == "check_duplicates" else name.replace("_", "-")
-                raise click.UsageError(f"--{word} is for QRELS RUN: {files[0]} was evaluated already")
-    return form, given
+                raise click.UsageError(f"--{name.replace('_', '-')} is for QRELS RUN: {files[0]} was evaluated already")
+    return found
 
 
-def _settings(options: dict[str, Any]) -> GateSettings | None:
+def _settings(options: Mapping[str, Any]) -> GateSettings | None:
     """Read the TOML file that was named, or pyproject.toml if nothing else gives gates."""
     from deadheat.gates import has_settings, read_settings
 
@@ -228,7 +239,7 @@ def _settings(options: dict[str, Any]) -> GateSettings | None:
     return None
 
 
-def _thresholds(options: dict[str, Any], settings: GateSettings | None) -> tuple[Threshold, ...]:
+def _thresholds(options: Mapping[str, Any], settings: GateSettings | None) -> tuple[Threshold, ...]:
     from deadheat.gates import parse_all, preset_gates
 
     preset = () if options["preset"] is None else preset_gates(options["preset"])
@@ -236,7 +247,7 @@ def _thresholds(options: dict[str, Any], settings: GateSettings | None) -> tuple
 
 
 def _check_usage(
-    options: dict[str, Any],
+    options: Mapping[str, Any],
     settings: GateSettings | None,
     thresholds: Sequence[Threshold],
     baseline: str | Path | None,
@@ -263,15 +274,19 @@ def _check_usage(
         raise click.UsageError("--pool-languages is about a table of queries: give --queries FILE too")
     check_output(options["output"], [str(path) for path in (baseline, queries) if path is not None])
     needs_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
-    return intervals_of(
-        {**options, "queries": queries},
+    found = intervals_of(
+        options,
         None,
         for_what="" if needs_intervals else "a gate such as -c 'low(RR) > 0.7'",
         also=() if baseline is None else ("cluster",),  # the tests against it take clusters too
+        has_queries=queries is not None,
     )
+    if options["confidence_level"] is None and settings is not None and settings.confidence_level is not None:
+        found = replace(found, confidence_level=settings.confidence_level)
+    return found
 
 
-def _asked(options: dict[str, Any], settings: GateSettings | None, *, has_baseline: bool) -> dict[str, Any]:
+def _asked(options: Mapping[str, Any], settings: GateSettings | None, *, has_baseline: bool) -> dict[str, Any]:
     """Return the arguments of the gates that a file may give too: what was given goes before what the file says."""
     found = {name: _first(options[name] or None, getattr(settings, name, None)) for name in OF_FILES}
     if not has_baseline:  # a file may name the margin of a baseline that only some calls have
@@ -284,30 +299,21 @@ def _first(given: Any, of_file: Any) -> Any:  # noqa: ANN401 - of whatever type 
 
 
 def _evaluate(
-    given: Sequence[str], thresholds: Sequence[Threshold], baseline: Evaluation | None, options: dict[str, Any]
+    given: Sequence[str], measures: Sequence[Measure], conventions: Conventions, *, check_duplicates: bool
 ) -> Evaluation:
     from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.evaluate import evaluate
-    from deadheat.gates import measures_of
+    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.placements.place import open_pair
 
-    measures = measures_of(thresholds, baseline)
     qrels, run = given
     with progress(given) as begin:
         begin(qrels)
         judgments = Qrels(qrels)
         begin(run)
-        evaluation = evaluate(judgments, Run(run, name=label(run, "run")), measures, **passed_on(options))
+        pair = open_pair(judgments, Run(run, name=label(run, "run")), check_duplicates=check_duplicates)
+    evaluation = evaluate_under(conventions, *pair, measures)
     warn_of_strangers([evaluation])
     return evaluation
-
-
-def _with_level(
-    of_intervals: IntervalOptions, options: dict[str, Any], settings: GateSettings | None, queries: str | Path | None
-) -> IntervalOptions:
-    """Return the options of intervals with the level of the file, if none was given, and the table of queries."""
-    if options["level"] is None and settings is not None and settings.confidence_level is not None:
-        of_intervals = {**of_intervals, "confidence_level": settings.confidence_level}
-    return {**of_intervals, "queries": queries}
 
 
 def _not_asked(result: GateResult, settings: GateSettings | None) -> tuple[str, ...]:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+import warnings
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from deadheat.cli.files import PATH, input_path, shown_path
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from deadheat.comparison.pairs import Design
+    from deadheat.data.queries import Queries
+    from deadheat.evaluation.evaluation import Conventions, Evaluation
+    from deadheat.evaluation.intervals import IntervalOptions
+    from deadheat.measures import Measure
+    from deadheat.report.of_strata import Grouping
 
 BUNDLES = {
     "trec": (
@@ -120,24 +131,212 @@ decompressed_option = click.option(
 )
 
 
-def check_conventions(options: Mapping[str, Any], *, without: Collection[str] = ()) -> None:
-    """Refuse, before anything is read, how an evaluation cannot be made; `without` are ties that do not suit either."""
+# the options that only intervals need, by the argument that each gives
+OF_INTERVALS = {
+    "confidence_level": "--confidence-level",
+    "method": "--ci-method",
+    "n_resamples": "--n-resamples",
+    "cluster": "--cluster",
+}
+cluster_option = click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
+)
+
+
+def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of intervals to a command, but for the one that asks for them."""
+    return _resampling("Of the intervals", "Of the bootstrap")(cluster_option(command))
+
+
+def comparing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that intervals share with the tests of a comparison; what a cluster is depends on the command."""
+    return _resampling("Of the intervals; 1 - LEVEL is the level of significance", "Of bootstrap and test")(command)
+
+
+def _resampling(of_level: str, of_resamples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds --confidence-level, --ci-method and --n-resamples, with what the first and last are of."""
+    level = click.option(
+        "--confidence-level", type=float, metavar="LEVEL", help=f"{of_level}; between 0 and 1, default 0.95."
+    )
+    method = click.option(
+        "--ci-method",
+        "method",
+        metavar="METHOD",
+        shell_complete=complete_from("deadheat.evaluation.intervals:METHODS"),
+        help="auto (default): clopper-pearson for measures that are 0 or 1 (Hit, P@1; not with --cluster), bca for"
+        " others. bca, percentile: bootstrap; t: Student's t; clopper-pearson: exact for proportions.",
+    )
+    n_resamples = click.option(
+        "--n-resamples", type=int, metavar="N", help=f"{of_resamples}, 99 or more; default 10000."
+    )
+    return lambda command: level(method(n_resamples(command)))
+
+
+def stratum_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --queries, --by and --pool-languages to a command."""
+    queries = click.option(
+        "--queries",
+        type=PATH,
+        metavar="FILE",
+        help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
+        " by language.",
+    )
+    by = click.option(
+        "--by",
+        multiple=True,
+        metavar="COLUMN",
+        help="Report by the values of a column of --queries; by their combinations if it is repeated.",
+    )
+    pool = click.option("--pool-languages", is_flag=True, help="Let queries in different languages count in one mean.")
+    return queries(by(pool(command)))
+
+
+def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
+    """Return how to evaluate, checked before anything is read; `without` are ties that do not suit either."""
     from deadheat.arguments import check_choice
-    from deadheat.data.precision import check_precision
-    from deadheat.evaluation.evaluate import MISSING, NO_RELEVANT
+    from deadheat.evaluation.evaluation import Conventions
     from deadheat.placements.policies import POLICIES
 
     check_choice("ties", options["ties"], [policy for policy in POLICIES if policy not in without])
-    check_choice("missing", options["missing"], MISSING)
-    check_choice("no_relevant", options["no_relevant"], NO_RELEVANT)
-    check_precision(options["score_precision"])
+    return Conventions(*(options[name] for name in ("ties", "missing", "no_relevant", "score_precision")))
 
 
-def passed_on(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that evaluate() takes too, under the same names."""
-    from deadheat.evaluation.evaluate import OPTIONS
+def intervals_of(
+    options: Mapping[str, Any],
+    seed: int | None,
+    *,
+    for_what: str = "",
+    also: Collection[str] = (),
+    has_queries: bool = True,
+) -> IntervalOptions:
+    """Return the options of intervals that a command line gave; the others have their defaults.
 
-    return {name: options[name] for name in OPTIONS}
+    Parameters
+    ----------
+    options : mapping
+    seed : int or None
+        None is 0.
+    for_what : str, default ""
+        The options that make intervals, for messages; empty if one of them was given.
+    also : collection of str, default ()
+        Names in `OF_INTERVALS` that something else needs too: these may be given where no interval needs them.
+    has_queries : bool, default True
+        Whether there is a table that may have the column of clusters.
+    """
+    from deadheat.evaluation.intervals import PROPORTION, IntervalOptions
+
+    given = {name: options[name] for name in OF_INTERVALS if options[name] is not None}
+    of_intervals = [name for name in given if name not in also]
+    if for_what and of_intervals:
+        raise click.UsageError(f"{OF_INTERVALS[of_intervals[0]]} is about intervals: give {for_what} too")
+    found = IntervalOptions(**given, rng=seed or 0)
+    if found.method in {"t", PROPORTION} and "n_resamples" in of_intervals:
+        msg = f"--n-resamples is of a bootstrap, got --ci-method {found.method}, which takes no resamples"
+        raise click.UsageError(msg)
+    if found.method == PROPORTION and "cluster" in given:
+        raise click.UsageError(
+            f"--ci-method {PROPORTION} takes independent queries, got --cluster: auto, bca, percentile and t allow it"
+        )
+    if "cluster" in given and not has_queries:
+        raise click.UsageError("--cluster is a column of a table of queries: give --queries FILE too")
+    return found
+
+
+def design_of(options: Mapping[str, Any], *, has_queries: bool = True) -> Design:
+    """Return how to compare."""
+    from deadheat.comparison.pairs import Design
+    from deadheat.evaluation.intervals import Estimation
+    from deadheat.report.of_comparison import RESAMPLED
+
+    # a test may need resamples too
+    also = ("n_resamples",) if options["test"] in RESAMPLED else ()
+    intervals = intervals_of(options, options["seed"], also=also, has_queries=has_queries)
+    return Design(
+        **{one.name: getattr(intervals, one.name) for one in fields(Estimation)},
+        **{name: options[name] for name in ("baseline", "test", "correction", "alternative")},
+    )
+
+
+def check_proportions(options: IntervalOptions, measures: Sequence[Measure]) -> None:
+    """Refuse intervals of proportions of measures that are none, before files are read."""
+    from deadheat.evaluation.intervals import PROPORTION, method_of
+
+    if options.method == PROPORTION:
+        for measure in measures:
+            method_of(PROPORTION, measure, has_clusters=False)
+
+
+@dataclass(frozen=True)
+class StratumOptions:
+    """What a command line says of strata and clusters; checked when it is made.
+
+    Attributes
+    ----------
+    path : str or None
+        Of the table of queries.
+    by : tuple of str
+    pool_languages : bool
+    cluster : str or None
+        A column of the table.
+    """
+
+    path: str | None
+    by: tuple[str, ...] = ()
+    pool_languages: bool = False
+    cluster: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that are about a table of queries where there is none."""
+        if self.path is None and (name := "--by" if self.by else "--pool-languages" if self.pool_languages else ""):
+            raise click.UsageError(f"{name} is about a table of queries: give --queries FILE too")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        """Take them from the options of a command."""
+        path = None if options["queries"] is None else input_path(options["queries"])
+        return cls(path, options["by"], options["pool_languages"], options["cluster"])
+
+    def read(self) -> Queries | None:
+        """Read the table of queries, and check that it has the columns that were named."""
+        if self.path is None:
+            return None
+        from deadheat.data.queries import Queries
+        from deadheat.evaluation.strata import check_columns, names_of
+
+        queries = Queries(self.path)
+        if self.by:
+            check_columns(names_of(self.by), queries)
+        queries.check_columns([self.cluster] if self.cluster else [])
+        return queries
+
+    def columns(self, queries: Queries, query_ids: Sequence[str]) -> list[str]:
+        """Return the columns to report by: the language too, where there are several that may not be pooled."""
+        from deadheat.evaluation.strata import columns_of
+
+        return columns_of(queries, query_ids, self.by, pool_languages=self.pool_languages)
+
+    def group(self, evaluations: Sequence[Evaluation], queries: Queries) -> Grouping:
+        """Return the strata of evaluations, and what the report says of them."""
+        from deadheat.errors import UnlabelledQueriesWarning
+        from deadheat.evaluation.evaluation import stratify
+        from deadheat.report.of_strata import Grouping
+
+        query_ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
+        columns = self.columns(queries, query_ids)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report says it
+            strata = [stratify(one, columns, queries, pool_languages=True) for one in evaluations if columns]
+        return Grouping(
+            shown_path(queries.where, "the table of queries"),
+            tuple(strata),
+            asked=self.by,
+            languages=queries.languages(query_ids),
+            without_language=queries.without_language(query_ids),
+            pool_languages=self.pool_languages,
+            has_clusters=self.cluster is not None,
+        )
 
 
 def split_measures(notations: Sequence[str]) -> list[str]:
@@ -156,14 +355,12 @@ def split_measures(notations: Sequence[str]) -> list[str]:
     return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
 
 
-def parsed_measures(notations: Sequence[str]) -> list[str] | None:
-    """Return what -m was given as single notations, each of which can be parsed; None for the default."""
-    from deadheat.measures import parse_measure
+def parsed_measures(notations: Sequence[str]) -> tuple[Measure, ...] | None:
+    """Return the measures that -m was given; None for the default."""
+    from deadheat.evaluation.evaluate import parse_measures
 
     found = split_measures(notations)
-    for notation in found:
-        parse_measure(notation)
-    return found or None
+    return parse_measures(found) if found else None
 
 
 def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:

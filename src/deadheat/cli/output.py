@@ -36,6 +36,10 @@ OF_SUFFIX = {
     ".out": "table",
 }
 MAX_DIGITS = 15
+ASCII = str.maketrans(  # for the symbols of formulas and drawings
+    {"∑": "sum", "∏": "prod", "≤": "<=", "∈": "in", "·": "*", "β": "beta", "…": "~"}
+    | dict(zip("─├┤●┊┼", "-||o:+", strict=True))
+)
 
 
 def format_option(*formats: str) -> Callable[[Any], Any]:
@@ -204,7 +208,5 @@ def _printable(text: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        from deadheat.report.formula import ascii_only
-
-        return ascii_only(text).encode(encoding, "backslashreplace").decode(encoding)
+        return text.translate(ASCII).encode(encoding, "backslashreplace").decode(encoding)
     return text

@@ -34,6 +34,8 @@ class CommandWords(Words):
     def __init__(self, command: click.Command) -> None:
         names = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
         self.options = {name.removeprefix("--").replace("-", "_"): name for name in names}
+        if "ci_method" in self.options:
+            self.options["method"] = "--ci-method"
 
     def argument(self, name: str, value: object = None) -> str:
         """Name an option, with its value if there is one; what is none keeps the name that it has in Python."""

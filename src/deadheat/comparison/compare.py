@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from deadheat.arguments import check_choice, generator, level, resamples
-from deadheat.comparison.comparison import Comparison, Design
-from deadheat.comparison.pairs import TESTS, TUKEY, compare_pairs, pairs_of
+from deadheat.arguments import generator
+from deadheat.comparison.comparison import assemble
+from deadheat.comparison.pairs import Design, pairs_of
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
-from deadheat.evaluation.evaluate import evaluate, parse_measures, warn_of_missing
-from deadheat.evaluation.evaluation import check_alike
-from deadheat.evaluation.intervals import METHODS, PROPORTION, cluster_codes
+from deadheat.evaluation.evaluate import evaluate_under, parse_measures, warn_of_missing, warn_of_unmatched
+from deadheat.evaluation.evaluation import Conventions, check_alike
 from deadheat.evaluation.saved import opened
 from deadheat.placements import policies
 from deadheat.placements.place import rounded
-from deadheat.stats import ALTERNATIVES, CLUSTERED, CORRECTIONS, adjust, significant
-from deadheat.wording import Plain, counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deadheat.arguments import Rng
     from deadheat.arrays import FloatArray
-    from deadheat.comparison.comparison import Pair
+    from deadheat.comparison.comparison import Comparison
     from deadheat.data.precision import ScorePrecision
     from deadheat.data.tables import Source
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import Cluster
+    from deadheat.measures import Measure
     from deadheat.measures.notation import MeasureLike
 
 
@@ -49,7 +46,7 @@ def compare(
     method: str = "auto",
     cluster: Cluster = None,
     queries: Source | None = None,
-    rng: np.random.Generator | int | None = 0,
+    rng: Rng = 0,
     ties: str = "expected",
     missing: str | None = None,
     no_relevant: str = "zero",
@@ -111,32 +108,60 @@ def compare(
     >>> pair.difference, round(pair.p_value, 4), pair.wins, pair.can_flip
     (0.25, 0.0039, 9, False)
     """
-    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
+    design = Design(
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        method=method,
+        rng=rng,
+    )
+    conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
     named = _named(runs)
-    check_design(design, list(named), has_clusters=cluster is not None)
+    design.check_systems(list(named), has_clusters=cluster is not None)
     chosen, judgments = parse_measures(measures), Qrels.of(qrels)
+    found = compare_under(
+        design,
+        conventions,
+        judgments,
+        named,
+        chosen,
+        cluster=cluster,
+        queries=queries,
+        check_duplicates=check_duplicates,
+    )
+    lacking = {name: one.missing_queries for name, one in found.evaluations.items() if one.missing_queries}
+    if lacking and missing is None:
+        warn_of_missing(lacking, len(found.query_ids))
+    for name, run in named.items():
+        warn_of_unmatched(found.evaluations[name], judgments, run)
+    return found
+
+
+def compare_under(
+    design: Design,
+    conventions: Conventions,
+    qrels: Qrels,
+    runs: Mapping[str, Run],
+    measures: Sequence[Measure],
+    *,
+    cluster: Cluster = None,
+    queries: Source | None = None,
+    check_duplicates: bool = True,
+) -> Comparison:
+    """Compare runs by a design that was checked for them, without warnings."""
     evaluations: dict[str, Evaluation] = {}
     by_doc_id: dict[str, list[FloatArray]] = {}
     if check_duplicates:
-        judgments.check_duplicates()
-    for number, (name, run) in enumerate(named.items()):
+        qrels.check_duplicates()
+    for number, (name, run) in enumerate(runs.items()):
         if check_duplicates:
             run.check_duplicates()
-        evaluations[name] = evaluate(
-            judgments,
-            run,
-            chosen,
-            ties=ties,
-            rng=generator(rng, number),  # of each run, its own draws
-            missing="empty" if missing is None else missing,
-            no_relevant=no_relevant,
-            score_precision=score_precision,
-            check_duplicates=False,
-        )
-        by_doc_id[name] = _by_doc_id(evaluations[name], judgments, rounded(run, score_precision))
-    lacking = {name: one.missing_queries for name, one in evaluations.items() if one.missing_queries}
-    if lacking and missing is None:
-        warn_of_missing(lacking, len(next(iter(evaluations.values())).query_ids))
+        rng = generator(design.rng, number)  # of each run, its own draws
+        evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng)
+        by_doc_id[name] = _by_doc_id(evaluations[name], qrels, rounded(run, conventions.score_precision))
     _check_shared(evaluations, design)
     return assemble(evaluations, design, cluster, queries, by_doc_id)
 
@@ -153,7 +178,7 @@ def compare_evaluations(
     method: str = "auto",
     cluster: Cluster = None,
     queries: Source | None = None,
-    rng: np.random.Generator | int | None = 0,
+    rng: Rng = 0,
 ) -> Comparison:
     """Compare evaluations that there are already, or that were loaded from files.
 
@@ -178,8 +203,17 @@ def compare_evaluations(
         named = {str(name): opened(one) for name, one in evaluations.items()}
     else:
         named = _unique([(one.name, one) for one in map(opened, evaluations)])
-    design = Design(baseline, test, correction, alternative, confidence_level, n_resamples, method, rng)
-    check_design(design, list(named), has_clusters=cluster is not None)
+    design = Design(
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        method=method,
+        rng=rng,
+    )
+    design.check_systems(list(named), has_clusters=cluster is not None)
     first, *others = named.items()
     for other in others:
         _check_comparable(first, other)
@@ -216,51 +250,11 @@ def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(named)
 
 
-def check_design(design: Design, names: list[str], *, has_clusters: bool) -> None:
-    """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
-    if len(names) < 2:
-        raise ParameterError("a comparison needs two runs or more", given=len(names))
-    if design.baseline is not None and design.baseline not in names:
-        raise ParameterError(argument="baseline", given=design.baseline, allowed=names)
-    check_choice("test", design.test, TESTS)
-    check_choice("correction", design.correction, CORRECTIONS)
-    check_choice("alternative", design.alternative, ALTERNATIVES)
-    if design.method == PROPORTION:
-        hint = "'auto' takes it for the means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for both"
-        problem = f"method={PROPORTION!r} is of means"
-        raise ParameterError(problem, given=Plain("a comparison, which has differences"), hint=hint)
-    check_choice("method", design.method, METHODS)
-    level("confidence_level", design.confidence_level)
-    resamples(design.n_resamples)
-    generator(design.rng)
-    if has_clusters and design.test not in {*CLUSTERED, TUKEY}:
-        allowed = (*CLUSTERED, TUKEY)
-        raise ParameterError(argument="test", given=design.test, allowed=allowed, beside={"cluster": None})
-    if design.test == TUKEY and design.alternative != "two-sided":
-        raise ParameterError(
-            argument="alternative", given=design.alternative, allowed="'two-sided'", beside={"test": TUKEY}
-        )
-
-
 def _by_doc_id(evaluation: Evaluation, qrels: Qrels, run: Run) -> list[FloatArray]:
     """Give the scores under trec_eval's rule, for each measure of shape (n_queries,)."""
     placements = evaluation.placements
     ranked = policies.by_rule(placements, qrels, run, "doc_id")
     return [measure.mean(ranked) for measure in evaluation.measures]
-
-
-def assemble(
-    evaluations: Mapping[str, Evaluation],
-    design: Design,
-    cluster: Cluster,
-    queries: Source | None,
-    by_doc_id: Mapping[str, list[FloatArray]],
-) -> Comparison:
-    """Compare evaluations that are known to be comparable; `by_doc_id` are their scores under trec_eval's rule."""
-    ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
-    codes = cluster_codes(cluster, queries, ids)
-    pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)
-    return Comparison(pairs, dict(evaluations), design, ids, differences, codes, by_doc_id)
 
 
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
@@ -272,21 +266,3 @@ def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None
         if ids[one].isdisjoint(ids[other]):
             sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"
             raise NoCommonQueryError(f"{names[one]} and {names[other]} have no query in common: {sizes}")
-
-
-def corrected_together(found: dict[str | tuple[str, ...], Comparison]) -> dict[str | tuple[str, ...], Comparison]:
-    """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families."""
-    parts = list(found.values())
-    if not parts or parts[0].design.test == TUKEY:
-        return found
-    design = parts[0].design
-    rows = [(stratum, pair) for stratum, part in found.items() for pair in part.pairs]
-    adjusted = np.empty(len(rows))
-    for measure in dict.fromkeys(pair.measure for _, pair in rows):
-        own = [n for n, (_, pair) in enumerate(rows) if pair.measure == measure]
-        adjusted[own] = adjust([rows[n][1].p_value for n in own], design.correction)
-    pairs: dict[str | tuple[str, ...], list[Pair]] = {stratum: [] for stratum in found}
-    is_significant = significant(adjusted, 1 - design.confidence_level).tolist()
-    for (stratum, pair), p, shown in zip(rows, adjusted.tolist(), is_significant, strict=True):
-        pairs[stratum].append(replace(pair, p_adjusted=p, significant=shown))
-    return {stratum: replace(part, pairs=tuple(pairs[stratum])) for stratum, part in found.items()}

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadheat import stats
+from deadheat.arguments import positive
 from deadheat.arrays import members
+from deadheat.comparison.pairs import TUKEY, Pair, compare_pairs
 from deadheat.errors import UnknownMeasureError
-from deadheat.evaluation.intervals import KNOWN, intervals, why_unknown
+from deadheat.evaluation.intervals import FEWEST, KNOWN, cluster_codes
+from deadheat.evaluation.scores import intervals
+from deadheat.evaluation.strata import groups
 from deadheat.measures import parse_measure
+from deadheat.stats import adjust, significant
+from deadheat.stats.power import check_power
 from deadheat.wording import counted, did_you_mean
 
 if TYPE_CHECKING:
@@ -20,150 +28,24 @@ if TYPE_CHECKING:
     import polars as pl
 
     from deadheat.arrays import FloatArray, IntArray, TextArray
+    from deadheat.comparison.pairs import Design
     from deadheat.data.tables import Source
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Interval
+    from deadheat.evaluation.intervals import Cluster, Interval
     from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure
     from deadheat.measures.notation import MeasureLike
 
 
-@dataclass(frozen=True)
-class Design:
-    """How systems are compared; the arguments of :func:`compare`.
-
-    Attributes
-    ----------
-    baseline : str or None
-        None: every pair of systems.
-    test, correction, alternative : str
-    confidence_level : float
-    n_resamples : int
-    method : str
-        Of the intervals; "auto" is "bca" for differences.
-    rng : numpy.random.Generator, int or None
-    """
-
-    baseline: str | None = None
-    test: str = "randomization"
-    correction: str = "holm"
-    alternative: str = "two-sided"
-    confidence_level: float = 0.95
-    n_resamples: int = 10_000
-    method: str = "auto"
-    rng: np.random.Generator | int | None = 0
-
-    @property
-    def difference_method(self) -> str:
-        """The method of the intervals of differences, which are no proportions."""
-        return "bca" if self.method == "auto" else self.method
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A system against a baseline by one measure, over the queries for which both have a value.
-
-    Attributes
-    ----------
-    measure, system, baseline : str
-    mean, baseline_mean : float
-    difference : float
-        ``mean - baseline_mean``.
-    low, high : float
-        Its confidence interval, not corrected for the number of comparisons.
-    p_value, p_adjusted : float
-        Before and after the correction over all rows of the measure; Tukey's test needs none. NaN without a query; of
-        "t", "bootstrap" and "bootstrap-t" also with a single query or cluster, and where all differences are the same
-        and not 0.
-    significant : bool
-        Whether ``p_adjusted < 1 - confidence_level``, by more than rounding.
-    effect_size : float
-        Mean difference by the standard deviation of the differences (Cohen's d_z); infinite if all are the same.
-    wins, draws, losses : int
-        Queries on which the system is better (by the measure's direction), equal to within 1e-12, and worse.
-    flip_probability : float
-        Probability that ties broken at random reverse the sign of the exact mean difference; NaN if that is 0.
-    can_flip : bool
-        Whether any order of the ties reverses it.
-    flip_method : {"exact", "grid", "sampled", "normal", "none"}
-        How the probability was found: exact; from the exact distribution of each query, summed on a grid, to about
-        0.0001; from random orders of the ties; from a normal distribution with the exact variance, where that is
-        proved to be close, or no order can be drawn (a saved evaluation); or there is none to find.
-    flip_standard_error : float
-        Of a sampled probability the standard error, of a normal one the most that it can be off; else 0.
-    n_queries : int
-    standard_error : float
-        Of the difference, by the choice of queries, for exact expected scores.
-    tie_standard_error : float
-        What one random tie-break of both systems would add.
-    std : float
-        Standard deviation of the differences over queries.
-    exact_p_value : bool
-        Whether the p value has no error from resampling, nor, with "wilcoxon", from the normal distribution.
-    expected_difference : float
-        The exact mean difference over all tie orders, whose sign may be reversed; under ``ties="expected"`` it is
-        `difference`.
-    doc_id_difference : float
-        The difference that trec_eval's rule (ties by document id) reports; NaN where the runs are not at hand.
-    doc_id_reverses : bool
-        Whether that rule ranks the two the other way than their exact means.
-    n_clusters : int or None
-        Clusters that the queries fall into, if they were given.
-    method : {"bca", "percentile", "t"}
-        Of the interval.
-    skewness : float
-        Sample skewness (G1) of the differences over queries, or of what clusters differ by; NaN with fewer than three,
-        and where all are equal.
-    doubtful : bool
-        Whether the skewness is so large for the number of queries that the test, which holds its level for symmetric
-        differences or many queries, may reject equal systems more often than it promises: `test="bootstrap-t"` is
-        nearer to its level (:func:`deadheat.stats.is_doubtful`). Never of "wilcoxon" and "sign", which test no mean.
-    """
-
-    measure: str
-    system: str
-    baseline: str
-    mean: float
-    baseline_mean: float
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    p_adjusted: float
-    significant: bool
-    effect_size: float
-    wins: int
-    draws: int
-    losses: int
-    flip_probability: float
-    can_flip: bool
-    # what stands behind these
-    flip_method: str
-    flip_standard_error: float
-    n_queries: int
-    standard_error: float
-    tie_standard_error: float
-    std: float
-    exact_p_value: bool
-    expected_difference: float
-    doc_id_difference: float
-    doc_id_reverses: bool
-    n_clusters: int | None
-    method: str
-    skewness: float
-    doubtful: bool
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the interval says where the difference may lie: there are queries enough, and they differ."""
-        return not self.unknown
-
-    @property
-    def unknown(self) -> str:
-        """Why it does not, as for `Interval.unknown`; empty if it does."""
-        return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
-
-
+KEYS = ("measure", "system", "baseline")
+SIZES = {
+    **dict.fromkeys(KEYS, "String"),
+    **dict.fromkeys(("target", "std"), "Float64"),
+    **dict.fromkeys(("n_queries", "n_clusters"), "Int64"),
+    "power": "Float64",
+    "n_needed": "Int64",
+    "detectable_difference": "Float64",
+}
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
 
@@ -234,14 +116,8 @@ class Comparison:
         found: dict[tuple[str, str], Interval] = {}
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
-            of_scores = intervals(
-                [scores for _, scores in named],
-                method=self.design.method,
-                confidence_level=self.design.confidence_level,
-                n_resamples=self.design.n_resamples,
-                cluster=None if self.cluster is None else self.cluster[own].tolist(),
-                rng=self.design.rng,
-            )
+            options = self.design.with_clusters(None if self.cluster is None else self.cluster[own].tolist())
+            of_scores = intervals([scores for _, scores in named], options)
             found |= {(name, str(scores.measure)): one for (name, scores), one in zip(named, of_scores, strict=True)}
         return found
 
@@ -286,9 +162,6 @@ class Comparison:
         -------
         dict of str (of several columns: tuple) to Comparison
         """
-        from deadheat.comparison.compare import assemble, corrected_together
-        from deadheat.evaluation.strata import groups
-
         found = {}
         masks = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
         for stratum, keep in masks.items():
@@ -323,9 +196,23 @@ class Comparison:
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        from deadheat.comparison.planning import list_equivalence
+        import polars as pl
 
-        return list_equivalence(self, margin)
+        margin, pairs = positive("margin", margin), self.pairs
+        higher = {str(measure): measure.higher_is_better for measure in self.measures}
+        better = self.differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
+        options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
+        one, both = stats.no_worse(better, margin, **options), stats.equivalent(better, margin, **options)
+        is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
+        columns = {
+            **{name: [getattr(pair, name) for pair in pairs] for name in (*KEYS, "difference")},
+            "margin": both.margin,
+            "p_no_worse": one.p_values,
+            "no_worse": one.is_shown & is_enough,
+            "p_equivalent": both.p_values,
+            "equivalent": both.is_shown & is_enough,
+        }
+        return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
         """Say how many queries it takes to detect a difference, and which difference these queries can detect.
@@ -351,6 +238,80 @@ class Comparison:
         ----------
         T. Sakai, "Statistical significance, power, and sample sizes", SIGIR 2016. doi:10.1145/2911451.2911492
         """
-        from deadheat.comparison.planning import list_sample_sizes
+        import polars as pl
 
-        return list_sample_sizes(self, difference, power)
+        design = self.design
+        check_power(power, design.confidence_level)
+        towards = -1.0 if design.alternative == "less" else 1.0
+        wanted = None if difference is None else towards * positive("difference", difference)
+        errors = stats.standard_errors(self.differences, cluster=self.cluster).tolist()
+        rows = []
+        for pair, error in zip(self.pairs, errors, strict=True):
+            target = pair.difference if wanted is None else wanted
+            rows.append(
+                {
+                    **{name: getattr(pair, name) for name in (*KEYS, "n_queries", "n_clusters")},
+                    "target": target,
+                    "std": error * math.sqrt(pair.n_queries),
+                    **_planned(target, error, pair, design, power),
+                }
+            )
+        schema = {name: getattr(pl, dtype) for name, dtype in SIZES.items()}
+        return pl.DataFrame(rows, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def assemble(
+    evaluations: Mapping[str, Evaluation],
+    design: Design,
+    cluster: Cluster,
+    queries: Source | None,
+    by_doc_id: Mapping[str, list[FloatArray]],
+) -> Comparison:
+    """Compare evaluations that are known to be comparable; `by_doc_id` are their scores under trec_eval's rule."""
+    ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
+    codes = cluster_codes(cluster, queries, ids)
+    pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)
+    return Comparison(pairs, dict(evaluations), design, ids, differences, codes, by_doc_id)
+
+
+def corrected_together(found: dict[str | tuple[str, ...], Comparison]) -> dict[str | tuple[str, ...], Comparison]:
+    """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families."""
+    parts = list(found.values())
+    if not parts or parts[0].design.test == TUKEY:
+        return found
+    design = parts[0].design
+    rows = [(stratum, pair) for stratum, part in found.items() for pair in part.pairs]
+    adjusted = np.empty(len(rows))
+    for measure in dict.fromkeys(pair.measure for _, pair in rows):
+        own = [n for n, (_, pair) in enumerate(rows) if pair.measure == measure]
+        adjusted[own] = adjust([rows[n][1].p_value for n in own], design.correction)
+    pairs: dict[str | tuple[str, ...], list[Pair]] = {stratum: [] for stratum in found}
+    is_significant = significant(adjusted, 1 - design.confidence_level).tolist()
+    for (stratum, pair), p, shown in zip(rows, adjusted.tolist(), is_significant, strict=True):
+        pairs[stratum].append(replace(pair, p_adjusted=p, significant=shown))
+    return {stratum: replace(part, pairs=tuple(pairs[stratum])) for stratum, part in found.items()}
+
+
+def n_units(pair: Pair) -> int:
+    """Return what a pair's tests count: queries, or clusters."""
+    return pair.n_queries if pair.n_clusters is None else pair.n_clusters
+
+
+def _planned(target: float, error: float, pair: Pair, design: Design, power: float) -> dict[str, float | None]:
+    """Return what the t test of one pair can do: it takes as many independent numbers as there are units."""
+    if not error > 0:  # NaN, of one query or cluster, too: nothing says how much queries differ
+        return {}
+    n = n_units(pair)
+    std = error * math.sqrt(n)
+    level: dict[str, Any] = {"confidence_level": design.confidence_level, "alternative": design.alternative}
+    detectable = stats.detectable_difference(std, n, power=power, **level)
+    if abs(target) <= stats.NEGLIGIBLE:
+        return {"detectable_difference": detectable}
+    needed = None
+    if stats.power(target, std, stats.MAX_QUERIES, **level) >= power:  # else too small, or of the other sign
+        needed = math.ceil(stats.sample_size(target, std, power=power, **level) * pair.n_queries / n)
+    return {
+        "power": stats.power(target, std, n, **level),
+        "n_needed": needed,
+        "detectable_difference": detectable,
+    }

@@ -98,7 +98,7 @@ def draw_sums(
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
         return Drawn(np.array([fixed]), fixed, 0.0)
-    alike = replace(placements, relevance=measure.classes(placements.relevance), _cache={})
+    alike = replace(placements, relevance=measure.classes(placements.relevance))
     ties = ties_that_matter(alike, queries, getattr(measure, "cutoff", None))
     rows, standing = spans(placements.query, queries), as_they_are(placements)
     left, sums = max(FEWEST, n_draws(placements, moved)), []

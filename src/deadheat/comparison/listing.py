@@ -214,7 +214,6 @@ def as_queries(placements: Placements, queries: IntArray, orders: list[Orders], 
         tied=np.ones(len(sorted_rows), np.int64),
         judged_query=np.repeat(codes, np.repeat([stop - start for start, stop in judged], n_orders)),
         judged_relevance=placements.judged_relevance[np.concatenate(judgments)],
-        _cache={},
     )
 
 

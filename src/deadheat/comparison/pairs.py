@@ -1,4 +1,4 @@
-"""From evaluations to compared pairs: all measures and pairs of systems at once, as columns of one matrix."""
+"""Pair and Design: one row of a comparison, and how it is made; all rows at once, as columns of one matrix."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import generator
+from deadheat.arguments import check_choice, generator
 from deadheat.arrays import members
-from deadheat.comparison.comparison import Pair
 from deadheat.comparison.drawing import draw_sums, n_draws
 from deadheat.comparison.flips import flip, is_moved, normal_error, summands
 from deadheat.comparison.sums import comparable
 from deadheat.errors import ParameterError
+from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
 from deadheat.evaluation.saved import StoredMeasure
-from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats import (
+    ALTERNATIVES,
+    CLUSTERED,
+    CORRECTIONS,
     adjust,
     interval_bounds,
     is_doubtful,
@@ -28,14 +30,15 @@ from deadheat.stats import (
     standard_errors,
     tukey_p_values,
 )
+from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats.units import NEGLIGIBLE
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-    from deadheat.comparison.comparison import Design
     from deadheat.comparison.drawing import Drawn
     from deadheat.comparison.flips import Flip
     from deadheat.comparison.sums import Summands
@@ -51,6 +54,160 @@ TESTS = (*SINGLE_TESTS, TUKEY)
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 PROVED = 0.005  # what the normal distribution may be off
 FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(Estimation):
+    """How systems are compared, the arguments of :func:`compare`; checked when it is made.
+
+    Attributes
+    ----------
+    baseline : str or None
+        None: every pair of systems.
+    test, correction, alternative : str
+    method, confidence_level, n_resamples, rng
+        Of the intervals and tests; the method "auto" is "bca" for differences.
+    """
+
+    baseline: str | None = None
+    test: str = "randomization"
+    correction: str = "holm"
+    alternative: str = "two-sided"
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` for what is not allowed."""
+        check_choice("test", self.test, TESTS)
+        check_choice("correction", self.correction, CORRECTIONS)
+        check_choice("alternative", self.alternative, ALTERNATIVES)
+        if self.method == PROPORTION:
+            hint = "'auto' takes it for the means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for both"
+            given = Plain("a comparison, which has differences")
+            raise ParameterError(f"method={PROPORTION!r} is of means", given=given, hint=hint)
+        super().__post_init__()
+        if self.test == TUKEY and self.alternative != "two-sided":
+            raise ParameterError(
+                argument="alternative", given=self.alternative, allowed="'two-sided'", beside={"test": TUKEY}
+            )
+
+    @property
+    def difference_method(self) -> str:
+        """The method of the intervals of differences, which are no proportions."""
+        return "bca" if self.method == "auto" else self.method
+
+    def check_systems(self, names: Sequence[str], *, has_clusters: bool) -> None:
+        """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
+        if len(names) < 2:
+            raise ParameterError("a comparison needs two runs or more", given=len(names))
+        if self.baseline is not None and self.baseline not in names:
+            raise ParameterError(argument="baseline", given=self.baseline, allowed=names)
+        if has_clusters and self.test not in {*CLUSTERED, TUKEY}:
+            allowed = (*CLUSTERED, TUKEY)
+            raise ParameterError(argument="test", given=self.test, allowed=allowed, beside={"cluster": None})
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A system against a baseline by one measure, over the queries for which both have a value.
+
+    Attributes
+    ----------
+    measure, system, baseline : str
+    mean, baseline_mean : float
+    difference : float
+        ``mean - baseline_mean``.
+    low, high : float
+        Its confidence interval, not corrected for the number of comparisons.
+    p_value, p_adjusted : float
+        Before and after the correction over all rows of the measure; Tukey's test needs none. NaN without a query; of
+        "t", "bootstrap" and "bootstrap-t" also with a single query or cluster, and where all differences are the same
+        and not 0.
+    significant : bool
+        Whether ``p_adjusted < 1 - confidence_level``, by more than rounding.
+    effect_size : float
+        Mean difference by the standard deviation of the differences (Cohen's d_z); infinite if all are the same.
+    wins, draws, losses : int
+        Queries on which the system is better (by the measure's direction), equal to within 1e-12, and worse.
+    flip_probability : float
+        Probability that ties broken at random reverse the sign of the exact mean difference; NaN if that is 0.
+    can_flip : bool
+        Whether any order of the ties reverses it.
+    flip_method : {"exact", "grid", "sampled", "normal", "none"}
+        How the probability was found: exact; from the exact distribution of each query, summed on a grid, to about
+        0.0001; from random orders of the ties; from a normal distribution with the exact variance, where that is
+        proved to be close, or no order can be drawn (a saved evaluation); or there is none to find.
+    flip_standard_error : float
+        Of a sampled probability the standard error, of a normal one the most that it can be off; else 0.
+    n_queries : int
+    standard_error : float
+        Of the difference, by the choice of queries, for exact expected scores.
+    tie_standard_error : float
+        What one random tie-break of both systems would add.
+    std : float
+        Standard deviation of the differences over queries.
+    exact_p_value : bool
+        Whether the p value has no error from resampling, nor, with "wilcoxon", from the normal distribution.
+    expected_difference : float
+        The exact mean difference over all tie orders, whose sign may be reversed; under ``ties="expected"`` it is
+        `difference`.
+    doc_id_difference : float
+        The difference that trec_eval's rule (ties by document id) reports; NaN where the runs are not at hand.
+    doc_id_reverses : bool
+        Whether that rule ranks the two the other way than their exact means.
+    n_clusters : int or None
+        Clusters that the queries fall into, if they were given.
+    method : {"bca", "percentile", "t"}
+        Of the interval.
+    skewness : float
+        Sample skewness (G1) of the differences over queries, or of what clusters differ by; NaN with fewer than three,
+        and where all are equal.
+    doubtful : bool
+        Whether the skewness is so large for the number of queries that the test, which holds its level for symmetric
+        differences or many queries, may reject equal systems more often than it promises: `test="bootstrap-t"` is
+        nearer to its level (:func:`deadheat.stats.is_doubtful`). Never of "wilcoxon" and "sign", which test no mean.
+    """
+
+    measure: str
+    system: str
+    baseline: str
+    mean: float
+    baseline_mean: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    significant: bool
+    effect_size: float
+    wins: int
+    draws: int
+    losses: int
+    flip_probability: float
+    can_flip: bool
+    # what stands behind these
+    flip_method: str
+    flip_standard_error: float
+    n_queries: int
+    standard_error: float
+    tie_standard_error: float
+    std: float
+    exact_p_value: bool
+    expected_difference: float
+    doc_id_difference: float
+    doc_id_reverses: bool
+    n_clusters: int | None
+    method: str
+    skewness: float
+    doubtful: bool
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the interval says where the difference may lie: there are queries enough, and they differ."""
+        return not self.unknown
+
+    @property
+    def unknown(self) -> str:
+        """Why it does not, as for `Interval.unknown`; empty if it does."""
+        return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
 
 
 @dataclass(frozen=True, eq=False)

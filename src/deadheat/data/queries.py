@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-import narwhals as nw
 import polars as pl
 
 from deadheat.data.tables import label_of, path_of
@@ -18,7 +17,6 @@ from deadheat.errors import (
     NullIdError,
     SourceTypeError,
 )
-from deadheat.io.frames import as_narwhals, collect
 from deadheat.io.guarding import guarded
 from deadheat.io.mappings import check_ids
 from deadheat.io.records import CASES_KEYS, Records, Wanted, as_text, read_records, records_of_mapping
@@ -26,6 +24,8 @@ from deadheat.wording import Plain, counted, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import narwhals as nw
 
     from deadheat.data.tables import Source
 
@@ -200,6 +200,10 @@ def _records_of(source: Source, where: str) -> Records:
                 )
         check_ids(list(source), where)
         return records_of_mapping(source, WANTED.id)
+    import narwhals as nw  # files do not wait for it
+
+    from deadheat.io.frames import as_narwhals, collect
+
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):
         return Records(collect(frame))

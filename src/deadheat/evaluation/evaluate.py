@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from deadheat import arguments
-from deadheat.arguments import check_choice
-from deadheat.data.precision import check_precision
-from deadheat.errors import (
-    MissingQueriesWarning,
-    MissingQueryError,
-    NothingJudgedWarning,
-    ParameterError,
-)
+from deadheat.errors import MissingQueriesWarning, MissingQueryError, NothingJudgedWarning, ParameterError
 from deadheat.evaluation.evaluation import Conventions, Evaluation
-from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.spread import PlacedSpread
+from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.placements import policies
 from deadheat.placements.place import open_pair, place, rounded
@@ -35,9 +27,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
-MISSING = ("empty", "skip", "error")
-NO_RELEVANT = ("zero", "skip")
-OPTIONS = ("ties", "missing", "no_relevant", "score_precision", "check_duplicates")  # those that every caller passes on
 
 
 def evaluate(
@@ -98,35 +87,52 @@ def evaluate(
     >>> float(ev["RR"].tie_min[0]), float(ev["RR"].tie_max[0])
     (0.5, 1.0)
     """
-    check_choice("ties", ties, policies.POLICIES)
-    is_given, missing = missing is not None, "empty" if missing is None else missing
-    check_choice("missing", missing, MISSING)
-    check_choice("no_relevant", no_relevant, NO_RELEVANT)
-    conventions = Conventions(ties, missing, no_relevant, check_precision(score_precision))
+    conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    found = evaluate_under(conventions, qrels, run, chosen, generator)
+    if found.missing_queries and missing is None:
+        warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
+    warn_of_unmatched(found, qrels, run)
+    return found
+
+
+def evaluate_under(
+    conventions: Conventions,
+    qrels: Qrels,
+    run: Run,
+    measures: Sequence[Measure],
+    rng: np.random.Generator | int | None = None,
+) -> Evaluation:
+    """Evaluate a run under conventions that there are already, without a warning and a look for duplicates.
+
+    Parameters
+    ----------
+    conventions : Conventions
+    qrels, run : Qrels, Run
+    measures : sequence of Measure
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``.
+    """
+    ties, precision = conventions.ties, conventions.score_precision
     policies.check_row_order(run, ties)  # before rows are fetched: then they would have some order
     if ties in policies.LOOK_AT_RUN:
-        run, score_precision = rounded(run, score_precision), None
-    placements = place(qrels, run, score_precision=score_precision, check_duplicates=False)
+        run, precision = rounded(run, precision), None
+    placements = place(qrels, run, score_precision=precision, check_duplicates=False)
     lacking = tuple(placements.query_ids[placements.missing].tolist())
-    if lacking and missing == "error":
+    if lacking and conventions.missing == "error":
         queries = counted(placements.n_queries, "query", "queries")
         named = three([*map(repr, lacking[:4])])
         raise MissingQueryError(f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {named}")
-    if lacking and not is_given:
-        warn_of_missing({run.where: lacking}, placements.n_queries)
-    if not len(placements.query):
-        _warn_of_strangers(qrels, run)
-    if missing == "skip":
+    if conventions.missing == "skip":
         placements = placements.select(~placements.missing)
     if ties in policies.LOOK_AT_RUN:
         ranked = policies.by_rule(placements, qrels, run, ties)
     else:
-        ranked = policies.apply(placements, ties, generator)
+        ranked = policies.apply(placements, ties, arguments.generator(rng) if ties == "random" else None)
     return Evaluation(
-        [_score(measure, placements, ranked, no_relevant) for measure in chosen],
+        [_score(measure, placements, ranked, conventions.no_relevant) for measure in measures],
         name=run.name,
         query_ids=placements.query_ids,
         conventions=conventions,
@@ -189,8 +195,10 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     )
 
 
-def _warn_of_strangers(qrels: Qrels, run: Run) -> None:
-    """Warn that no retrieved document is judged: most often the ids are written in two ways."""
+def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
+    """Warn the caller of a caller if no retrieved document is judged: most often the ids are written in two ways."""
+    if len(evaluation.placements.query):
+        return
     examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]
     warnings.warn(
         f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"

@@ -1,15 +1,37 @@
-"""Evaluation, what evaluate() returns: exact scores by query, their means, and what the ties could make of them."""
+"""Evaluation, what evaluate() returns: exact scores by query, their means, what ties could make of them, and strata."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
+from deadheat.arguments import check_choice
 from deadheat.data import fingerprints
+from deadheat.data.precision import check_precision
+from deadheat.data.queries import Queries
 from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import Facts, facts_of
+from deadheat.evaluation.intervals import KNOWN, IntervalOptions, cluster_codes
+from deadheat.evaluation.scores import intervals
+from deadheat.evaluation.strata import (
+    AVERAGES,
+    NUMBERS,
+    SMALLEST,
+    Stratum,
+    check_columns,
+    groups,
+    is_assigned,
+    keys_of,
+    label,
+    names_of,
+    order,
+)
 from deadheat.measures import parse_measure
+from deadheat.placements.policies import POLICIES
 from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -18,22 +40,26 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, TextArray
     from deadheat.data.precision import ScorePrecision
     from deadheat.data.tables import Qrels, Source
-    from deadheat.evaluation.intervals import Interval, IntervalOptions
+    from deadheat.evaluation.intervals import Cluster, Interval, IntervalArguments
     from deadheat.evaluation.scores import Scores
-    from deadheat.evaluation.strata import Strata
+    from deadheat.measures import Measure
     from deadheat.measures.notation import MeasureLike
     from deadheat.placements.placements import Placements
 
 
-SMALLEST = 10  # queries of a stratum that says something
+MISSING = ("empty", "skip", "error")
+NO_RELEVANT = ("zero", "skip")
 
 
 @dataclass(frozen=True)
 class Conventions:
-    """What an evaluation made of ties, of queries without documents, and of scores that nearly tie.
+    """What an evaluation makes of ties, of queries without documents, and of scores that nearly tie.
+
+    They are checked when they are made.
 
     Attributes
     ----------
@@ -45,6 +71,12 @@ class Conventions:
     missing: str = "empty"
     no_relevant: str = "zero"
     score_precision: ScorePrecision = None
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` for what is not allowed."""
+        for name, allowed in (("ties", POLICIES), ("missing", MISSING), ("no_relevant", NO_RELEVANT)):
+            check_choice(name, getattr(self, name), allowed)
+        object.__setattr__(self, "score_precision", check_precision(self.score_precision))
 
 
 class Evaluation:
@@ -156,7 +188,7 @@ class Evaluation:
         """What tells this set of queries from others: a SHA-256 of their ids."""
         return fingerprints.of_ids(self.query_ids.tolist())
 
-    def intervals(self, **options: Unpack[IntervalOptions]) -> dict[str, Interval]:
+    def intervals(self, **options: Unpack[IntervalArguments]) -> dict[str, Interval]:
         """Return a confidence interval of each measure's mean, by its notation.
 
         Parameters
@@ -164,9 +196,11 @@ class Evaluation:
         **options
             As for :meth:`Scores.interval`; all measures share the resamples.
         """
-        from deadheat.evaluation.intervals import intervals
+        return self.estimate(IntervalOptions(**options))
 
-        return dict(zip(map(str, self.measures), intervals(list(self), **options), strict=True))
+    def estimate(self, options: IntervalOptions) -> dict[str, Interval]:
+        """Return what :meth:`intervals` does, under options that there are already."""
+        return dict(zip(map(str, self.measures), intervals(list(self), options), strict=True))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
@@ -189,11 +223,9 @@ class Evaluation:
         Strata
             A mapping of stratum (of several columns: a tuple) to `Evaluation`.
         """
-        from deadheat.evaluation.strata import stratify
-
         return stratify(self, columns, queries, smallest=smallest, pool_languages=pool_languages)
 
-    def save(self, path: str | Path, **options: Unpack[IntervalOptions]) -> None:
+    def save(self, path: str | Path, **options: Unpack[IntervalArguments]) -> None:
         """Write one JSON file: means, intervals and conventions to read, then scores and placements of all queries.
 
         Parameters
@@ -205,7 +237,7 @@ class Evaluation:
         """
         from deadheat.evaluation.saved import save
 
-        save(self, path, **options)
+        save(self, path, IntervalOptions(**options))
 
     def select(self, keep: BoolArray, name: str | None = None) -> Evaluation:
         """Return the evaluation of some queries; the highest relevance stays that of the whole qrels.
@@ -267,6 +299,221 @@ class Evaluation:
             for scores in self
         ]
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+class Strata(Mapping[Stratum, "Evaluation"]):
+    """An evaluation of each stratum of queries. Made by :meth:`Evaluation.by`.
+
+    A mapping of stratum to `Evaluation`, in order: levels (easy, medium, hard; low, medium, high) as they rise, then
+    numbers by size, then other values by the alphabet, numbers in them by size. Queries without a value in a column are
+    in the stratum "(none)", the last one.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Columns of the queries table.
+    smallest : int
+    whole : Evaluation
+        Of all queries.
+    queries : Queries
+    small : tuple
+        The strata with fewer than `smallest` queries.
+    unassigned : tuple of str
+        Queries that have no value in a column.
+    """
+
+    def __init__(
+        self,
+        whole: Evaluation,
+        masks: Mapping[Stratum, BoolArray],
+        columns: Sequence[str],
+        queries: Queries,
+        smallest: int,
+    ) -> None:
+        self.columns = tuple(columns)
+        self.smallest = smallest
+        self.whole = whole
+        self.queries = queries
+        self._masks = dict(masks)
+        self._parts = {stratum: whole.select(keep) for stratum, keep in masks.items()}
+        self.small = tuple(stratum for stratum, part in self._parts.items() if len(part.query_ids) < smallest)
+        lacking = [part.query_ids.tolist() for stratum, part in self._parts.items() if not is_assigned(stratum)]
+        self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids))
+
+    def __repr__(self) -> str:
+        sizes = "; ".join(f"{label(stratum)}: {len(part.query_ids)}" for stratum, part in self.items())
+        return f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>"
+
+    def __getitem__(self, stratum: Stratum) -> Evaluation:
+        return self._parts[stratum]
+
+    def __iter__(self) -> Iterator[Stratum]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def summary(
+        self,
+        method: str = "auto",
+        *,
+        confidence_level: float = 0.95,
+        n_resamples: int = 10_000,
+        rng: Rng = 0,
+        cluster: Cluster = None,
+    ) -> pl.DataFrame:
+        """Return a row for each stratum and measure.
+
+        Parameters
+        ----------
+        method, confidence_level, n_resamples, rng
+            Of the intervals, as for :meth:`Scores.interval`.
+        cluster : str, dict or sequence, optional
+            As there; a column is one of the queries table.
+
+        Returns
+        -------
+        polars.DataFrame
+            The stratum columns, measure, n_queries (that have a value), mean, low, high, standard_error, tie_std,
+            tie_min, tie_max (of the mean over tie orders), is_small, and of the interval ci_method, known and unknown
+            (why not; else empty). With one query or none, low, high and standard_error are null, but for the ends of
+            "clopper-pearson".
+        """
+        options = IntervalOptions(
+            method=method, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng, cluster=cluster
+        )
+        return self.summarise(options)
+
+    def summarise(self, options: IntervalOptions) -> pl.DataFrame:
+        """Return what :meth:`summary` does, under options that there are already."""
+        import polars as pl
+
+        found = self.estimate(options)
+        rows = [
+            (
+                *keys_of(stratum),
+                str(scores.measure),
+                scores.n_queries,
+                *(scores.mean, interval.low, interval.high, interval.standard_error),
+                *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
+                scores.n_queries < self.smallest,
+                *(getattr(interval, attribute) for attribute in KNOWN.values()),
+            )
+            for stratum, part in self.items()
+            for scores, interval in zip(part, found[stratum].values(), strict=True)
+        ]
+        numbers = dict.fromkeys(NUMBERS, pl.Float64)
+        texts = dict.fromkeys([*self.columns, "measure"], pl.String)
+        schema: dict[str, Any] = {**texts, "n_queries": pl.Int64, **numbers, "is_small": pl.Boolean}
+        schema |= {"ci_method": pl.String, "known": pl.Boolean, "unknown": pl.String}
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def intervals(self, **options: Unpack[IntervalArguments]) -> dict[Stratum, dict[str, Interval]]:
+        """Return, for each stratum, a confidence interval of each measure's mean, by its notation.
+
+        Parameters
+        ----------
+        **options
+            As for :meth:`Scores.interval`; by default a column of clusters is one of the queries table.
+        """
+        return self.estimate(IntervalOptions(**options))
+
+    def estimate(self, options: IntervalOptions) -> dict[Stratum, dict[str, Interval]]:
+        """Return what :meth:`intervals` does, under options that there are already."""
+        table = options.queries
+        if table is None and isinstance(options.cluster, str):
+            table = self.queries
+        codes = cluster_codes(options.cluster, table, self.whole.query_ids)
+        return {
+            stratum: part.estimate(options.with_clusters(None if codes is None else codes[self._masks[stratum]]))
+            for stratum, part in self.items()
+        }
+
+    def averages(self, within: str | None = None) -> pl.DataFrame:
+        """Return the averages over strata of each measure, and how far the strata lie apart.
+
+        Parameters
+        ----------
+        within : str, optional
+            One of several stratum columns: averages over the strata that share a value of it, for each value.
+
+        Returns
+        -------
+        polars.DataFrame
+            The column `within` if it is given, measure, micro (mean over all queries), macro (mean over the strata's
+            means), n_strata (that have a mean), variance and std (of the strata's means; the divisor is n_strata, as
+            in ``np.var``; null for fewer than two), lowest and highest (the strata with these means). Queries in the
+            stratum "(none)" count in micro only.
+        """
+        import polars as pl
+
+        rows = [
+            (*shared, str(measure), *self._average(measure, masks, within))
+            for shared, masks in self._within(within)
+            for measure in self.whole.measures
+        ]
+        schema: dict[str, Any] = {name: pl.String for name in (within, "measure") if name}
+        schema |= {name: getattr(pl, dtype) for name, dtype in AVERAGES.items()}
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def _within(self, column: str | None) -> list[tuple[tuple[str, ...], dict[Stratum, BoolArray]]]:
+        """Return the masks of strata that share a value of a column, without it; all, if there is no column."""
+        if column is None:
+            return [((), self._masks)]
+        if column not in self.columns or len(self.columns) < 2:
+            allowed = ", ".join(map(repr, self.columns)) if len(self.columns) > 1 else "None for a single column"
+            raise ParameterError(
+                argument="within", given=column, allowed="one of several stratum columns", hint=f"allowed is {allowed}"
+            )
+        place = self.columns.index(column)
+        found: dict[str, dict[Stratum, BoolArray]] = {}
+        for stratum, mask in self._masks.items():
+            found.setdefault(stratum[place], {})[stratum] = mask
+        return [((value,), found[value]) for value in sorted(found, key=order)]
+
+    def _average(
+        self, measure: Measure, masks: Mapping[Stratum, BoolArray], within: str | None
+    ) -> tuple[float | str | None, ...]:
+        """Return the numbers that `AVERAGES` names, of one measure over some strata."""
+        micro = self.whole[measure].select(np.logical_or.reduce(list(masks.values()))).mean
+        found = {stratum: self[stratum][measure].mean for stratum in masks if is_assigned(stratum)}
+        means = {stratum: mean for stratum, mean in found.items() if not np.isnan(mean)}
+        if not means:
+            return micro, None, 0, None, None, None, None
+        values = np.array(list(means.values()))
+        variance = float(np.var(values)) if len(values) > 1 else float("nan")
+        ends = [
+            label(tuple(key for key, column in zip(keys_of(end), self.columns, strict=True) if column != within))
+            for end in (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
+        ]
+        return micro, float(values.mean()), len(values), variance, variance**0.5, *ends
+
+
+def stratify(
+    evaluation: Evaluation,
+    columns: str | Sequence[str],
+    queries: Source,
+    *,
+    smallest: int = SMALLEST,
+    pool_languages: bool = False,
+) -> Strata:
+    """Return an evaluation of each stratum of queries; see :meth:`Evaluation.by`.
+
+    Raises
+    ------
+    ColumnError
+        The table has no such column.
+    NoCommonQueryError
+        The table has none of the evaluated queries.
+    ParameterError
+        Another option is out of its range.
+    """
+    if type(smallest) is not int or smallest < 0:
+        raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
+    names, table = names_of(columns), Queries.of(queries)
+    check_columns(names, table)
+    masks = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=4)
+    return Strata(evaluation, masks, names, table, int(smallest))
 
 
 def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:

@@ -3,45 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import hypot
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import numpy as np
 
-from deadheat import stats
+from deadheat import arguments
 from deadheat.arguments import check_choice
 from deadheat.errors import DataError, ParameterError
-from deadheat.stats import interval_bounds, proportion_bounds, standard_errors
 from deadheat.wording import Advice, Plain, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from deadheat.arguments import Rng
     from deadheat.arrays import IntArray, TextArray
     from deadheat.data.tables import Source
-    from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure
 
 Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
 PROPORTION = "clopper-pearson"
-METHODS = ("auto", *stats.METHODS, PROPORTION)
+METHODS = ("auto", *arguments.INTERVAL_METHODS, PROPORTION)
 FEWEST = 5  # queries or clusters: of fewer values nobody can know how much others would differ
 KNOWN = {"ci_method": "method", "known": "is_known", "unknown": "unknown"}
 """What tables and files hold of an interval beside its numbers: the columns, and the attributes of `Interval`."""
 PANDAS_NULLS = ("NAType", "NaTType")  # known by name, as pandas may not be there
 
 
-class IntervalOptions(TypedDict, total=False):
-    """The options of `intervals`, for those who pass them on."""
+class IntervalArguments(TypedDict, total=False):
+    """The fields of `IntervalOptions`, for type checkers: the keyword arguments of methods that make them."""
 
     method: str
     confidence_level: float
     n_resamples: int
+    rng: Rng
     cluster: Cluster
     queries: Source | None
-    rng: np.random.Generator | int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimation:
+    """How confidence intervals are found, whatever they are of; checked when it is made.
+
+    Attributes
+    ----------
+    method : {"auto", "bca", "percentile", "t", "clopper-pearson"}
+    confidence_level : float
+    n_resamples : int
+    rng : numpy.random.Generator, int or None
+    """
+
+    method: str = "auto"
+    confidence_level: float = 0.95
+    n_resamples: int = 10_000
+    rng: Rng = 0
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` for what is not allowed."""
+        check_choice("method", self.method, METHODS)
+        level = arguments.level("confidence_level", self.confidence_level)
+        object.__setattr__(self, "confidence_level", level)
+        object.__setattr__(self, "n_resamples", arguments.resamples(self.n_resamples))
+        arguments.check_rng(self.rng)
+
+    def with_clusters(self, cluster: Cluster) -> IntervalOptions:
+        """Return the options of intervals that are found so, of these clusters."""
+        return IntervalOptions(**{one.name: getattr(self, one.name) for one in fields(Estimation)}, cluster=cluster)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalOptions(Estimation):
+    """The options of confidence intervals, as :meth:`Scores.interval` takes them.
+
+    Attributes
+    ----------
+    cluster : str, dict, sequence or None
+    queries : path, frame, Queries or None
+        The table that has the column `cluster`.
+    """
+
+    cluster: Cluster = None
+    queries: Source | None = None
+
+    def told(self) -> dict[str, object]:
+        """Return them as plain values, for reports and files: of clusters the column, or that there were some."""
+        return {
+            "method": self.method,
+            "confidence_level": self.confidence_level,
+            "n_resamples": self.n_resamples,
+            "cluster": told_cluster(self.cluster),
+            "rng": "generator" if isinstance(self.rng, np.random.Generator) else arguments.whole(self.rng),
+        }
+
+
+def told_cluster(cluster: Cluster) -> str | None:
+    """Return the column of clusters, "given" if they came otherwise, None if there are none."""
+    return cluster if cluster is None or isinstance(cluster, str) else "given"
 
 
 @dataclass(frozen=True)
@@ -142,9 +199,8 @@ def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
     Raises
     ------
     ParameterError
-        There is no such method, or it is not for this measure or not for clusters.
+        The method is not for this measure, or not for clusters.
     """
-    check_choice("method", method, METHODS)
     is_proportion = measure.is_zero_or_one and not has_clusters
     if method == "auto":
         return PROPORTION if is_proportion else "bca"
@@ -157,80 +213,6 @@ def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
         hint = "allowed here are 'auto', 'bca', 'percentile' and 't'"
         raise ParameterError(problem, given=Plain(given), hint=hint)
     return method
-
-
-def intervals(
-    scores: Sequence[Scores],
-    *,
-    method: str = "auto",
-    confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
-    cluster: Cluster = None,
-    queries: Source | None = None,
-    rng: np.random.Generator | int | None = 0,
-) -> list[Interval]:
-    """Give the intervals of several scores of the same queries, from the same resamples.
-
-    Parameters
-    ----------
-    scores : sequence of Scores
-    method : {"auto", "bca", "percentile", "t", "clopper-pearson"}, default "auto"
-        "auto" is "clopper-pearson" for measures that are 0 or 1 in every order (``Measure.is_zero_or_one``: Hit, P@1)
-        without clusters, and "bca" for all others. Bootstrap, bias-corrected and accelerated or by percentiles;
-        Student's t; or the exact interval of a proportion (:func:`deadheat.stats.proportion_bounds`).
-    confidence_level : float, default 0.95
-    n_resamples : int, default 10,000
-    cluster : str, dict or sequence, optional
-        What queries share that are not independent, such as a document: a column of `queries`, a dict of query_id to
-        cluster, or a label for each query. Clusters are resampled whole.
-    queries : path or frame, optional
-        The queries table of `cluster`.
-    rng : numpy.random.Generator or int, default 0
-
-    Returns
-    -------
-    list of Interval
-
-    Raises
-    ------
-    ParameterError
-        A parameter is out of its range, or a measure or clusters are not for the method.
-    """
-    values = np.column_stack([one.values for one in scores])
-    expected = np.column_stack([one.tie_mean for one in scores])
-    codes = cluster_codes(cluster, queries, scores[0].query_ids)
-    methods = [method_of(method, one.measure, has_clusters=codes is not None) for one in scores]
-    low, high = np.empty((2, len(scores)))
-    for used in dict.fromkeys(methods):
-        own = [n for n, its in enumerate(methods) if its == used]
-        if used == PROPORTION:
-            ends = [proportion_bounds(scores[n].total, scores[n].n_queries, confidence_level) for n in own]
-            low[own], high[own] = np.array(ends).T
-        else:
-            low[own], high[own] = interval_bounds(
-                values[:, own],
-                method=used,
-                confidence_level=confidence_level,
-                n_resamples=n_resamples,
-                cluster=codes,
-                rng=rng,
-            )
-    reported, of_queries = standard_errors(values, cluster=codes), standard_errors(expected, cluster=codes)
-    return [
-        Interval(
-            one.mean,
-            float(low[n]),
-            float(high[n]),
-            float(reported[n]),
-            float(of_queries[n]),
-            one.mean_tie_std,
-            methods[n],
-            confidence_level,
-            one.n_queries,
-            None if codes is None else len(np.unique(codes[one.kept])),
-        )
-        for n, one in enumerate(scores)
-    ]
 
 
 def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray) -> IntArray | None:

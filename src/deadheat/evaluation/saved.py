@@ -10,23 +10,18 @@ import sys
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
-import numpy as np
-
-from deadheat.arguments import check_choice, whole
 from deadheat.data import fingerprints
-from deadheat.data.precision import check_precision
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
-from deadheat.evaluation.evaluate import MISSING, NO_RELEVANT
 from deadheat.evaluation.evaluation import Conventions, Evaluation
-from deadheat.evaluation.intervals import KNOWN, intervals
+from deadheat.evaluation.intervals import KNOWN
+from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.stored import StoredError, read_rows, read_tables, tables_of
 from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import Measure, parse_measure
-from deadheat.placements.policies import POLICIES
 from deadheat.wording import Plain, as_given
 
 if TYPE_CHECKING:
@@ -85,7 +80,7 @@ class StoredMeasure(Measure):
         )
 
 
-def save(evaluation: Evaluation, path: str | Path, **options: Unpack[IntervalOptions]) -> None:
+def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> None:
     """Write an evaluation to a JSON file: means and intervals to read, and the tables of all queries.
 
     Folders that are missing are made. The file of an earlier save is replaced at once: whatever happens meanwhile,
@@ -96,13 +91,12 @@ def save(evaluation: Evaluation, path: str | Path, **options: Unpack[IntervalOpt
     evaluation : Evaluation
     path : path
         Of the JSON file, ``.json``.
-    **options
-        Of the intervals, as for `intervals`.
+    options : IntervalOptions
 
     Raises
     ------
     ParameterError
-        The name does not end in ``.json``, or an option of the intervals is wrong.
+        The name does not end in ``.json``, or measures or clusters are not for the intervals.
     DataError
         A file of this name is there and is no saved evaluation.
     """
@@ -115,7 +109,7 @@ def save(evaluation: Evaluation, path: str | Path, **options: Unpack[IntervalOpt
             hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}?",
         )
     refuse_foreign(path)
-    found = intervals(list(evaluation), **options)
+    found = intervals(list(evaluation), options)
     document: dict[str, object] = {
         "kind": KIND,
         "format": FORMAT,
@@ -124,7 +118,7 @@ def save(evaluation: Evaluation, path: str | Path, **options: Unpack[IntervalOpt
         "conventions": asdict(evaluation.conventions),
         "n_queries": len(evaluation.query_ids),
         "measures": {str(one.measure): _summary(one, its) for one, its in zip(evaluation, found, strict=True)},
-        "intervals": _settings(options),
+        "intervals": options.told(),
         "qrels_hash": evaluation.qrels_hash,
         "queries_hash": evaluation.queries_hash,
         "missing_queries": list(evaluation.missing_queries),
@@ -238,19 +232,6 @@ def _can_be_read(measure: Measure) -> bool:
         return parse_measure(str(measure)) == measure
     except MeasureError:
         return False
-
-
-def _settings(options: IntervalOptions) -> dict[str, object]:
-    """Return how the intervals were made, in plain numbers; of clusters only the column, or that there were some."""
-    used = {**(intervals.__kwdefaults__ or {}), **options}
-    rng, cluster = used["rng"], used["cluster"]
-    return {
-        "method": used["method"],
-        "confidence_level": float(used["confidence_level"]),
-        "n_resamples": whole(used["n_resamples"]),
-        "rng": "generator" if isinstance(rng, np.random.Generator) else whole(rng),
-        "cluster": cluster if cluster is None or isinstance(cluster, str) else "given",
-    }
 
 
 def _make_folder(folder: Path) -> None:
@@ -439,12 +420,8 @@ def _check_summary(scores: Scores, stated: _Members) -> None:
 
 
 def _conventions(stated: _Members) -> Conventions:
-    found = {one.name: stated.given.get(one.name, "") for one in fields(Conventions)}
     try:
-        for name, allowed in (("ties", POLICIES), ("missing", MISSING), ("no_relevant", NO_RELEVANT)):
-            check_choice(name, found[name], allowed)
-        precision = check_precision(found["score_precision"])
+        return Conventions(**{one.name: stated.given.get(one.name, "") for one in fields(Conventions)})
     except ParameterError as error:
         msg = f"conventions: {error}"
         raise StoredError(msg) from None
-    return Conventions(**{**found, "score_precision": precision})

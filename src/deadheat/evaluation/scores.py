@@ -1,22 +1,148 @@
-"""The scores of one measure, query by query, and what the ties could make of them."""
+"""The scores of one measure, query by query: what ties could make of them, and how sure their mean is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from deadheat.evaluation.spread import SelectedSpread
+from deadheat.evaluation.intervals import PROPORTION, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, FloatArray, TextArray
     from deadheat.data.tables import Source
-    from deadheat.evaluation.intervals import Cluster, Interval
-    from deadheat.evaluation.spread import Spread
+    from deadheat.evaluation.intervals import Cluster
     from deadheat.measures import Measure
+    from deadheat.placements.placements import Placements
+
+DOUBTFUL = 1e-6  # a standard deviation that may be nothing but rounding, which a square root makes large
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedSpread:
+    """A spread that is worked out when it is first looked at.
+
+    Attributes
+    ----------
+    measure : Measure
+    placements : Placements
+        From before the tie policy.
+    """
+
+    measure: Measure
+    placements: Placements
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Exact mean over the orders."""
+        return self.measure.mean(self.placements)
+
+    @cached_property
+    def std(self) -> FloatArray:
+        """Standard deviation over the orders, exactly 0 where all give the same value."""
+        found = np.sqrt(self.measure.variance(self.placements))
+        is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
+        if not is_doubtful.any():
+            return found
+        low, high = self.extremes
+        # no standard deviation is above half the range (Popoviciu); what rounding leaves where no order matters is
+        return np.where(is_doubtful, np.minimum(found, (high - low) / 2), found)
+
+    @cached_property
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Smallest and largest value."""
+        return self.measure.extremes(self.placements)
+
+    @cached_property
+    def standard_error(self) -> FloatArray:
+        """Monte Carlo error of `mean`: 0, as it is exact, but for a sampled `Custom`."""
+        return self.measure.standard_error(self.placements)
+
+    @cached_property
+    def has_relevant(self) -> BoolArray:
+        """Which queries have a document that counts as relevant."""
+        return self.measure.has_relevant(self.placements)
+
+    @cached_property
+    def reachable(self) -> FloatArray:
+        """The best values that the judgments allow; NaN where they do not say."""
+        return self.measure.reachable(self.placements)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSpread:
+    """A spread whose arrays are given, as those of a saved evaluation are.
+
+    Attributes
+    ----------
+    mean, std, standard_error : ndarray of float, shape (n_queries,)
+    extremes : tuple of two ndarrays of float, shape (n_queries,)
+    has_relevant : ndarray of bool, shape (n_queries,)
+    reachable : ndarray of float, shape (n_queries,), or None
+        None in files of before it was kept.
+    """
+
+    mean: FloatArray
+    std: FloatArray
+    extremes: tuple[FloatArray, FloatArray]
+    standard_error: FloatArray
+    has_relevant: BoolArray
+    reachable: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedSpread:
+    """The spread of some queries.
+
+    Attributes
+    ----------
+    whole : Spread
+    keep : ndarray of bool, shape (n_queries of the whole,)
+    """
+
+    whole: Spread
+    keep: BoolArray
+
+    @property
+    def mean(self) -> FloatArray:
+        """Exact mean over the orders."""
+        return self.whole.mean[self.keep]
+
+    @property
+    def std(self) -> FloatArray:
+        """Standard deviation over the orders."""
+        return self.whole.std[self.keep]
+
+    @property
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Smallest and largest value."""
+        low, high = self.whole.extremes
+        return low[self.keep], high[self.keep]
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Monte Carlo error of `mean`."""
+        return self.whole.standard_error[self.keep]
+
+    @property
+    def has_relevant(self) -> BoolArray:
+        """Which queries have a document that counts as relevant."""
+        return self.whole.has_relevant[self.keep]
+
+    @property
+    def reachable(self) -> FloatArray | None:
+        """The best values that the judgments allow; None if they are not known."""
+        return None if self.whole.reachable is None else self.whole.reachable[self.keep]
+
+
+Spread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread
+"""The values of a measure over all tie orders, one entry for each query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +271,7 @@ class Scores:
         n_resamples: int = 10_000,
         cluster: Cluster = None,
         queries: Source | None = None,
-        rng: np.random.Generator | int | None = 0,
+        rng: Rng = 0,
     ) -> Interval:
         """Return a confidence interval of the mean, with its error split into queries and ties.
 
@@ -201,10 +327,7 @@ class Scores:
         >>> few["RR"].interval().unknown
         'only 2 queries'
         """
-        from deadheat.evaluation.intervals import intervals
-
-        (interval,) = intervals(
-            [self],
+        options = IntervalOptions(
             method=method,
             confidence_level=confidence_level,
             n_resamples=n_resamples,
@@ -212,6 +335,7 @@ class Scores:
             queries=queries,
             rng=rng,
         )
+        (interval,) = intervals([self], options)
         return interval
 
     def select(self, keep: BoolArray) -> Scores:
@@ -230,3 +354,57 @@ class Scores:
 def _mean(values: FloatArray) -> float:
     kept = values[~np.isnan(values)]
     return float(kept.mean()) if len(kept) else float("nan")
+
+
+def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interval]:
+    """Return the intervals of several scores of the same queries, from the same resamples.
+
+    Parameters
+    ----------
+    scores : sequence of Scores
+    options : IntervalOptions
+
+    Raises
+    ------
+    ParameterError
+        A measure or the clusters are not for the method, or a query has no cluster.
+    """
+    from deadheat import stats  # scores alone do not wait for it
+
+    values = np.column_stack([one.values for one in scores])
+    expected = np.column_stack([one.tie_mean for one in scores])
+    codes = cluster_codes(options.cluster, options.queries, scores[0].query_ids)
+    methods = [method_of(options.method, one.measure, has_clusters=codes is not None) for one in scores]
+    low, high = np.empty((2, len(scores)))
+    for used in dict.fromkeys(methods):
+        own = [n for n, its in enumerate(methods) if its == used]
+        if used == PROPORTION:
+            counts = [(scores[n].total, scores[n].n_queries) for n in own]
+            low[own], high[own] = np.array(
+                [stats.proportion_bounds(*one, options.confidence_level) for one in counts]
+            ).T
+        else:
+            low[own], high[own] = stats.interval_bounds(
+                values[:, own],
+                method=used,
+                confidence_level=options.confidence_level,
+                n_resamples=options.n_resamples,
+                cluster=codes,
+                rng=options.rng,
+            )
+    reported, of_queries = (stats.standard_errors(each, cluster=codes) for each in (values, expected))
+    return [
+        Interval(
+            one.mean,
+            float(low[n]),
+            float(high[n]),
+            float(reported[n]),
+            float(of_queries[n]),
+            one.mean_tie_std,
+            methods[n],
+            options.confidence_level,
+            one.n_queries,
+            None if codes is None else len(np.unique(codes[one.kept])),
+        )
+        for n, one in enumerate(scores)
+    ]

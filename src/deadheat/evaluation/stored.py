@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.spread import StoredSpread
+from deadheat.evaluation.scores import Scores, StoredSpread
 from deadheat.io.forking import check_threads
 from deadheat.placements.placements import Placements
 from deadheat.wording import as_given

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deadheat.arguments import generator
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
-from deadheat.evaluation.intervals import cluster_codes
+from deadheat.evaluation.intervals import cluster_codes, told_cluster
 from deadheat.evaluation.saved import StoredMeasure, opened
 from deadheat.evaluation.strata import names_of
 from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
 from deadheat.gates.parts import Parts
 from deadheat.gates.presets import PRESETS, SOURCES, preset_gates
 from deadheat.gates.regression import paired, regressions
-from deadheat.gates.result import Check, GateOptions, GateResult, check_flag, check_options
+from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
 from deadheat.gates.settings import GateSettings, has_settings, read_settings
 from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
 from deadheat.measures import parse_measure
@@ -23,12 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    import numpy as np
-
+    from deadheat.arguments import Rng
     from deadheat.arrays import IntArray
     from deadheat.data.tables import Source
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Cluster, IntervalOptions
+    from deadheat.evaluation.intervals import Cluster
     from deadheat.gates.notation import Gates
     from deadheat.gates.regression import Pairs
     from deadheat.measures import Measure
@@ -69,7 +69,7 @@ def gate(
     n_resamples: int = 10_000,
     cluster: Cluster = None,
     queries: Source | None = None,
-    rng: np.random.Generator | int | None = 0,
+    rng: Rng = 0,
 ) -> GateResult:
     """Check whether an evaluation reaches thresholds, and whether it is no worse than a baseline.
 
@@ -139,37 +139,27 @@ def gate(
     """
     thresholds = parse_all(checks)
     asked = _asked(thresholds, baseline, no_regression, no_worse_than)
-    shown = cluster if cluster is None or isinstance(cluster, str) else "given"
-    columns = tuple(names_of(by)) if by else ()
-    options = check_options(
-        GateOptions(
-            no_regression=asked,
-            no_worse_than=no_worse_than,
-            alpha=alpha,
-            confidence_level=confidence_level,
-            method=method,
-            n_resamples=n_resamples,
-            cluster=shown,
-            by=columns,
-            pool_languages=pool_languages,
-            allow_unknown=allow_unknown,
-        )
+    options = GateOptions(
+        no_regression=asked,
+        no_worse_than=no_worse_than,
+        alpha=alpha,
+        confidence_level=confidence_level,
+        method=method,
+        n_resamples=n_resamples,
+        rng=rng,
+        cluster=told_cluster(cluster),
+        by=tuple(names_of(by)) if by else (),
+        pool_languages=pool_languages,
+        allow_unknown=allow_unknown,
     )
-    rng = generator(rng)
     own = opened(evaluation)
     before = None if baseline is None else opened(baseline)
-    has_strata = bool(columns) or any(one.by for one in thresholds)
+    has_strata = bool(options.by) or any(one.by for one in thresholds)
     table = queries if isinstance(cluster, str) or not has_strata else None  # the one of strata may be without clusters
     codes = cluster_codes(cluster, table, own.query_ids)
     parts = Parts(own.query_ids, queries, pool_languages=pool_languages)
     _check_held(own, thresholds)
-    of_intervals: IntervalOptions = {
-        "method": method,
-        "confidence_level": confidence_level,
-        "n_resamples": n_resamples,
-        "rng": rng,
-    }
-    found = _thresholds(own, thresholds, parts, options, (of_intervals, codes))
+    found = _thresholds(own, thresholds, parts, options, codes)
     if before is None:
         return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=parts.languages)
     pairs, not_compared = paired(own, before, codes)
@@ -216,10 +206,11 @@ def _thresholds(
     thresholds: Sequence[Threshold],
     parts: Parts,
     options: GateOptions,
-    of_intervals: tuple[IntervalOptions, IntArray | None],
+    cluster: IntArray | None,
 ) -> list[Check]:
     """Check the thresholds: over all queries and by the strata that are asked for, each family at once."""
     refuse_ends_of_totals(thresholds, own)
+    one_stream = replace(options, rng=generator(options.rng))  # of which every part takes its own resamples
     families: dict[tuple[str, ...], list[Threshold]] = {}
     for one in thresholds:
         for columns in dict.fromkeys([one.by] if one.by else [(), options.by]):
@@ -227,7 +218,7 @@ def _thresholds(
     found = [
         check
         for columns, of_family in families.items()
-        for check in check_family(own, of_family, parts.of(columns), *of_intervals, allow_unknown=options.allow_unknown)
+        for check in check_family(own, of_family, parts.of(columns), one_stream, cluster)
     ]
     return _in_order(found, [one.text for one in thresholds])
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deadheat import arguments
-from deadheat.arguments import check_choice
 from deadheat.errors import ParameterError
-from deadheat.evaluation.intervals import METHODS
+from deadheat.evaluation.intervals import Estimation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,9 +39,16 @@ NUMBERS: dict[str, Callable[[float], float]] = {
 FLAGS = ("no_regression", "pool_languages", "allow_unknown")
 
 
-@dataclass(frozen=True)
-class GateOptions:
-    """How gates were checked; the arguments of :func:`gate`.
+def check_flag(name: str, given: object) -> bool:
+    """Return True or False; raise `ParameterError` for anything else."""
+    if not isinstance(given, bool):
+        raise ParameterError(argument=name, given=given, allowed="True or False")
+    return given
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(Estimation):
+    """How gates are checked, the arguments of :func:`gate`; checked when it is made.
 
     Attributes
     ----------
@@ -52,9 +58,7 @@ class GateOptions:
         The loss against the baseline that has to be ruled out, if one has.
     alpha : float
         Level of both tests.
-    confidence_level : float
-    method : str
-    n_resamples : int
+    method, confidence_level, n_resamples, rng
         Of the intervals.
     cluster : str or None
         The column of the clusters, "given" if they came otherwise, None without clusters.
@@ -66,30 +70,19 @@ class GateOptions:
     no_regression: bool = False
     no_worse_than: float | None = None
     alpha: float = 0.05
-    confidence_level: float = 0.95
-    method: str = "auto"
-    n_resamples: int = 10_000
     cluster: str | None = None
     by: tuple[str, ...] = ()
     pool_languages: bool = False
     allow_unknown: bool = False
 
-
-def check_options(options: GateOptions) -> GateOptions:
-    """Return options with plain numbers; raise `ParameterError` if one of them is not allowed."""
-    check_choice("method", options.method, METHODS)
-    for name in FLAGS:
-        check_flag(name, getattr(options, name))
-    given = {name: getattr(options, name) for name in NUMBERS}
-    numbers: dict[str, Any] = {name: NUMBERS[name](value) for name, value in given.items() if value is not None}
-    return replace(options, n_resamples=arguments.resamples(options.n_resamples), **numbers)
-
-
-def check_flag(name: str, given: object) -> bool:
-    """Return True or False; raise `ParameterError` for anything else."""
-    if not isinstance(given, bool):
-        raise ParameterError(argument=name, given=given, allowed="True or False")
-    return given
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` for what is not allowed."""
+        super().__post_init__()
+        for name in FLAGS:
+            check_flag(name, getattr(self, name))
+        for name, check in NUMBERS.items():
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check(given))
 
 
 @dataclass(frozen=True)

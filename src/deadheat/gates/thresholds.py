@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deadheat.errors import GateError
-from deadheat.evaluation.intervals import intervals
+from deadheat.evaluation.scores import intervals
 from deadheat.gates.notation import LOWER_IS_BETTER
 from deadheat.gates.result import Check
 from deadheat.wording import counted
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import IntArray
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Interval, IntervalOptions
+    from deadheat.evaluation.intervals import Interval
     from deadheat.evaluation.scores import Scores
     from deadheat.gates.notation import Threshold
     from deadheat.gates.parts import Part
+    from deadheat.gates.result import GateOptions
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval
@@ -40,10 +41,8 @@ def check_family(
     evaluation: Evaluation,
     thresholds: Sequence[Threshold],
     family: Sequence[Part],
-    options: IntervalOptions,
+    options: GateOptions,
     cluster: IntArray | None,
-    *,
-    allow_unknown: bool,
 ) -> Iterator[Check]:
     """Check thresholds in each part of a family.
 
@@ -55,32 +54,26 @@ def check_family(
     evaluation : Evaluation
     thresholds : sequence of Threshold
     family : sequence of Part
-    options : IntervalOptions
+    options : GateOptions
     cluster : ndarray of int, shape (n_queries,), or None
         The code of each query's cluster.
-    allow_unknown : bool
     """
-    level = 1 - (1 - options["confidence_level"]) / len(family)
-    n_resamples = options["n_resamples"]
+    level = 1 - (1 - options.confidence_level) / len(family)
+    n_resamples = options.n_resamples
     if len(family) > 1:  # the further out an end, the more of them it takes to see it
         n_resamples = max(n_resamples, math.ceil(2 * BEYOND / (1 - level)))
+    raised = replace(options, confidence_level=level, n_resamples=n_resamples)
     names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
     parts = [evaluation.select(part.keep) for part in family]
     bounds = []
     for part, own in zip(family, parts, strict=True):
-        codes = None if cluster is None else cluster[part.keep]
-        of_part: IntervalOptions = {
-            **options,
-            "confidence_level": level,
-            "n_resamples": n_resamples,
-            "cluster": codes,
-        }
-        of_names = intervals([own[name] for name in names], **of_part) if names else []
+        of_part = raised.with_clusters(None if cluster is None else cluster[part.keep])
+        of_names = intervals([own[name] for name in names], of_part) if names else []
         bounds.append(dict(zip(names, of_names, strict=True)))
     for threshold in thresholds:
         for part, own, found in zip(family, parts, bounds, strict=True):
             interval = found[threshold.measure] if threshold.quantity in ENDS else None
-            check = _checked(threshold, own[threshold.measure], interval, part, allow_unknown=allow_unknown)
+            check = _checked(threshold, own[threshold.measure], interval, part, allow_unknown=options.allow_unknown)
             check = _by_luck(check, own[threshold.measure]) if evaluation.ties == "random" else check
             yield check if part.by else _by_omission(check, threshold, own[threshold.measure], evaluation)
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, overload
 
 import pytest
@@ -88,13 +89,15 @@ def _listed(checks: Checks) -> list[str]:
 def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import GateError
-    from deadheat.evaluation.evaluate import OPTIONS, evaluate
+    from deadheat.evaluation.evaluate import evaluate
+    from deadheat.evaluation.evaluation import Conventions
     from deadheat.gates import measures_of, opened, parse_all
 
     if options.get("baseline") is not None:
         options["baseline"] = opened(options["baseline"])
     # a gate counts what a run lacks against it, and its report names it: no warning is needed
-    of_run = {"missing": "empty", **{name: options.pop(name) for name in OPTIONS if name in options}}
+    names = [*(one.name for one in fields(Conventions)), "check_duplicates"]
+    of_run = {"missing": "empty", **{name: options.pop(name) for name in names if name in options}}
     if "rng" in options:
         of_run["rng"] = options["rng"]  # the intervals of the gates need it too
     measures = measures_of(parse_all(checks), options.get("baseline"))

@@ -56,6 +56,7 @@ class AP(CountConditional):
     """
 
     title = "average precision"
+    formula = "AP@k = 1/N ∑ C_i / i over the ranks i ≤ k of relevant documents"
     aliases = ("MAP", TrecName("map"), TrecName("map_cut_{}"))
 
     norm: str = parameter("R", NORM, NORM_MEANING)
@@ -157,6 +158,7 @@ class AR(RelevanceMeasure, CutMeasure):
     """
 
     title = "average recall"
+    formula = "AR@k = 1/N ∑ C_i / R over the ranks i ≤ k of relevant documents, or C_k (C_k + 1) / (2 R N)"
     aliases = ("MAR",)
 
     norm: str = parameter("R", NORM, NORM_MEANING)

@@ -86,6 +86,8 @@ class Measure(ABC, metaclass=MeasureType):
     ----------
     title : str
         Its name in words.
+    formula : str
+        What it computes, as one line of plain text; a subclass has its own or none.
     range : tuple of float
         Lowest and highest possible value.
     higher_is_better : bool
@@ -100,6 +102,7 @@ class Measure(ABC, metaclass=MeasureType):
     """
 
     title: ClassVar[str]
+    formula: ClassVar[str] = ""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     higher_is_better: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ()
@@ -243,7 +246,6 @@ def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Pl
         above=np.zeros_like(query),
         tied=n_retrieved[query],
         before=None,
-        _cache={},
     )
 
 

@@ -47,6 +47,7 @@ class ERR(CutMeasure):
     """
 
     title = "expected reciprocal rank"
+    formula = "ERR@k = ∑ 1/i · stop(d_i) · ∏[j<i] (1 - stop(d_j)) over the ranks i = 1..k"
     aliases: ClassVar[tuple[str, ...]] = ("MERR",)
 
     stop: str = parameter("exp", STOP, "probability of stopping at a document, by its relevance")
@@ -176,6 +177,7 @@ class nERR(ERR):
     """
 
     title = "normalised expected reciprocal rank"
+    formula = "nERR@k = ERR@k / ERR@k of the ideal ranking"
     range: ClassVar[tuple[float, float]] = (0.0, np.inf)
     aliases: ClassVar[tuple[str, ...]] = ()
 

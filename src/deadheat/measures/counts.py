@@ -44,6 +44,7 @@ class NumQ(Count):
     """
 
     title = "queries"
+    formula = "NumQ = 1 for each query"
     aliases = (TrecName("num_q"),)
     only_total = True
 
@@ -65,6 +66,7 @@ class NumRet(Count):
     """
 
     title = "documents retrieved"
+    formula = "NumRet = documents retrieved"
     aliases = (TrecName("num_ret"),)
 
     def mean(self, placements: Placements) -> FloatArray:
@@ -85,6 +87,7 @@ class NumRel(Count, RelevanceMeasure):
     """
 
     title = "relevant documents"
+    formula = "NumRel = documents of relevance rel or more in the qrels"
     aliases = (TrecName("num_rel"),)
 
     def mean(self, placements: Placements) -> FloatArray:

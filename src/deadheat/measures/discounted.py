@@ -89,6 +89,7 @@ class DCG(WeightedMeasure):
     """
 
     title = "discounted cumulative gain"
+    formula = "DCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k"
     range = (0.0, np.inf)
     aliases: ClassVar[tuple[str, ...]] = ("dcg",)
 
@@ -140,6 +141,7 @@ class nDCG(DCG):
     """
 
     title = "normalised discounted cumulative gain"
+    formula = "nDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k, divided by that sum of the ideal ranking"
     range = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = (TrecName("ndcg"), TrecName("ndcg_cut_{}"), "NDCG")
 
@@ -190,6 +192,7 @@ class RBP(WeightedMeasure):
     """
 
     title = "rank-biased precision"
+    formula = "RBP@k = (1 - p) ∑ gain(d_i) · p^(i - 1) over the ranks i = 1..k"
 
     p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
     rel: float = parameter(1, Number(), REL + " (graded=False)")
@@ -238,6 +241,7 @@ class RBPResidual(WeightedMeasure):
     """
 
     title = "residual of rank-biased precision"
+    formula = "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents"
     higher_is_better = False
 
     p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")

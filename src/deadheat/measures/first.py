@@ -96,6 +96,7 @@ class RR(FirstMeasure):
     """
 
     title = "reciprocal rank"
+    formula = "RR@k = 1 / rank of the first relevant document"
     aliases = ("MRR", TrecName("recip_rank"), "mrr")
 
     @property
@@ -129,6 +130,7 @@ class Hit(FirstMeasure):
     """
 
     title = "hit"
+    formula = "Hit@k = 1 if C_k > 0, else 0"
     aliases = ("Success", "HR", TrecName("success_{}"), "hit_rate")
 
     @property
@@ -164,6 +166,7 @@ class FRP(FirstMeasure):
     """
 
     title = "first relevant position"
+    formula = "FRP@k = min(rank of the first relevant document, k + 1)"
     range = (1.0, np.inf)
     higher_is_better = False
 
@@ -242,6 +245,7 @@ class MTRR(PaperMeasure):
     """
 
     title = "mean tied reciprocal rank"
+    formula = "MTRR@k = mean over all orders of the ties of RR@k"
 
     definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
 
@@ -273,7 +277,7 @@ class TMHits(PaperMeasure):
     .. math:: \text{TMHits}@k = \text{mean over all orders of the ties of } \text{Hit}@k
 
     and so `Hit` itself. With ``definition="mid_rank"`` it is the paper's equation 12 instead, read as the mean over
-    all relevant documents d of :math:`\min(1, \max(0, k - a_d) / t_d)`, with :math:`a_d` documents above and
+    all relevant documents d of ``min(1, max(0, k - a_d) / t_d)``, with :math:`a_d` documents above and
     :math:`t_d` in the tie of d: the expected recall at k, whatever the tie policy. (As printed, the equation exceeds
     1 for two documents above a tie of two.)
 
@@ -289,6 +293,7 @@ class TMHits(PaperMeasure):
     """
 
     title = "tied mean hits"
+    formula = "TMHits@k = mean over all orders of the ties of Hit@k"
 
     definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
 

@@ -94,7 +94,7 @@ class GAP(CutMeasure):
 
     .. math:: GAP = \frac{\sum_h g_h \sum_{i \le k,\ r_i \ge h} C_{i,h} / i}{\sum_d \sum_{h \le r_d} g_h}
 
-    with :math:`C_{i,h}` the documents of relevance h or more in the top i, and equal weights g on the levels
+    with ``C_(i,h)`` the documents of relevance h or more in the top i, and equal weights g on the levels
     1 .. `max_rel`: the average over users who each call another level relevant.
 
     References
@@ -109,6 +109,7 @@ class GAP(CutMeasure):
     """
 
     title = "graded average precision"
+    formula = "GAP@k = ∑ g_h C_(i,h) / i over i ≤ k and levels h ≤ r_i, divided by ∑ g_h over judged d and h ≤ r_d"
 
     max_rel: float | None = parameter(
         None, Number(low=1, optional=True), "top of the scale; None: highest relevance of the qrels"
@@ -177,6 +178,7 @@ class Q(RelevanceMeasure, CutMeasure):
     """
 
     title = "Q-measure"
+    formula = "Q@k = 1/R ∑ (C_i + β cg_i) / (i + β cg^*_i) over the ranks i ≤ k of relevant documents"
     binary = False
 
     beta: float = parameter(1, Number(low=0, high=LARGEST_BETA), "weight of the gain against the count")

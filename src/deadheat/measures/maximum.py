@@ -23,7 +23,7 @@ class MaxRel(CutMeasure):
     .. math:: \text{MaxRel}@k = \max(0, r_1, ..., r_k) = \sum_l (t_l - t_{l-1}) [C_{k,l} > 0]
 
     with the positive relevance values :math:`t_l` of the judgments in ascending order, :math:`t_0 = 0`, and
-    :math:`C_{k,l}` documents of relevance :math:`t_l` or more in the top k: a sum of `Hit` over all thresholds.
+    ``C_(k,l)`` documents of relevance :math:`t_l` or more in the top k: a sum of `Hit` over all thresholds.
     Unjudged documents and negative relevance count 0, and so does an empty ranking. Without a cutoff it is the
     largest relevance retrieved, which no tie changes. On judgments from ``Ontology.judge`` it is MaxOntSim@k, the
     highest similarity of a retrieved term to an expected one.
@@ -41,6 +41,7 @@ class MaxRel(CutMeasure):
     """
 
     title = "largest relevance"
+    formula = "MaxRel@k = max(0, r_1, ..., r_k), which is ∑ (t_l - t_(l-1)) over the l with C_(k,l) > 0"
     range = (0.0, np.inf)
 
     def has_relevant(self, placements: Placements) -> BoolArray:

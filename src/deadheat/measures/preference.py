@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class bpref(RelevanceMeasure):
     r"""Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
-    .. math:: \text{bpref} = \frac{1}{R} \sum_{d\ \text{relevant}} \left(1 - \frac{\min(n_d, R)}{\min(R, N)}\right)
+    .. math::
+        \text{bpref} = \frac{1}{R} \sum_{d\ \text{relevant, retrieved}} \left(1 - \frac{\min(n_d, R)}{\min(R, N)}\right)
 
     with :math:`n_d` the judged non-relevant documents above d and N all of them. Unjudged documents, and those of
     negative relevance, drop out. A document with none above it counts 1.
@@ -40,6 +41,7 @@ class bpref(RelevanceMeasure):
     """
 
     title = "binary preference"
+    formula = "bpref = 1/R ∑ (1 - min(n_d, R) / min(R, N)) over the retrieved relevant documents d"
     aliases = (TrecName("bpref"),)
 
     def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:

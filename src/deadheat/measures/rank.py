@@ -49,6 +49,7 @@ class MR(CountConditional):
     """
 
     title = "mean rank"
+    formula = "MR = 1/|S| ∑ rank(d) over the documents d ∈ S"
     range = (1.0, np.inf)
     higher_is_better = False
 

@@ -98,6 +98,7 @@ class P(CutTopMeasure):
     """
 
     title = "precision"
+    formula = "P@k = C_k / k"
     aliases = (TrecName("set_P"), TrecName("P_{}"), "precision", "Precision")
 
     @property
@@ -134,6 +135,7 @@ class R(CutTopMeasure):
     """
 
     title = "recall"
+    formula = "R@k = (relevant documents in the top k) / R"
     aliases = (TrecName("recall_{}"), TrecName("set_recall"), "Recall")
 
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
@@ -179,6 +181,7 @@ class F(CutTopMeasure):
     """
 
     title = "F measure"
+    formula = "F@k = (1 + β^2) C_k / (k + β^2 R)"
     aliases = (TrecName("set_F"), "F1")
 
     beta: float = parameter(1, Number(low=0), "weight of recall against precision")
@@ -215,6 +218,7 @@ class Rprec(TopMeasure):
     """
 
     title = "R-precision"
+    formula = "Rprec = (relevant documents in the top R) / R"
     aliases = (TrecName("Rprec"), "RPrec")
 
     def top(self, placements: Placements, ties: Relevant) -> IntArray:
@@ -239,6 +243,7 @@ class NumRelRet(CutTopMeasure):
     """
 
     title = "relevant documents retrieved"
+    formula = "NumRelRet@k = relevant documents in the top k"
     aliases = (TrecName("num_rel_ret"),)
     range = (0.0, np.inf)
     total = True
@@ -269,6 +274,7 @@ class Judged(CutMeasure):
     """
 
     title = "judged documents"
+    formula = "Judged@k = J_k / min(k, n)"
 
     @property
     def is_zero_or_one(self) -> bool:

@@ -86,7 +86,7 @@ class Placements:
     unjudged_queries: tuple[str, ...] = ()
     before: Placements | None = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
-    _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # of its own in every copy
 
     def __repr__(self) -> str:
         queries, documents = counted(self.n_queries, "query", "queries"), counted(len(self.query), "judged document")
@@ -148,8 +148,7 @@ class Placements:
             above=above[order],
             tied=tied[order],
             # without the cache, which may hold the new ones: placements that hold each other are not freed at once
-            before=self.before or replace(self, _cache={}),
-            _cache={},
+            before=self.before or replace(self),
         )
 
     def select(self, keep: BoolArray) -> Placements:
@@ -174,7 +173,6 @@ class Placements:
             judged_relevance=self.judged_relevance[judged],
             before=self.before and self.before.select(keep),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[keep],
-            _cache={},
         )
 
     def to_polars(self) -> pl.DataFrame:

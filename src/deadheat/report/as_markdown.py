@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deadheat.errors import printable
+from deadheat.report.model import Span
 from deadheat.report.numbers import format_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deadheat.report.model import Fact, Report, Row, Table
+    from deadheat.report.model import Column, Fact, Report, Row, Table
 
+HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list
 OPENING = re.compile(r"&(?=#?\w+;)|\[(?!-?[\d.]*, -?[\d.]*\](?![(\[:]))")  # an entity; a link that is no interval
 MAIL = re.compile(r"(?<=[\w.+-])@(?=[\w-]+\.\w)")
@@ -64,3 +67,38 @@ def _escaped(text: str) -> str:
     for character in "\\|*_<`~$":
         text = text.replace(character, "\\" + character)
     return MAIL.sub(r"\@", ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text)))
+
+
+def in_sections(report: Report) -> Report:
+    """Return the report with a table for each run, and for each value of the first of several labels.
+
+    Tables without intervals stay as they are.
+    """
+    return replace(report, tables=tuple(part for table in report.tables for part in _sections(table)))
+
+
+def _sections(table: Table) -> Iterator[Table]:
+    if not any(table.holds(place, Span) for place in range(len(table.columns))):
+        yield table
+        return
+    # the number of queries, which a stratum has, stands behind the interval
+    places = sorted(range(len(table.columns)), key=lambda place: table.columns[place].key == "n_queries")
+    table = table.select(places)
+    n_shared = len(table.labels) > 1
+    shared = dict.fromkeys(row.labels[:n_shared] for row in table.rows)
+    for place, group in enumerate(table.groups):
+        for labels in shared:
+            own = [row for row in table.rows if row.labels[:n_shared] == labels]
+            yield replace(
+                table,
+                labels=tuple(_renamed(column) for column in table.labels[n_shared:]),
+                columns=tuple(_renamed(column) for column in table.columns),
+                rows=tuple(replace(row, labels=row.labels[n_shared:], cells=(row.cells[place],)) for row in own),
+                groups=("",),
+                title=f"{group} ({', '.join(labels)})" if labels else group,
+                is_section=True,
+            )
+
+
+def _renamed(column: Column) -> Column:
+    return replace(column, heading=HEADINGS.get(column.key, column.heading))

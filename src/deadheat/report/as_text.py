@@ -7,12 +7,11 @@ import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from deadheat.errors import on_terminal
 from deadheat.report.model import Bar
-from deadheat.report.names import shortened
 from deadheat.report.numbers import DOUBT, MARK, format_cell
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ BETWEEN_GROUPS = "   "
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
 NARROWEST_FACT = 24  # beside its heading; a narrower one stands below it
+LONGEST_NAME, STEP, CUT = 24, 8, "…"
 HEAD, RULE, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
 
 
@@ -311,3 +311,28 @@ def _narrow(facts: Sequence[Fact], width: int) -> Iterator[Text]:
 
 def _parts(text: str, room: int) -> list[str]:
     return textwrap.wrap(text, max(room, 1), break_long_words=False, break_on_hyphens=False)
+
+
+def shortened(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of at most 24 columns, cut in the middle; longer ones if else two would look alike.
+
+    Examples
+    --------
+    >>> shortened(["bm25", "msmarco-passage-dev-cross-encoder-large"])
+    ('bm25', 'msmarco-pass…coder-large')
+    """
+    room = LONGEST_NAME
+    short = [_cut(name, room) for name in names]
+    while len(set(short)) < len(set(names)):
+        room += STEP
+        short = [_cut(name, room) for name in names]
+    return tuple(short)
+
+
+def _cut(name: str, room: int) -> str:
+    if cell_len(name) <= room:
+        return name
+    right = (room - cell_len(CUT)) // 2
+    left = room - cell_len(CUT) - right
+    # a wide character that would be cut in two leaves a blank
+    return set_cell_size(name, left).rstrip() + CUT + set_cell_size(name[::-1], right)[::-1].lstrip()

@@ -13,7 +13,7 @@ from deadheat.wording import counted, three
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from deadheat.comparison.comparison import Pair
+    from deadheat.comparison.pairs import Pair
     from deadheat.data.precision import ScorePrecision
     from deadheat.evaluation.evaluation import Conventions, Evaluation
     from deadheat.evaluation.intervals import Interval

@@ -12,7 +12,7 @@ from deadheat.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from deadheat.comparison.comparison import Pair
+    from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.intervals import Interval
     from deadheat.report.model import Cell
 

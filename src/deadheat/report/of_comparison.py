@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat import arguments
-from deadheat.comparison.comparison import Pair
-from deadheat.comparison.planning import n_units
+from deadheat.comparison.comparison import n_units
+from deadheat.comparison.pairs import Pair
 from deadheat.evaluation.intervals import FEWEST, KNOWN
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.report.bars import bars
@@ -35,7 +35,8 @@ from deadheat.wording import counted, three
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from deadheat.comparison.comparison import Comparison, Design
+    from deadheat.comparison.comparison import Comparison
+    from deadheat.comparison.pairs import Design
     from deadheat.evaluation.intervals import Interval
     from deadheat.measures import Measure
     from deadheat.report.model import Bar, Cell

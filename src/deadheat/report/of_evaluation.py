@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deadheat import arguments
 from deadheat.report.conventions import (
@@ -49,8 +49,8 @@ class Settings:
         Decimals of the numbers in sentences.
     unmatched : mapping of str to (str, str)
         A document of the run and one of the qrels, by the name of each run that retrieves no judged document.
-    intervals : dict, optional
-        All options of confidence intervals, if they are to be reported.
+    intervals : IntervalOptions, optional
+        Of confidence intervals, if they are to be reported.
     """
 
     qrels: str
@@ -83,7 +83,7 @@ def report_evaluations(
         evaluations[0].measures,
         columns=grouping.columns if grouping else (),
         smallest=strata[0].smallest if strata else 0,
-        level=None if settings.intervals is None else settings.intervals.get("confidence_level"),
+        level=None if settings.intervals is None else settings.intervals.confidence_level,
     )
     tables = [*([list_queries(evaluations, strata)] if per_query else []), summary]
     facts = list(_facts(evaluations, parts, settings))
@@ -164,13 +164,11 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
 
 def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
     """Say how the intervals were made, and where ties have the largest share in the error."""
-    used: dict[str, Any] = {name: value for name, value in options.items() if name != "queries"}
-    cluster = used["cluster"]
-    units = f"values of {cluster}" if cluster else "queries"
+    units = f"values of {options.cluster}" if options.cluster else "queries"
     found = list(_named_intervals(parts))
     methods = {measure: interval.method for measure, _, interval in found}
-    how = estimated_by(methods, units, used["n_resamples"], arguments.whole(used["rng"])) if found else "none of counts"
-    yield Fact("intervals", used, "intervals", how)
+    how = estimated_by(methods, units, options.n_resamples, arguments.whole(options.rng)) if found else "none of counts"
+    yield Fact("intervals", options.told(), "intervals", how)
     if any(math.isnan(interval.low) for *_, interval in found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
     if too_few := few_units(interval for *_, interval in found):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,10 @@ if TYPE_CHECKING:
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠️ passed, proves little", FAILED: "❌ failed"}
+OPTIONS = (
+    *("no_regression", "no_worse_than", "alpha", "confidence_level", "method", "n_resamples", "cluster", "by"),
+    *("pool_languages", "allow_unknown"),
+)
 ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
 REASON = (Column("reason", "reason", is_data=True), Column("proves_little", "proves little", is_data=True))
 THRESHOLDS = (
@@ -178,7 +181,7 @@ def _facts(
         yield Fact(key, list(ids), heading, text, is_warning=is_warning)
     yield from _sizes(result)
     yield Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random")
-    yield Fact("options", asdict(result.options))
+    yield Fact("options", {name: getattr(result.options, name) for name in OPTIONS})
     yield from _reachable(result, evaluation)
     yield from _strata(result)
     yield from _intervals(result)

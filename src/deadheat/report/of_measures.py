@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import re
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING
 from deadheat.measures import measures
 from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, reading
-from deadheat.report.docs import read_doc
 from deadheat.report.model import Column, Fact, Report, Row, Table, Words
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from deadheat.measures.guide import Reading, Use
 
 MEASURE = Column("measure", "measure")
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 
 def report_catalogue() -> Report:
@@ -67,7 +68,9 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         What was asked for, if it is another name.
     """
     name = measure.__name__
-    doc = read_doc(measure)
+    summary, *text = _paragraphs(measure) or [""]
+    references = " ".join(_paragraphs(measure, "References"))
+    formula = vars(measure).get("formula", "")  # that of another class is not its own
     in_trec = [template.format("k") for template in trec_names(measure)]
     uses = [use.key for use in USES if name in map(_name, use.measures)]
     heading = f"{name}: {measure.title}" + (f" (asked for as {notation})" if notation not in ("", name) else "")
@@ -79,9 +82,9 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
     facts = [
         Fact("measure", name),
         Fact("title", measure.title),
-        Fact("summary", doc.summary, "what it is", doc.summary),
-        *_listed("formulas", "formula", doc.formulas),
-        *_listed("text", "", doc.text),
+        Fact("summary", summary, "what it is", summary),
+        Fact("formula", formula, "formula", formula),
+        *_listed("text", "", text),
         Fact(
             "range",
             [_or_none(end) for end in measure.range],
@@ -94,9 +97,35 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         Fact("trec_eval", in_trec, "in trec_eval", ", ".join(in_trec)),
         *_reading_facts(reading(name)),
         Fact("uses", uses, "good for", ", ".join(uses)),
-        Fact("references", doc.references, "references", doc.references),
+        Fact("references", references, "references", references),
     ]
     return Report((), tuple(facts), heading=heading, facts_first=True)
+
+
+def _paragraphs(measure: type[Measure], section: str = "") -> list[str]:
+    """Return the paragraphs of a docstring's section as plain text, without its formulas, which are LaTeX.
+
+    Parameters
+    ----------
+    measure : type of Measure
+    section : str, optional
+        The paragraphs above all sections, of which there is at least one.
+    """
+    lead, *sections = SECTION.split(inspect.cleandoc(measure.__doc__ or ""))
+    own = lead if not section else dict(zip(sections[::2], sections[1::2], strict=True)).get(section, "")
+    parts = re.split(r"\n{2,}", own.replace(".. math::\n\n", ".. math::\n").strip())
+    return [_plain(part) for part in parts if not part.startswith(".. math::")]
+
+
+def _plain(text: str) -> str:
+    r"""Return reStructuredText as a plain paragraph.
+
+    Examples
+    --------
+    >>> _plain(r"with :math:`C_k` of ``rel`` or more; as `RR`")
+    'with C_k of rel or more; as RR'
+    """
+    return " ".join(re.sub(r":\w+:`~?", "`", text).replace("`", "").split())
 
 
 def _or_none(end: float) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadheat import stats
-from deadheat.comparison.planning import n_units
+from deadheat.comparison.comparison import n_units
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.report.model import Column, Fact, Row, Table, p_value
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from polars import DataFrame
 
-    from deadheat.comparison.comparison import Comparison, Pair
+    from deadheat.comparison.comparison import Comparison
+    from deadheat.comparison.pairs import Pair
 
     Parts = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 

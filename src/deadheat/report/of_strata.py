@@ -13,7 +13,7 @@ from deadheat.wording import counted, three
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from deadheat.evaluation.strata import Strata
+    from deadheat.evaluation.evaluation import Strata
 
 MEASURE = Column("measure", "measure")
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))

@@ -16,7 +16,8 @@ from deadheat.report.totals import TOTAL, as_cell, mean_heading, reported, repor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deadheat.comparison.comparison import Comparison, Pair
+    from deadheat.comparison.comparison import Comparison
+    from deadheat.comparison.pairs import Pair
     from deadheat.measures import Measure
     from deadheat.report.model import Cell
 

@@ -14,10 +14,9 @@ from deadheat.report.totals import TOTAL, as_cell, count, mean_heading
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.evaluation import Evaluation, Strata
     from deadheat.evaluation.intervals import Interval, IntervalOptions
     from deadheat.evaluation.scores import Scores
-    from deadheat.evaluation.strata import Strata
     from deadheat.measures import Measure
     from deadheat.report.model import Bar, Cell
 
@@ -64,7 +63,7 @@ def whole(evaluations: Sequence[Evaluation], options: IntervalOptions | None) ->
     options : IntervalOptions or None
         None if no intervals are wanted.
     """
-    intervals = [{} if options is None else one.intervals(**options) for one in evaluations]
+    intervals = [{} if options is None else one.estimate(options) for one in evaluations]
     return [Part((), tuple(evaluations), tuple(intervals))]
 
 
@@ -80,7 +79,7 @@ def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[
     """
     from deadheat.evaluation.strata import keys_of, order
 
-    found = [{} if options is None else of_run.intervals(**options) for of_run in strata]
+    found = [{} if options is None else of_run.estimate(options) for of_run in strata]
     return [
         Part(
             keys_of(stratum),

@@ -11,7 +11,8 @@ from deadheat.report.model import Column, Fact
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from deadheat.comparison.comparison import Comparison, Pair
+    from deadheat.comparison.comparison import Comparison
+    from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.intervals import Interval
     from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray
     from deadheat.stats.units import Units
 
-METHODS = ("bca", "percentile", "t")
+METHODS = arguments.INTERVAL_METHODS
 POLE = 1e-9  # in the far tail of very skewed values BCa's denominator reaches 0: beyond lies the extreme mean
 
 

@@ -210,6 +210,6 @@ def _made(head: str, values: list[Any], options: dict[str, Any]) -> Retriever:
     try:
         signature.bind(*values, **options)  # says what is wrong without the name of a function in front
         retriever: Retriever = KINDS[head](*values, **options)
-    except TypeError as error:
+    except (TypeError, ParameterError) as error:  # the names in it are of this retriever, in a command too
         raise ParameterError(f"{head}: {error}") from error
     return retriever

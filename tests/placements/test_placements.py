@@ -1,0 +1,32 @@
+"""Placements are values: a copy with other columns answers for itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+import deadheat as dh
+
+QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
+RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+
+
+def test_a_copy_does_not_answer_for_the_original() -> None:
+    placements = dh.place(QRELS, RUN)
+    assert placements.relevant(1).above.tolist() == [0, 1]
+    assert placements.n_relevant(1).tolist() == [2]
+    other = replace(placements, relevance=np.array([0.0, 0.0, 1.0]), judged_relevance=np.array([1.0, 0.0, 0.0]))
+    assert other.relevant(1).above.tolist() == [2]
+    assert other.n_relevant(1).tolist() == [1]
+    assert placements.relevant(1).above.tolist() == [0, 1]
+
+
+def test_placements_after_a_policy_are_freed_with_those_before() -> None:
+    placements = dh.place(QRELS, RUN)
+    placements.relevant(1)
+    moved = placements.moved(placements.above + 1, placements.tied)
+    assert moved.before is not None
+    assert moved.before is not placements
+    assert moved.relevant(1).above.tolist() == [1, 2]
+    assert moved.before.relevant(1).above.tolist() == [0, 1]

@@ -1,0 +1,88 @@
+"""Options are dataclasses that check themselves; the functions that take them as arguments have their defaults."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.comparison.pairs import Design
+from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluation import Conventions
+from deadheat.evaluation.intervals import IntervalArguments, IntervalOptions
+from deadheat.gates import GateOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UNSAID = {"missing", "no_regression", "queries"}  # None there means "not given"
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        (dh.Scores.interval, (IntervalOptions,)),
+        (dh.Strata.summary, (IntervalOptions,)),
+        (dh.evaluate, (Conventions,)),
+        (dh.compare, (Design, Conventions)),
+        (dh.compare_evaluations, (Design,)),
+        (dh.gate, (GateOptions,)),
+        (dh.bench, (Design,)),
+        (dh.tie_profile, (Conventions,)),
+    ],
+)
+def test_arguments_have_the_defaults_of_their_options(
+    function: Callable[..., object], options: tuple[Any, ...]
+) -> None:
+    defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
+    of_options = {one.name: one.default for kind in options for one in fields(kind)}
+    shared = defaults.keys() & of_options.keys() - UNSAID
+    assert shared
+    assert {name: defaults[name] for name in shared} == {name: of_options[name] for name in shared}
+
+
+def test_type_checkers_know_the_options_of_intervals() -> None:
+    assert IntervalArguments.__annotations__.keys() == {one.name for one in fields(IntervalOptions)}
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong", "message"),
+    [
+        (IntervalOptions, {"method": "bc"}, "method must be one of .* Did you mean 'bca'"),
+        (IntervalOptions, {"confidence_level": 95}, "confidence_level must be .* Did you mean 0.95"),
+        (IntervalOptions, {"n_resamples": 98}, "n_resamples must be a whole number from 99 on"),
+        (IntervalOptions, {"rng": -1}, "rng must be"),
+        (Design, {"confidence_level": 0}, "confidence_level must be"),
+        (Design, {"method": "clopper-pearson"}, "method='clopper-pearson' is of means"),
+        (Design, {"test": "z"}, "test must be one of"),
+        (Design, {"correction": "z"}, "correction must be one of"),
+        (Design, {"alternative": "more"}, "alternative must be one of"),
+        (Design, {"test": "tukey", "alternative": "less"}, "test='tukey' is two-sided"),
+        (GateOptions, {"n_resamples": 1}, "n_resamples must be"),
+        (GateOptions, {"alpha": 0.5}, "alpha must be"),
+        (GateOptions, {"no_worse_than": 0}, "no_worse_than must be a number above 0"),
+        (GateOptions, {"allow_unknown": 1}, "allow_unknown must be True or False"),
+        (Conventions, {"ties": "bset"}, "ties must be one of .* Did you mean 'best'"),
+        (Conventions, {"missing": None}, "missing must be one of"),
+        (Conventions, {"no_relevant": "one"}, "no_relevant must be one of"),
+        (Conventions, {"score_precision": 16}, "score_precision must be one of"),
+    ],
+)
+def test_options_check_themselves(make: Callable[..., Any], wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        make(**wrong)
+    with pytest.raises(ParameterError, match=message):
+        replace(make(), **wrong)
+
+
+def test_options_hold_plain_numbers() -> None:
+    given: dict[str, Any] = {"confidence_level": np.float64(0.9), "n_resamples": np.int64(200), "rng": np.int64(3)}
+    found = IntervalOptions(**given, cluster=[1, 2])
+    assert found.told() == {"method": "auto", "confidence_level": 0.9, "n_resamples": 200, "cluster": "given", "rng": 3}
+    assert {type(value) for value in found.told().values()} == {str, float, int}
+    assert IntervalOptions(rng=np.random.default_rng(1)).told()["rng"] == "generator"
+    assert Conventions(score_precision="3").score_precision == 3
