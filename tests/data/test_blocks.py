@@ -36,7 +36,7 @@ def test_equals_the_relational_plans(levels: int, *, descending: bool) -> None:
     rng = np.random.default_rng(levels)
     for _ in range(5):
         run, qrels = random_run(rng, levels=levels, descending=descending), random_qrels(rng)
-        assert dh.Run(run).blocks is not None
+        assert dh.Run(run).rows.blocks is not None
         own = dh.place(qrels, run)
         for plan in ("count", "window"):
             other = dh.place(qrels, run, plan=plan)
@@ -58,7 +58,7 @@ def test_interleaved_queries_take_the_relational_plans() -> None:
     rng = np.random.default_rng(1)
     run, qrels = random_run(rng, levels=3, descending=True), random_qrels(rng)
     shuffled = run.sample(fraction=1, shuffle=True, seed=0)
-    assert dh.Run(shuffled).blocks is None
+    assert dh.Run(shuffled).rows.blocks is None
     assert dh.place(qrels, shuffled).to_polars().equals(dh.place(qrels, run).to_polars())
 
 
@@ -66,7 +66,7 @@ def test_a_repeated_document_is_found() -> None:
     run = pl.DataFrame(
         {"query_id": ["a", "b", "b", "b"], "doc_id": ["x", "x", "y", "x"], "score": [1.0, 3.0, 2.0, 1.0]}
     )
-    blocks = dh.Run(run).blocks
+    blocks = dh.Run(run).rows.blocks
     assert blocks is not None
     assert contiguous.may_repeat(blocks)
     with pytest.raises(DuplicateError, match="'x' is retrieved 2 times for query 'b'"):
@@ -75,7 +75,7 @@ def test_a_repeated_document_is_found() -> None:
 
 def test_the_same_document_of_two_queries_is_no_repetition() -> None:
     run = pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["x", "x"], "score": [1.0, 1.0]})
-    blocks = dh.Run(run).blocks
+    blocks = dh.Run(run).rows.blocks
     assert blocks is not None
     assert not contiguous.may_repeat(blocks)
 
@@ -83,7 +83,7 @@ def test_the_same_document_of_two_queries_is_no_repetition() -> None:
 def test_one_document_in_every_query_costs_no_look_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
     # the last row of a block has the hash of the next one's first: that is no repetition within a query
     run = pl.DataFrame({"query_id": [str(n) for n in range(50)], "doc_id": ["x"] * 50, "score": [1.0] * 50})
-    blocks = dh.Run(run).blocks
+    blocks = dh.Run(run).rows.blocks
     assert blocks is not None
     looks = []
     monkeypatch.setattr(pl.Series, "is_duplicated", lambda _: looks.append("series"))

@@ -1,9 +1,16 @@
 """Each tie policy gives the value of the order that it names, and leaves the spread over all orders alone."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import deadheat as dh
+from deadheat.placements import contiguous
+from deadheat.placements.contiguous import Contiguous
+from deadheat.placements.mapping import Mapping
+from deadheat.placements.place import engine_of
+from deadheat.placements.policies import by_rule
+from deadheat.placements.relational import Relational
 from oracle.orders import pick_order, rank
 from oracle.random_cases import BATCHES, Batch
 from oracle.variants import Variant
@@ -136,3 +143,31 @@ def test_random_draws_uniformly() -> None:
     assert (error <= 5 * std / np.sqrt(n_draws) + 1e-12).all()
     assert (std == 0).any()
     assert draws.var(axis=0)[std > 0].mean() == pytest.approx((std[std > 0] ** 2).mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("most_pairs", [0, 10**9], ids=["sorted", "compared"])
+@pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
+@pytest.mark.parametrize("ties", ["doc_id", "input"])
+def test_every_engine_breaks_ties_alike(
+    ties: str, batch: Batch, most_pairs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dicts are looked up, rows in memory are counted query by query, other rows are joined."""
+    monkeypatch.setattr(contiguous, "PAIRS_PER_ROW", most_pairs)
+    monkeypatch.setattr(contiguous, "MAX_PAIRS", 7)
+    rows = dh.Run(batch.run).to_polars()
+    together = rows.sort("query_id", maintain_order=True)
+    turns = rows.with_columns(turn=pl.int_range(pl.len()).over("query_id"))
+    apart = turns.sort("turn", maintain_order=True).drop("turn")
+    engines = {
+        kind: engine_of(dh.Qrels(batch.qrels), dh.Run(run))
+        for kind, run in {Mapping: batch.run, Contiguous: together, Relational: apart.lazy()}.items()
+    }
+    found = []
+    for kind, engine in engines.items():
+        assert type(engine) is kind
+        placements = engine.place()
+        for keep in (placements.n_retrieved >= 0, ~placements.missing):
+            ranked = by_rule(placements.select(keep), engine, ties)
+            assert (ranked.tied == 1).all()
+            found.append(ranked.to_polars())
+    assert all(one.equals(found[0]) for one in found)

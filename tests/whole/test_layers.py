@@ -185,6 +185,33 @@ def test_an_evaluation_loads_nothing_that_it_does_not_use(data: str, unused: set
     assert not (unused | {"scipy", "difflib", "rich", "click"}) & loaded
 
 
+@pytest.mark.parametrize(
+    ("command", "unused"),
+    [
+        ("evaluate x.qrels x.run", {"numpy.random", "deadheat.stats"}),
+        ("evaluate x.qrels x.run --ties doc_id", {"numpy.random", "deadheat.stats"}),
+        ("evaluate x.qrels x.run --ties input --score-precision 1", {"numpy.random", "deadheat.stats"}),
+        ("ties x.run", {"numpy.random", "deadheat.stats"}),
+        ("ties x.run x.qrels", {"numpy.random", "deadheat.stats"}),
+        ("convert x.run x.parquet --force", {"numpy.random", "deadheat.stats", "deadheat.measures"}),
+    ],
+)
+def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[str], tmp_path: Path) -> None:
+    (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")
+    (tmp_path / "x.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 2.5 t\n", encoding="utf-8")
+    code = (
+        "import sys\nfrom deadheat.cli import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n    print('exit', end.code)\nprint(*sys.modules)"
+    )
+    arguments = [sys.executable, "-c", code, *command.split()]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=True)
+    *_, end, loaded = done.stdout.splitlines()
+    assert end == "exit 0"
+    assert "polars" in loaded.split()
+    others = {"narwhals", "scipy", "difflib", "deadheat.comparison", "deadheat.gates", "deadheat.benchmark"}
+    assert not (unused | others) & set(loaded.split())
+
+
 def test_a_rule_that_is_silenced_on_a_line_has_its_reason_there() -> None:
     """CONTRIBUTING promises it."""
     bare = [

@@ -15,7 +15,7 @@ from deadheat.evaluation.evaluate import evaluate_under, parse_measures, warn_of
 from deadheat.evaluation.evaluation import Conventions, check_alike
 from deadheat.evaluation.saved import opened
 from deadheat.placements import policies
-from deadheat.placements.place import rounded
+from deadheat.placements.place import engine_of
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
@@ -160,8 +160,10 @@ def compare_under(
         if check_duplicates:
             run.check_duplicates()
         rng = generator(design.rng, number)  # of each run, its own draws
-        evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng)
-        by_doc_id[name] = _by_doc_id(evaluations[name], qrels, rounded(run, conventions.score_precision))
+        engine = engine_of(qrels, run, conventions.score_precision)
+        one = evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
+        ranked = policies.by_rule(one.placements, engine, "doc_id")
+        by_doc_id[name] = [measure.mean(ranked) for measure in measures]
     _check_shared(evaluations, design)
     return assemble(evaluations, design, cluster, queries, by_doc_id)
 
@@ -248,13 +250,6 @@ def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
         if names.count(name) > 1:
             raise ParameterError(f"two runs are named {name!r}", hint="give a dict of name to run")
     return dict(named)
-
-
-def _by_doc_id(evaluation: Evaluation, qrels: Qrels, run: Run) -> list[FloatArray]:
-    """Give the scores under trec_eval's rule, for each measure of shape (n_queries,)."""
-    placements = evaluation.placements
-    ranked = policies.by_rule(placements, qrels, run, "doc_id")
-    return [measure.mean(ranked) for measure in evaluation.measures]
 
 
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:

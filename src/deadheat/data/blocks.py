@@ -1,8 +1,4 @@
-"""Steps for rows in memory that stand query by query, as runs are written: no grouping, no sort of all rows.
-
-The same results as the relational steps, in a fraction of their time; frames whose queries are interleaved, or
-that are not in memory, take those.
-"""
+"""Rows in memory that are query by query, as runs are written: where each query begins, and whether pairs repeat."""
 
 from __future__ import annotations
 
@@ -20,7 +16,6 @@ if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, IntArray
 
 HASH_BITS = 32  # kept of every document id's hash: half the memory to sort
-TABLE_BITS = 22  # of the hashes, to look judged documents up: a table of 4 MB stays in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -78,12 +73,3 @@ def _with_equal_hashes(blocks: Blocks) -> BoolArray:
     block = np.searchsorted(bounds, equal, side="right") - 1
     within = equal + 1 < bounds[block + 1]  # the neighbour of a block's last row is in the next block
     return np.bincount(block[within], minlength=len(bounds) - 1) > 0
-
-
-def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
-    """Return query_id, doc_id, relevance, score and row of every judged document that was retrieved, by row."""
-    known = np.zeros(1 << TABLE_BITS, np.bool_)
-    known[judgments["doc_id"].hash(1).to_numpy() >> np.uint64(64 - TABLE_BITS)] = True
-    rows = pl.Series("row", np.flatnonzero(known[blocks.hashes >> np.uint32(HASH_BITS - TABLE_BITS)]))
-    candidates = blocks.frame.select(pl.all().gather(rows)).with_columns(rows)
-    return candidates.join(judgments, on=["query_id", "doc_id"], how="inner", maintain_order="left")

@@ -53,8 +53,7 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     Returns
     -------
     ndarray
-        Shaped as `scores`, in float64; values beyond the format's range become infinite,
-        as they would there, with a warning.
+        Shaped as `scores`, in float64; values beyond the format's range become infinite, as they would there.
 
     Examples
     --------
@@ -73,7 +72,13 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
             stored = _to_bfloat16(scores.astype(np.float32)).astype(np.float64) + 0.0
         else:
             stored = scores.astype(precision).astype(np.float64) + 0.0
-    if np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
+    return stored
+
+
+def round_aloud(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
+    """Return the scores rounded, with a warning if the precision makes some infinite: they tie."""
+    stored = round_scores(scores, precision)
+    if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
         example = scores[beyond].ravel()[0]
         msg = f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores"
         warnings.warn(msg, InfiniteScoreWarning, stacklevel=2)

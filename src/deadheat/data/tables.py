@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext
+from copy import copy
 from functools import cached_property
-from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 import polars as pl
 
-from deadheat.data import fingerprints
-from deadheat.data.blocks import blocks_of, may_repeat
+from deadheat.data.precision import round_aloud
+from deadheat.data.rows import LazyRows, MappingRows, MemoryRows
 from deadheat.errors import DuplicateError, SourceTypeError
+from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, locate, scan
 from deadheat.io.guarding import guarded
-from deadheat.io.mappings import all_numbers, check_mapping, frame_of_mapping
+from deadheat.io.mappings import check_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import narwhals as nw
-
-    from deadheat.arrays import FloatArray
-    from deadheat.data.blocks import Blocks
+    from deadheat.data.precision import ScorePrecision
+    from deadheat.data.rows import Rows
     from deadheat.io.kinds import Kind
-    from deadheat.io.mappings import Nested
 
 Source: TypeAlias = object
 """A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""
@@ -42,11 +42,8 @@ class Table:
         Label of the table: the file's name without its format, or what the caller gave.
     path : pathlib.Path or None
         The file that it was read from.
-    mapping : dict of dict or None
-        ``{query_id: {doc_id: number}}`` if the source was one; then no frame is built. Without queries that have no
-        document: like rows, a dict of dicts has a query only where it has a document of it.
-    blocks : Blocks or None
-        The rows query by query, if they are in memory and stand so.
+    rows : Rows
+        Held as the source allows it.
     """
 
     kind: ClassVar[Kind]
@@ -62,22 +59,19 @@ class Table:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else self.kind)
         self.format = format
-        self.mapping: Nested | None = None
-        self.blocks: Blocks | None = None
-        self._rows: pl.DataFrame | None = None
-        self._frame: nw.LazyFrame[Any] | None = None
         with nullcontext() if isinstance(source, Mapping) else guarded(self.where):  # dicts need no Polars
-            self._read(source, progress)
+            self.rows = self._read(source, progress)
 
-    def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> None:
+    def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
         if self.path is not None:
             source = scan(self.path, self.kind, format=self.format, progress=progress)
         if isinstance(source, Mapping):
-            self.mapping = check_mapping(source, self.kind, self.where)
-        elif self.path is not None and isinstance(source, pl.DataFrame):
-            self._hold(source)  # whoever read it has checked it
-        else:
-            self._take(source)
+            return MappingRows(check_mapping(source, self.kind, self.where), self.kind, self.where)
+        if not (self.path is not None and isinstance(source, pl.DataFrame)):  # whoever read a file has checked it
+            from deadheat.io.frames import canonical
+
+            source = canonical(source, self.kind, self.where)
+        return MemoryRows(source) if isinstance(source, pl.DataFrame) else LazyRows(source)
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -96,76 +90,26 @@ class Table:
         """Where the rows came from, for messages."""
         return str(self.path) if self.path else self.name
 
-    def _hold(self, rows: pl.DataFrame) -> None:
-        self._rows, self.blocks = rows, blocks_of(rows)
-
-    def _take(self, source: Source) -> None:
-        """Check a frame or tuples; hold their rows, or leave them to their engine."""
-        from deadheat.io.frames import canonical
-
-        found = canonical(source, self.kind, self.where)
-        if isinstance(found, pl.DataFrame):
-            self._hold(found)
-        else:
-            self._frame = found
-
-    @property
-    def lazy(self) -> nw.LazyFrame[Any]:
-        """The rows as a lazy Narwhals frame with the columns query_id, doc_id and relevance or score."""
-        if self._frame is None:
-            import narwhals as nw
-
-            self._frame = nw.from_native(self.to_polars().lazy())
-        return self._frame
-
-    @property
-    def is_polars(self) -> bool:
-        """Whether Polars holds the rows (and can stream them)."""
-        return self._frame is None or bool(self._frame.implementation.is_polars())
-
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars frame, in the order of the source."""
-        if self._rows is not None:
-            return self._rows
-        if self._frame is None:
-            self._rows = frame_of_mapping(self.mapping or {}, self.kind, self.where)
-            return self._rows
-        from deadheat.io.frames import collect
-
         with guarded(self.where):
-            return collect(self._frame)
+            return self.rows.to_polars()
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
-        if self.mapping is not None:
-            return {query: dict(documents) for query, documents in self.mapping.items()}
-        nested: dict[str, dict[str, float]] = {}
-        for query, doc, value in self.to_polars().iter_rows():
-            nested.setdefault(query, {})[doc] = value
-        return nested
-
-    def all_numbers(self, queries: Sequence[str]) -> FloatArray:
-        """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order."""
-        return all_numbers(self.mapping or {}, queries, self.kind, self.where)
+        return self.rows.to_dict()
 
     def example_ids(self, size: int = 3) -> list[str]:
         """Return a few document ids, for messages."""
-        if self.mapping is not None:
-            return list(islice(chain.from_iterable(self.mapping.values()), size))
-        rows = self.lazy.select("doc_id").head(size).collect(backend="polars")
-        return rows["doc_id"].to_list()
+        return self.rows.some_documents(size)
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair stands twice; a dict cannot hold one."""
-        if self.mapping is not None:
+        if isinstance(self.rows, MappingRows):
             return
         with guarded(self.where):
-            if self.blocks and not may_repeat(self.blocks):
-                return
-            from deadheat.io.frames import repeated_pairs
-
-            found = repeated_pairs(self.lazy)
-        if len(found):
+            found = self.rows.repeated_pairs()
+        if found is not None and len(found):
             raise self._duplicate(found)
 
     def _duplicate(self, found: pl.DataFrame) -> DuplicateError:
@@ -206,7 +150,13 @@ class Qrels(Table):
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 of the judgments, whatever their order."""
-        return fingerprints.of_judgments(self.to_polars())
+        check_threads()
+        rows = self.to_polars().sort("query_id", "doc_id")
+        found = hashlib.sha256()
+        for column in ("query_id", "doc_id"):
+            found.update(_written(rows[column].to_list()))
+        found.update(rows["relevance"].to_numpy().astype("<f8").tobytes())
+        return found.hexdigest()
 
 
 class Run(Table):
@@ -233,6 +183,15 @@ class Run(Table):
     """
 
     kind = "run"
+
+    def rounded(self, precision: ScorePrecision) -> Self:
+        """Return the run with its scores rounded, in memory; itself if there is nothing to round to."""
+        if precision is None:
+            return self
+        frame, found = self.to_polars(), copy(self)
+        scores = round_aloud(frame["score"].to_numpy(), precision)
+        found.rows = MemoryRows(frame.with_columns(score=pl.Series(scores)))
+        return found
 
 
 def read_qrels(source: Source, *, name: str | None = None, format: str | None = None) -> Qrels:  # noqa: A002 - as in Table
@@ -290,3 +249,18 @@ def label_of(path: Path) -> str:
     for suffix in (*COMPRESSED, *SUFFIXES):
         name = name.removesuffix(suffix)
     return name or path.name
+
+
+def hash_of_ids(ids: Sequence[str]) -> str:
+    """Return the SHA-256 of a list of ids, which the caller has sorted.
+
+    Examples
+    --------
+    >>> hash_of_ids(["q1", "q2"]) == hash_of_ids(["q1q2"])
+    False
+    """
+    return hashlib.sha256(_written(ids)).hexdigest()
+
+
+def _written(ids: Sequence[str]) -> bytes:
+    return json.dumps(ids).encode()  # quotes keep neighbours apart

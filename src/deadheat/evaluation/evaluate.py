@@ -14,15 +14,17 @@ from deadheat.evaluation.evaluation import Conventions, Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.placements import policies
-from deadheat.placements.place import open_pair, place, rounded
+from deadheat.placements.place import engine_of, open_pair
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from deadheat.arguments import Rng
     from deadheat.data.precision import ScorePrecision
     from deadheat.data.tables import Qrels, Run, Source
     from deadheat.measures.notation import MeasureLike
+    from deadheat.placements.place import Engine
     from deadheat.placements.placements import Placements
 
 
@@ -35,7 +37,7 @@ def evaluate(
     measures: MeasureLike | Iterable[MeasureLike] | None = None,
     *,
     ties: str = "expected",
-    rng: np.random.Generator | int | None = None,
+    rng: Rng = None,
     missing: str | None = None,
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
@@ -103,7 +105,9 @@ def evaluate_under(
     qrels: Qrels,
     run: Run,
     measures: Sequence[Measure],
-    rng: np.random.Generator | int | None = None,
+    rng: Rng = None,
+    *,
+    engine: Engine | None = None,
 ) -> Evaluation:
     """Evaluate a run under conventions that there are already, without a warning and a look for duplicates.
 
@@ -114,12 +118,13 @@ def evaluate_under(
     measures : sequence of Measure
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
+    engine : Engine, optional
+        Of the qrels and the run, if there is one already.
     """
-    ties, precision = conventions.ties, conventions.score_precision
-    policies.check_row_order(run, ties)  # before rows are fetched: then they would have some order
-    if ties in policies.LOOK_AT_RUN:
-        run, precision = rounded(run, precision), None
-    placements = place(qrels, run, score_precision=precision, check_duplicates=False)
+    ties = conventions.ties
+    policies.check_row_order(run, ties)
+    engine = engine or engine_of(qrels, run, conventions.score_precision)
+    placements = engine.place()
     lacking = tuple(placements.query_ids[placements.missing].tolist())
     if lacking and conventions.missing == "error":
         queries = counted(placements.n_queries, "query", "queries")
@@ -128,7 +133,7 @@ def evaluate_under(
     if conventions.missing == "skip":
         placements = placements.select(~placements.missing)
     if ties in policies.LOOK_AT_RUN:
-        ranked = policies.by_rule(placements, qrels, run, ties)
+        ranked = policies.by_rule(placements, engine, ties)
     else:
         ranked = policies.apply(placements, ties, arguments.generator(rng) if ties == "random" else None)
     return Evaluation(

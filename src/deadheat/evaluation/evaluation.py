@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from deadheat.arguments import check_choice
-from deadheat.data import fingerprints
 from deadheat.data.precision import check_precision
 from deadheat.data.queries import Queries
+from deadheat.data.tables import hash_of_ids
 from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import Facts, facts_of
 from deadheat.evaluation.intervals import KNOWN, IntervalOptions, cluster_codes
@@ -186,7 +186,7 @@ class Evaluation:
     @cached_property
     def queries_hash(self) -> str:
         """What tells this set of queries from others: a SHA-256 of their ids."""
-        return fingerprints.of_ids(self.query_ids.tolist())
+        return hash_of_ids(self.query_ids.tolist())
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[str, Interval]:
         """Return a confidence interval of each measure's mean, by its notation.

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
-from deadheat.data import fingerprints
+from deadheat.data.tables import hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.evaluation.evaluation import Conventions, Evaluation
 from deadheat.evaluation.intervals import KNOWN
@@ -355,7 +355,7 @@ def _evaluation(document: _Members, path: Path) -> Evaluation:
     for one in scores:
         _check_summary(one, of_measures.part(str(one.measure)))
     document.part("intervals")
-    if document.take("queries_hash", str) != fingerprints.of_ids(query_ids.tolist()):
+    if document.take("queries_hash", str) != hash_of_ids(query_ids.tolist()):
         document.refuse("queries_hash", "is not that of its queries")
     return Evaluation(
         scores,

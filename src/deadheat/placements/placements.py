@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from deadheat.arrays import run_starts
+from deadheat.errors import NoCommonQueryError
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
     from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+    from deadheat.data.tables import Qrels, Run
 
 
 T = TypeVar("T")
@@ -220,3 +223,58 @@ def sort_rows(
         unjudged_queries,
         ends_in_tie=ends_in_tie,
     )
+
+
+def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
+    """Build placements from what an engine counted.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+    counts : polars.DataFrame
+        query_id, n_retrieved and, where it is known, ends_in_tie of every query of the run.
+    rows : polars.DataFrame
+        query_id, doc_id, relevance, above and tied of every judged document that was retrieved.
+    """
+    import polars as pl
+
+    judgments = qrels.to_polars()
+    queries = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code")
+    queries = queries.with_columns(pl.col("code").cast(pl.Int64))
+    queries = queries.join(counts, on="query_id", how="left", maintain_order="left")
+    unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
+    if not queries["n_retrieved"].count():
+        raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
+    codes = queries.select("query_id", "code")
+    # other engines are not asked for it: it would be another pass over all rows
+    ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
+    rows, judgments = rows.join(codes, on="query_id"), judgments.join(codes, on="query_id")
+    return sort_rows(
+        np.array(queries["query_id"].to_list(), dtype=object),
+        queries["n_retrieved"].fill_null(0).cast(pl.Int64).to_numpy(),
+        judged_query=judgments["code"].to_numpy(),
+        judged_relevance=judgments["relevance"].to_numpy(),
+        rows=(
+            rows["code"].to_numpy(),
+            np.array(rows["doc_id"].to_list(), dtype=object),
+            rows["relevance"].to_numpy(),
+            rows["above"].cast(pl.Int64).to_numpy(),
+            rows["tied"].cast(pl.Int64).to_numpy(),
+        ),
+        unjudged_queries=tuple(unjudged),
+        ends_in_tie=ends_in_tie,
+    )
+
+
+def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:
+    """Return the error that shows ids of both sides."""
+
+    def three(ids: Sequence[str]) -> str:
+        rest = len(ids) - 3
+        return ", ".join(map(repr, islice(ids, 3))) + (f" and {rest:,} more" if rest > 0 else "")
+
+    message = (
+        f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
+        " Are they of the same collection, and are the ids written alike?"
+    )
+    return NoCommonQueryError(message)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from deadheat.errors import RowOrderError
 
 if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.data.tables import Qrels, Run
+    from deadheat.arrays import FloatArray
+    from deadheat.data.tables import Run
+    from deadheat.placements.place import Engine
     from deadheat.placements.placements import Placements
 
 POLICIES = ("expected", "best", "worst", "doc_id", "input", "random")
@@ -80,46 +80,26 @@ def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
 
 def check_row_order(run: Run, ties: str) -> None:
     """Raise `RowOrderError` if a policy asks for the order of the rows, and their engine has none."""
-    if ties == "input" and not run.is_polars:
-        raise RowOrderError(
-            f"ties='input' needs rows in an order, and {run.where} has none",
-            hint="use a file, a dict or an eager frame",
-        )
+    if ties == "input" and not run.rows.in_polars:
+        hint = "use a file, a dict or an eager frame"
+        raise RowOrderError(f"ties='input' needs rows in an order, and {run.where} has none", hint=hint)
 
 
-def by_rule(placements: Placements, qrels: Qrels, run: Run, rule: str) -> Placements:
+def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
     """Break ties by document id (descending, by UTF-8 bytes, as trec_eval does) or by the order of the input.
 
     Parameters
     ----------
     placements : Placements
-    qrels, run : Qrels, Run
-        What the placements are of; the run's scores already rounded if they were for the placements.
+        Those of the engine, or of some of their queries.
+    engine : Engine
     rule : {"doc_id", "input"}
     """
     tied = np.flatnonzero(placements.tied > 1)
     above = placements.above.copy()
     if len(tied):
-        above[tied] += _documents_first(placements, qrels, run, rule, tied)
+        above[tied] += engine.count_first(placements, tied, rule)
     return placements.moved(above, np.ones_like(above))
-
-
-def _documents_first(placements: Placements, qrels: Qrels, run: Run, rule: str, rows: IntArray) -> IntArray:
-    """Count, for each of `rows`, the documents of its tie that the rule puts before it."""
-    import narwhals as nw
-
-    from deadheat.placements import relational
-
-    judged, retrieved = relational.same_engine(qrels, run)
-    if rule == "input":
-        retrieved = nw.from_native(retrieved.to_native().with_row_index("row"))
-    tie, by_id = ["query_id", "score"], rule == "doc_id"
-    tied = relational.rows_tied_with_judged(judged, retrieved)
-    tied = tied.sort(*tie, "doc_id" if by_id else "row", descending=by_id)
-    tied = tied.with_columns(first=pl.int_range(pl.len(), dtype=pl.Int64).over(tie))
-    query_ids, doc_ids = placements.query_ids[placements.query[rows]], placements.doc_ids[rows]
-    wanted = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()})
-    return wanted.join(tied, on=["query_id", "doc_id"], how="left", maintain_order="left")["first"].to_numpy()
 
 
 def apply(placements: Placements, ties: str, rng: np.random.Generator | None) -> Placements:

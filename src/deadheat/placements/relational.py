@@ -13,19 +13,69 @@ import narwhals as nw
 import polars as pl
 
 from deadheat.io.frames import collect
+from deadheat.io.guarding import guarded
+from deadheat.placements.placements import from_frames
 
 if TYPE_CHECKING:
+    from deadheat.arrays import IntArray
     from deadheat.data.tables import Qrels, Run
+    from deadheat.placements.placements import Placements
 
     Frame = nw.LazyFrame[Any]
 
 PAIRS_PER_ROW = 4  # above so many (document, judged score) pairs a row, ranking all documents is the faster plan
 
 
+class Relational:
+    """An engine for rows in any order, in whatever library Narwhals knows.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    run : Run
+        Its scores rounded already.
+    plan : {"count", "window"}, optional
+        By default the faster one.
+    """
+
+    def __init__(self, qrels: Qrels, run: Run, plan: str | None = None) -> None:
+        self._qrels, self._run, self._plan = qrels, run, plan
+
+    def place(self) -> Placements:
+        """Join and count where the rows are."""
+        with guarded(self._run.where):
+            judged, retrieved = same_engine(self._qrels, self._run)
+            counts = count_retrieved(retrieved)
+            lazy = find_judged(judged, retrieved)
+            found = collect(lazy)
+            levels = found.select("query_id", "score").unique()
+            plan = self._plan or choose_plan(levels, counts)
+            # Another engine cannot always take a frame of ours: there the levels are found again.
+            in_polars = retrieved.implementation.is_polars()
+            in_engine = nw.from_native(levels.lazy()) if in_polars else lazy.select("query_id", "score").unique()
+            places = (count_plan if plan == "count" else window_plan)(retrieved, in_engine)
+            rows = found.join(places, on=["query_id", "score"], how="left")
+            return from_frames(self._qrels, self._run, counts, rows)
+
+    def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
+        """Count, for each of some rows of placements, the documents of its tie that a rule puts before it."""
+        with guarded(self._run.where):
+            judged, retrieved = same_engine(self._qrels, self._run)
+            if rule == "input":
+                retrieved = nw.from_native(retrieved.to_native().with_row_index("row"))
+            tie, by_id = ["query_id", "score"], rule == "doc_id"
+            tied = rows_tied_with_judged(judged, retrieved)
+            tied = tied.sort(*tie, "doc_id" if by_id else "row", descending=by_id)
+            tied = tied.with_columns(first=pl.int_range(pl.len(), dtype=pl.Int64).over(tie))
+            query_ids, doc_ids = placements.query_ids[placements.query[rows]], placements.doc_ids[rows]
+            wanted = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()})
+            return wanted.join(tied, on=["query_id", "doc_id"], how="left", maintain_order="left")["first"].to_numpy()
+
+
 def same_engine(qrels: Qrels, run: Run) -> tuple[Frame, Frame]:
     """Return both frames where one engine can join them, else in Polars."""
-    judged, retrieved = qrels.lazy, run.lazy
-    if judged.implementation is retrieved.implementation and (run.is_polars or _can_join(judged, retrieved)):
+    judged, retrieved = qrels.rows.lazy, run.rows.lazy
+    if judged.implementation is retrieved.implementation and (run.rows.in_polars or _can_join(judged, retrieved)):
         return judged, retrieved
     return in_polars(judged), in_polars(retrieved)
 

@@ -1,0 +1,89 @@
+"""Placements of a dict of dicts: the judged documents are looked up, the scores counted, and no frame is built."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.data.precision import round_aloud, round_scores
+from deadheat.io.mappings import check_ids, series_of_ids
+from deadheat.placements.contiguous import InBlocks, count
+from deadheat.placements.placements import no_common_query, sort_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from deadheat.arrays import IntArray
+    from deadheat.data.precision import ScorePrecision
+    from deadheat.data.rows import MappingRows
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.placements.placements import Placements
+
+
+class Mapping(InBlocks):
+    """An engine for a run that is a dict of dicts.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    judged : MappingRows
+        Its rows.
+    run : Run
+    retrieved : MappingRows
+        Its rows.
+    precision : str, int or None
+        That the scores are rounded to.
+    """
+
+    def __init__(
+        self, qrels: Qrels, judged: MappingRows, run: Run, retrieved: MappingRows, precision: ScorePrecision
+    ) -> None:
+        self._qrels, self._judged, self._run, self._retrieved = qrels, judged, run, retrieved
+        self._precision = precision
+        query_ids, documents = sorted(judged.mapping), retrieved.mapping
+        bounds = np.append(0, np.cumsum(np.array([len(documents.get(query, ())) for query in query_ids], np.int64)))
+        scores = retrieved.numbers([query for query in query_ids if query in documents])
+        super().__init__(query_ids, bounds, round_aloud(scores, precision))
+
+    def place(self) -> Placements:
+        """Look the judged documents up and count scores."""
+        judgments, retrieved, query_ids = self._judged.mapping, self._retrieved.mapping, self._query_ids
+        unjudged = sorted(retrieved.keys() - judgments.keys())
+        if len(unjudged) == len(retrieved):
+            raise no_common_query(self._qrels, self._run, query_ids, unjudged)
+        self._retrieved.numbers(unjudged)  # what cannot be evaluated is refused there too, as in a frame
+        looked_up: list[float] = []
+        for query in query_ids:
+            looked_up += map(retrieved.get(query, {}).get, judgments[query], repeat(math.nan))  # which no score is
+        own = np.array(looked_up, np.float64)
+        is_found = ~np.isnan(own)
+        code = np.repeat(np.arange(len(query_ids)), [len(judgments[query]) for query in query_ids])
+        # 10 is not "10": what was judged would be missed in silence; a look at all ids would take as long as the rest
+        for number in sorted(set(code[~is_found].tolist())):
+            check_ids(list(retrieved.get(query_ids[number], ())), self._run.where)
+        doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
+        relevance = self._judged.numbers(query_ids)
+        above, tied, ends_in_tie = count(
+            self._scores, self._bounds, code[is_found], round_scores(own[is_found], self._precision)
+        )
+        return sort_rows(
+            np.array(query_ids, dtype=object),
+            np.diff(self._bounds),
+            judged_query=code,
+            judged_relevance=relevance,
+            rows=(code[is_found], doc_ids[is_found], relevance[is_found], above, tied),
+            unjudged_queries=tuple(unjudged),
+            ends_in_tie=ends_in_tie,
+        )
+
+    def _documents(self, rows: IntArray) -> pl.Series:
+        found: list[str] = []
+        block = np.searchsorted(self._bounds, rows, side="right") - 1
+        starts = np.flatnonzero(np.diff(block, prepend=-1))
+        for n, own in zip(block[starts].tolist(), np.split(rows, starts[1:]), strict=True):
+            documents = list(self._retrieved.mapping[self._query_ids[n]])
+            found += map(documents.__getitem__, (own - self._bounds[n]).tolist())
+        return series_of_ids(found, self._run.where)
