@@ -45,9 +45,9 @@ def cases(
     digits: int | None,
 ) -> None:
     """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
+    from deadheat.arguments import check_choice
     from deadheat.benchmark.cases import LABELS, read_cases, summarise
     from deadheat.benchmark.cases.report import report_cases
-    from deadheat.errors import check_choice
 
     paths = [input_path(path) for path in files]
     form = prepare(form, output, PARTS, paths)

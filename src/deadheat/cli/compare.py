@@ -148,7 +148,7 @@ def _report(
     margin: float | None,
     detect: float | None,
 ) -> Report:
-    from deadheat.errors import DeadheatWarning
+    from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
@@ -156,7 +156,7 @@ def _report(
     strata = None
     if queries is not None and columns:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # the languages are kept apart, or pooled on demand
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report names them
             strata = comparison.by(columns, queries, pool_languages=True)
     report = report_comparison(
         comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=form not in DATA

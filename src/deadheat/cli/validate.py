@@ -11,10 +11,11 @@ from deadheat.cli.app import BAD_DATA, debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import decompressed_option, examples
 from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
-from deadheat.cli.words import in_phrases, options_of
+from deadheat.cli.wording import told
 
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Validation
+    from deadheat.errors import DataError
 
 PARTS: tuple[str, ...] = ()
 EXAMPLES = examples(
@@ -104,10 +105,12 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
 
         terms = read_ontology(ontology)
     found = [check(path, ontology=terms, **options) for path in paths]
-    options_here = options_of(click.get_current_context().command)
-    return [
-        replace(
-            one, findings=tuple(replace(own, message=in_phrases(own.message, options_here)) for own in one.findings)
-        )
-        for one in found
-    ]
+    return [_in_words(one, one.cause) for one in found]
+
+
+def _in_words(found: Validation, cause: DataError | None) -> Validation:
+    """Return what was found in the words of this command: an error of a file that cannot be read."""
+    if cause is None:
+        return found
+    message = told(cause, has_place=False)
+    return replace(found, findings=tuple(replace(one, message=message) for one in found.findings))

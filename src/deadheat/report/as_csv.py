@@ -59,8 +59,7 @@ def no_formula(text: str) -> str:
 def _check_different(names: list[str]) -> None:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
-        msg = f"two columns would be named {twice[0]!r}: give the stratum column another name"
-        raise ColumnError(msg)
+        raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
 
 
 def _field(cell: Cell, digits: int | None) -> float | str | None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 from xml.etree import ElementTree as ET
 
 from deadheat.errors import printable
-from deadheat.io.values import counted
 from deadheat.report.formats import ReportFormat, register
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult

@@ -10,8 +10,7 @@ from deadheat.benchmark.cases.findings import Finding, listed_lines
 from deadheat.benchmark.cases.language import code_of, guess, known
 from deadheat.benchmark.cases.model import LABELS, SMALL
 from deadheat.benchmark.cases.reading import label
-from deadheat.errors import did_you_mean
-from deadheat.io.values import counted, shown
+from deadheat.wording import counted, did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

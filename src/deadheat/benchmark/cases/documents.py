@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deadheat.data.tables import label_of
-from deadheat.errors import ColumnError, EmptyDataError, did_you_mean
+from deadheat.errors import ColumnError, EmptyDataError
 from deadheat.io.records import CASES_KEYS, Wanted, read_records
 from deadheat.io.source import readable
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     import os
@@ -74,7 +75,7 @@ class Document:
     def misfit(self, place: int) -> str | None:
         """Return what is wrong with a row that holds no case; None if it holds one."""
         error = self.records.misfits.get(place)
-        return None if error is None else str(error).removeprefix(f"{error.path}:{error.line}: ")
+        return None if error is None else error.told(has_place=False)
 
     def line_of(self, place: int, *keys: str | int) -> int:
         """Return the line on which a case, or a part of it, begins."""
@@ -101,7 +102,7 @@ def read_document(path: str | os.PathLike[str], format: str | None = None) -> Do
         _check_columns(records.columns, path)
         rows = [{name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()} for row in rows]
     if not rows:
-        raise EmptyDataError("no case in it: expected at least one text with its expected ids", path=path)
+        raise EmptyDataError("no case in it", allowed="at least one text with its expected ids", path=path)
     return Document(path, records, rows, records.lines or ())
 
 
@@ -111,9 +112,12 @@ def _check_columns(columns: Sequence[str], path: Path) -> None:
             held = ", ".join(map(repr, columns))
             hint = next((near for name in columns if name not in FIELDS and (near := did_you_mean(name, names))), "")
             if len(columns) == 1 and ";" in columns[0]:
-                hint = " The fields are separated by ';': save the table with commas, and | between ids."
-            msg = f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...{hint}"
-            raise ColumnError(msg, path=path)
+                hint = "The fields are separated by ';': save the table with commas, and | between ids."
+            raise ColumnError(
+                f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...",
+                hint=hint,
+                path=path,
+            )
 
 
 def _cell(name: str, cell: str) -> object:

@@ -13,7 +13,7 @@ from deadheat.benchmark.cases.language import normalised
 from deadheat.benchmark.cases.model import Case, Cases
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.records import as_text
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import os
@@ -123,8 +123,12 @@ def _compiled(id_pattern: str | None) -> re.Pattern[str] | None:
     try:
         return None if id_pattern is None else re.compile(id_pattern, re.ASCII)
     except (re.error, TypeError) as error:
-        msg = f"id_pattern must be a regular expression such as {HPO_PATTERN.pattern!r}, got {id_pattern!r}: {error}"
-        raise ParameterError(msg) from error
+        raise ParameterError(
+            argument="id_pattern",
+            given=id_pattern,
+            allowed=f"a regular expression such as {HPO_PATTERN.pattern!r}",
+            hint=f"{error}",
+        ) from error
 
 
 def _case_id(row: dict[str, Any], document: Document, place: int) -> str:

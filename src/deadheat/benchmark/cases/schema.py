@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from deadheat.benchmark.cases.expected import quoted
 from deadheat.benchmark.cases.findings import Finding, listed_lines
 from deadheat.benchmark.cases.language import code_of
-from deadheat.errors import MissingDependencyError, did_you_mean
+from deadheat.errors import MissingDependencyError
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,8 +54,9 @@ def _errors(value: Any, id_pattern: str | None) -> Iterator[Any]:  # noqa: ANN40
     try:
         from jsonschema import Draft202012Validator
     except ImportError as error:
-        msg = "checking against the JSON Schema needs the package jsonschema: pip install 'deadheat[cases]'"
-        raise MissingDependencyError(msg) from error
+        raise MissingDependencyError(
+            "checking against the JSON Schema needs the package jsonschema", hint="pip install 'deadheat[cases]'"
+        ) from error
     schema = json.loads(schema_text())
     if id_pattern is not None:  # it takes the place of HPO's, and reading has looked at every id
         schema["$defs"]["hpo_id"] = {"type": "string"}
