@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from deadheat.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 Rng: TypeAlias = "np.random.Generator | int | None"
 INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more
@@ -35,8 +38,9 @@ def check_rng(rng: Rng) -> None:
     number = whole(rng)
     is_allowed = rng is None or isinstance(rng, np.random.Generator) if number is None else number >= 0
     if not is_allowed:
-        msg = f"rng must be a whole number from 0 on, a numpy.random.Generator or None, got {rng!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="rng", given=rng, allowed="a whole number from 0 on, a numpy.random.Generator or None"
+        )
 
 
 def whole(given: object) -> int | None:
@@ -56,8 +60,7 @@ def count(name: str, given: int, low: int = 1) -> int:
     """Return a whole number that is `low` or more."""
     number = whole(given)
     if number is None or number < low:
-        msg = f"{name} must be a whole number from {low} on, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed=f"a whole number from {low} on")
     return number
 
 
@@ -69,16 +72,14 @@ def resamples(given: int) -> int:
 def positive(name: str, given: float) -> float:
     """Return a finite number above 0."""
     if not is_number(given) or not 0 < given < math.inf:
-        msg = f"{name} must be a number above 0, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed="a number above 0")
     return float(given)
 
 
 def not_negative(name: str, given: float, example: str) -> float:
     """Return a finite number that is 0 or more."""
     if not is_number(given) or not 0 <= given < math.inf:
-        msg = f"{name} must be a number from 0 on, such as {example}, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed=f"a number from 0 on, such as {example}")
     return float(given)
 
 
@@ -86,7 +87,13 @@ def level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> 
     """Return a probability, such as a confidence level, that lies between 0 and `high`."""
     if not is_number(given) or not 0 < given < high:
         is_percent = is_number(given) and given >= 1 and high < given < 100 * high
-        hint = f". Did you mean {given / 100:g}?" if is_percent else ""
-        msg = f"{name} must be a number between 0 and {high:g}, such as {example}, got {given!r}{hint}"
-        raise ParameterError(msg)
+        hint = f"Did you mean {given / 100:g}?" if is_percent else None
+        allowed = f"a number between 0 and {high:g}, such as {example}"
+        raise ParameterError(argument=name, given=given, allowed=allowed, hint=hint)
     return float(given)
+
+
+def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
+    """Refuse an argument that is not one of the words that it takes."""
+    if given not in allowed:
+        raise ParameterError(argument=name, given=given, allowed=tuple(allowed))

@@ -6,42 +6,101 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+from deadheat.wording import LONGEST_GIVEN, PYTHON, Advice, did_you_mean
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from deadheat.wording import Words
 
 COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # of GitHub, in the log of a build
-LONGEST_GIVEN = 200  # characters of a value that a message shows
+ABSENT: Any = object()  # no value was given, where None may be one
 
 
 class DeadheatError(Exception):
-    """Base of everything that deadheat raises on purpose."""
+    """Base of everything that deadheat raises on purpose.
 
-
-class DataError(DeadheatError, ValueError):
-    """The input data cannot be evaluated as it is.
+    Its parts are attributes, None where they make no sense; ``str(error)`` puts them into the words of Python, as in
+    ``argument must be allowed, got given: hint`` or ``path:line: problem, expected allowed, got given: hint``.
 
     Parameters
     ----------
-    message : str
-        What is wrong, what was given, what is allowed.
+    problem : str, optional
+        What is wrong.
+    argument : str, optional
+        The argument that is wrong: what the sentence is about.
+    given : object, optional
+        Its value, or what else was found.
+    allowed : str or collection of str, optional
+        What would be right; of several words, the one that is nearest to `given` is the hint.
+    beside : dict of str to object, optional
+        Other arguments, because of which that is so, with their values; None names the argument alone.
+    hint : str or Advice, optional
+        What to do.
+    python : str, optional
+        What a caller in Python can do beside it.
     path : path-like, optional
         The file that holds the offending data.
     line : int, optional
         Its 1-based line.
-
-    Attributes
-    ----------
-    path : pathlib.Path or None
-    line : int or None
     """
 
-    def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None) -> None:
+    longest_given = LONGEST_GIVEN
+
+    def __init__(
+        self,
+        problem: str | None = None,
+        *,
+        argument: str | None = None,
+        given: object = ABSENT,
+        allowed: str | Collection[str] | None = None,
+        beside: Mapping[str, object] | None = None,
+        hint: str | Advice | None = None,
+        python: str | None = None,
+        path: str | Path | None = None,
+        line: int | None = None,
+    ) -> None:
+        super().__init__(problem)  # all that `copy` and `pickle` call it with; the other parts are in its dict
+        self.problem = problem
+        self.argument = argument
+        self.is_given = given is not ABSENT
+        self.given = given if self.is_given else None
+        self.allowed = allowed
+        self.beside = beside
+        self.hint = hint or None
+        self.python = python
         self.path = None if path is None else Path(path)
         self.line = line
-        file = printable(str(path))
-        place = "" if path is None else f"{file}: " if line is None else f"{file}:{line}: "
-        super().__init__(place + message)
+
+    def __str__(self) -> str:
+        return self.told()
+
+    def told(self, words: Words = PYTHON, *, has_place: bool = True) -> str:
+        """Return the parts as a text: in the words of Python, or of a command; with its place, or without."""
+        place = "" if self.path is None or not has_place else f"{printable(str(self.path))}:"
+        place += f"{self.line}: " if place and self.line is not None else " " * bool(place)
+        choices = () if isinstance(self.allowed, str | None) else tuple(self.allowed)
+        allowed = f"one of {', '.join(map(repr, choices))}" if choices else str(self.allowed or "")
+        if self.argument:
+            text = f"{words.argument(self.argument)} {self.problem or f'must be {allowed}'}"
+        else:
+            text = ", ".join(filter(None, [self.problem, allowed and f"expected {allowed}"]))
+        if self.beside:
+            text += f" with {', '.join(words.argument(*one) for one in self.beside.items())}"
+        if self.is_given:
+            text += f", got {words.given(self.given, self.longest_given)}"
+        hint = words.advice(self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
+        hint = hint or (did_you_mean(self.given, choices) if choices else "")
+        if hint:
+            end = "." if hint[0].isupper() else ";" if self.is_given else ":"
+            text = f"{text.removesuffix('.' * (end == '.'))}{end} {hint}"
+        return place + text + (f"; {self.python}" if self.python and words.is_python else "")
+
+
+class DataError(DeadheatError, ValueError):
+    """The input data cannot be evaluated as it is."""
+
+    longest_given = 80
 
 
 class FileFormatError(DataError):
@@ -105,8 +164,10 @@ class CasesError(DataError):
         What is wrong, one by one.
     """
 
-    def __init__(self, message: str, *, path: str | Path | None = None, findings: Iterable[Any] = ()) -> None:
-        super().__init__(message, path=path)
+    def __init__(
+        self, problem: str | None = None, *, path: str | Path | None = None, findings: Iterable[Any] = ()
+    ) -> None:
+        super().__init__(problem, path=path)
         self.findings = tuple(findings)
 
 
@@ -115,13 +176,26 @@ class ParameterError(DeadheatError, ValueError):
 
 
 class MeasureError(ParameterError):
-    """A measure's notation cannot be read, or one of its parameters is wrong."""
+    """A measure's notation cannot be read, or one of its parameters is wrong.
+
+    Attributes
+    ----------
+    measure : str or None
+        Its name, if the error is about a parameter.
+    """
+
+    def __init__(self, problem: str | None = None, *, measure: str | None = None, **parts: Any) -> None:  # noqa: ANN401 - those of its base
+        super().__init__(problem, **parts)
+        self.measure = measure
+
+    def told(self, words: Words = PYTHON, *, has_place: bool = True) -> str:
+        """Return the parts as a text, behind the name of the measure."""
+        text = super().told(words, has_place=has_place)
+        return text if self.measure is None else f"{self.measure}: {text}"
 
 
 class UnknownMeasureError(MeasureError, KeyError):
     """No measure has this name, or an evaluation does not hold it."""
-
-    __str__ = Exception.__str__  # KeyError would show the message quoted
 
 
 class GateError(ParameterError):
@@ -132,7 +206,7 @@ class SourceTypeError(DeadheatError, TypeError):
     """An object is of a type that deadheat cannot read."""
 
 
-class MissingDependencyError(DeadheatError, ImportError):
+class MissingDependencyError(DeadheatError, ImportError):  # type: ignore[misc]  # its path is a file here too
     """An optional package is needed and not installed."""
 
 
@@ -141,22 +215,87 @@ class ForkError(DeadheatError, RuntimeError):
 
 
 class DeadheatWarning(UserWarning):
-    """The data can be evaluated, but the result is probably not what was wanted."""
+    """The data can be evaluated, but the result is probably not what was wanted; a class below it is one cause."""
 
 
-def as_given(value: object) -> str:
-    """Return the repr of what a user gave, cut where it is too long for a message.
+class MissingQueriesWarning(DeadheatWarning):
+    """A run lacks most queries, which count as empty rankings."""
 
-    Examples
-    --------
-    >>> as_given("float23"), as_given(10**5000)
-    ("'float23'", 'a number of thousands of digits')
-    """
-    try:
-        text = repr(value)
-    except ValueError:  # which Python raises rather than write so many
-        return "a number of thousands of digits"
-    return text if len(text) <= LONGEST_GIVEN else f"{text[:LONGEST_GIVEN]}..."
+
+class NothingJudgedWarning(DeadheatWarning):
+    """No retrieved document is judged: most often the ids are written in two ways."""
+
+
+class MixedLanguagesWarning(DeadheatWarning):
+    """Strata average over queries in several languages."""
+
+
+class UnlabelledQueriesWarning(DeadheatWarning):
+    """Queries without a value in a column of strata form a stratum of their own."""
+
+
+class SlowMeasureWarning(DeadheatWarning):
+    """The exact value of a measure takes long."""
+
+
+class LittleProofWarning(DeadheatWarning):
+    """A gate passed, but proves little."""
+
+
+class UnlabelledTermsWarning(DeadheatWarning):
+    """Terms of an ontology without a label are left out of a collection."""
+
+
+class ObsoleteParentWarning(DeadheatWarning):
+    """Relations of an ontology to obsolete parents are left out."""
+
+
+class SynonymTypesWarning(DeadheatWarning):
+    """A file of an ontology has types of synonyms, which its format does not let us read."""
+
+
+class UnknownDocumentsWarning(DeadheatWarning):
+    """A retriever found documents that its collection does not have."""
+
+
+class CacheWarning(DeadheatWarning):
+    """Embeddings cannot be kept."""
+
+
+class InfiniteScoreWarning(DeadheatWarning):
+    """A precision of scores cannot hold one of them: it becomes infinite."""
+
+
+class FractionsWarning(DeadheatWarning):
+    """A column that is called score is read as relevance, and has fractions."""
+
+
+class LockWarning(DeadheatWarning):
+    """A folder cannot be locked, so that nothing keeps two processes apart."""
+
+
+class NoteWarning(DeadheatWarning):
+    """What a benchmark repeats in the notes of its report."""
+
+
+class RetrieverNameWarning(NoteWarning):
+    """A file has the name of a retriever, and is not meant by it."""
+
+
+class UnusedOntologyWarning(NoteWarning):
+    """An ontology was given, and no measure uses it."""
+
+
+class MissingDocumentsWarning(NoteWarning):
+    """Expected ids are not in the collection that is searched, or not in the ontology."""
+
+
+class UnknownTermsWarning(NoteWarning):
+    """Ids are no terms of the ontology that judges them."""
+
+
+class UnknownExpectedWarning(UnknownTermsWarning):
+    """Expected ids are among them."""
 
 
 def printable(text: str, kept: str = "") -> str:
@@ -193,22 +332,3 @@ def on_terminal(text: str) -> str:
     q\x1b[2J \x3a:error::q #\x23[error]q
     """
     return COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2]):02x}", printable(text))
-
-
-def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Return ``" Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
-    import difflib  # only a mistake needs it
-
-    by_folded: dict[str, str] = {}
-    for name in known:
-        by_folded.setdefault(name.casefold(), name)
-    near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=0.6)
-    return f" Did you mean {by_folded[near[0]]!r}?" if near else ""
-
-
-def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
-    """Raise `ParameterError` if a parameter has not one of the words that it takes."""
-    if given not in allowed:
-        words = ", ".join(map(repr, allowed))
-        msg = f"{name} must be one of {words}, got {given!r}.{did_you_mean(str(given), allowed)}"
-        raise ParameterError(msg)

@@ -278,7 +278,7 @@ def test_an_id_that_collection_and_ontology_lack_is_said_once() -> None:
     [
         ({"k": 0}, "k must be a whole number"),
         ({"k": 2.5}, "k must be a whole number"),
-        ({"k": 5}, "Hit@10 looks at 10 documents, but k=5 are retrieved: set k=10 or more"),
+        ({"k": 5}, "k must be 10 or more, as Hit@10 looks at 10 documents, got 5"),
         ({"measures": "nDCG@10", "at": [5]}, "at is about the default measures"),
         ({"measures": []}, "measures is empty"),
         ({"baseline": "bm52"}, "baseline must be one of 'bm25'"),

@@ -178,7 +178,7 @@ def test_hpo() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "error", "message"),
     [
-        ("d.csv", "", EmptyDataError, r"d.csv: empty: expected column names and rows"),
+        ("d.csv", "", EmptyDataError, r"d.csv: empty, expected column names and rows"),
         (
             "d.csv",
             "id,text\n",
@@ -190,7 +190,7 @@ def test_hpo() -> None:
             "d.csv",
             "id,text\na,x\n\na,y\n",
             DuplicateError,
-            r"d.csv:4: document 'a' stands on lines 2 and 4; each id may",
+            r"d.csv:4: document 'a' stands on lines 2 and 4: each id may",
         ),
         ("d.csv", "id,text\na, \n", MalformedRowError, r"d.csv:2: document 'a' has an empty 'text', expected text"),
         (
@@ -205,7 +205,7 @@ def test_hpo() -> None:
             ColumnError,
             r"one of 'doc_id', 'id', '_id'\. Is this the file of c",
         ),
-        ("d.csv", "id,synonyms\n1,x\n", ColumnError, r"expected one of 'text', 'label', 'name', 'title'\.$"),
+        ("d.csv", "id,synonyms\n1,x\n", ColumnError, r"expected one of 'text', 'label', 'name', 'title'$"),
         ("d.csv", "id;text\na;x\n", ColumnError, r"without 'doc_id': .* The fields are separated by ';'"),
         ("d.csv", "id,text\na,x,y\n", MalformedRowError, r"d.csv:2: expected 2 fields"),
         (
@@ -275,7 +275,7 @@ def test_options_that_are_mistyped(tmp_path: Path) -> None:
     path = written(tmp_path, "id,text\na,x\n", "d.csv")
     with pytest.raises(ParameterError, match=r"synonyms must be one of 'exact', 'all', 'none', got 'Exact'"):
         dh.read_collection(path, synonyms="Exact")
-    with pytest.raises(ParameterError, match=r"unknown format of documents 'cvs', .* Did you mean 'csv'\?"):
+    with pytest.raises(ParameterError, match=r"unknown format of documents, .* got 'cvs'. Did you mean 'csv'\?"):
         dh.read_collection(path, format="cvs")
     with pytest.raises(DataError, match=r"c.csv: no such file. Did you mean 'd.csv'\?"):
         dh.read_collection(tmp_path / "c.csv")
@@ -287,7 +287,7 @@ def test_options_that_are_mistyped(tmp_path: Path) -> None:
         ((("a", "a"), ("x", "y"), ((), ())), DuplicateError, "own has document 'a' more than once"),
         ((("a", "b"), ("x",), ((), ())), DataError, "for each id, got 2 ids, 1 texts and 2 of synonyms"),
         ((("a",), ("x",), ()), DataError, "for each id, got 1 ids, 1 texts and 0 of synonyms"),
-        ((("a",), ("x",), ("fits",)), SourceTypeError, r"synonyms of 'a' must be .* 'fits': write \('fits',\)"),
+        ((("a",), ("x",), ("fits",)), SourceTypeError, r"synonyms of 'a' must be .* 'fits'; write \('fits',\)"),
     ],
 )
 def test_a_collection_of_ones_own_is_checked(columns: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401 - wrong ones

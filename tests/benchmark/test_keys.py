@@ -143,5 +143,5 @@ def test_an_ontology_is_a_collection() -> None:
 
 
 def test_the_baseline_of_a_single_retriever_is_that() -> None:
-    with pytest.raises(ParameterError, match=r"baseline must be one of 'bm25', got 'foo'\."):
+    with pytest.raises(ParameterError, match=r"baseline must be one of 'bm25', got 'foo'"):
         dh.bench(CASES, DOCUMENTS, "bm25", baseline="foo")

@@ -219,14 +219,14 @@ def test_a_part_that_the_ontology_does_not_know_is_refused_before_anything_is_se
 
 def test_a_test_that_knows_no_clusters_is_refused_before_anything_is_searched() -> None:
     for test in ("wilcoxon", "sign"):
-        with pytest.raises(ParameterError, match=f"cluster is for the tests .*, got test='{test}'"):
+        with pytest.raises(ParameterError, match=f"test must be one of .* with cluster, got '{test}'"):
             dh.bench(CASES, DOCUMENTS, [Counting(dies_in=0), Known("good")], test=test, cluster="expected_ids")
 
 
 @pytest.mark.parametrize(
     ("at", "message"),
     [
-        (5, r"at must be a list of cutoffs, such as at=\(1, 3, 5, 10\), got 5"),
+        (5, r"at must be a list of cutoffs, such as \(1, 3, 5, 10\), got 5"),
         ("15", "at must be a list of cutoffs, .* got '15'"),
         ([1, "x"], "each of at must be a whole number from 1 on, got 'x'"),
         ([], "at is empty"),

@@ -92,7 +92,7 @@ def test_findings_as_json(folder: Path) -> None:
         ((), 2, "give files to check, or --schema to print the schema"),
         (("cases.json", "--schema"), 2, "give files to check, or --schema"),
         (("case.json",), 3, "case.json: no such file. Did you mean 'cases.json'?"),
-        (("cases.json", "--ontology", "hp.obo"), 3, "hp.obo: no such file."),
+        (("cases.json", "--ontology", "hp.obo"), 3, "hp.obo: no such file"),
         (("cases.json", "--id-pattern", "("), 2, "--id-pattern must be a regular expression such as"),
         (("cases.json", "-o", "cases.json"), 2, "the output 'cases.json' is the input 'cases.json'"),
     ],

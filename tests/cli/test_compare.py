@@ -200,7 +200,11 @@ def test_margins_and_sample_sizes_are_columns_of_csv(queries: Path) -> None:
         ([RUNS[0], "broken.run", "--correction", "holmes"], 2, "Did you mean 'holm'?"),
         ([RUNS[0], "broken.run", "--by", "level"], 2, "--queries FILE"),
         ([RUNS[0], "broken.run", "--cluster", "level"], 2, "--queries FILE"),
-        ([RUNS[0], "x.run", "--cluster", "level", "--queries", "x.csv", "--test", "sign"], 2, "got --test sign"),
+        (
+            [RUNS[0], "x.run", "--cluster", "level", "--queries", "x.csv", "--test", "sign"],
+            2,
+            "with --cluster, got 'sign'",
+        ),
         ([RUNS[0], "broken.run", "--margin", "0"], 2, "--margin"),
         ([RUNS[0], "broken.run", "--format", "trec"], 2, "trec"),
         ([RUNS[0], "broken.run", "-m", "nDGC"], 2, "Did you mean 'nDCG'?"),

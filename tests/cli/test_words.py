@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.cli import main
-from deadheat.cli.words import in_words, options_of
+from deadheat.cli.wording import told
+from deadheat.errors import DataError, GateError, MeasureError, ParameterError
+from deadheat.wording import Advice
 from support.command import call
 
 if TYPE_CHECKING:
@@ -43,21 +45,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["evaluate", "qrels.txt", "table"], HEADER),
         (["ties", "table"], HEADER),
         (["convert", "table", "out.json", "--kind", "run"], f"{HEADER}, or give --from csv"),
-        (["convert", "object", "out.json", "--kind", "run"], "this looks like JSON: name the file .json or .jsonl"),
+        (
+            ["convert", "object", "out.json", "--kind", "run"],
+            "this looks like JSON: name the file .json or .jsonl, or give --from json",
+        ),
         (["cases", "queries"], f"queries: {CASES}"),
         (["bench", "queries", "--collection", "documents.csv"], f"queries: {CASES}"),
         (["bench", "cases.csv", "--collection", "queries"], DOCUMENTS),
-        ([*COMPARE, "--test", "tukey", "--alternative", "less"], "--test tukey is two-sided, got --alternative less"),
-        ([*COMPARE, "--no-relevant", "none"], "--no-relevant must be one of 'zero', 'skip', got 'none'."),
+        (
+            [*COMPARE, "--test", "tukey", "--alternative", "less"],
+            "--alternative must be 'two-sided' with --test tukey, got 'less'",
+        ),
+        ([*COMPARE, "--no-relevant", "none"], "--no-relevant must be one of 'zero', 'skip', got 'none'"),
         ([*COMPARE, "--score-precision", "x"], "or a number of decimals from 0 to 15, got 'x'"),
         ([*COMPARE, "-m", "MR(missing='capped')"], "MR: missing='capped' needs a cutoff"),  # a notation is Python
         (
             ["bench", "cases.csv", "--collection", "documents.csv", "--cluster", "category"],
-            "cases: --cluster category: 1 of 1 case have no category",
+            "cases: --cluster must be a column that every case has, got 'category'; 1 of 1 case have no category",
         ),
         (
             ["bench", "cases.csv", "--collection", "documents.csv", "--cluster", "id"],
-            "--cluster must be one of 'expected_ids', 'text', 'difficulty', 'category', 'domain', got 'id'.",
+            "--cluster must be one of 'expected_ids', 'text', 'difficulty', 'category', 'domain', got 'id'",
         ),
     ],
 )
@@ -78,7 +86,7 @@ def test_validate_says_it_in_its_findings() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["evaluate", "qrels.txt", "missing is.run"], "Error: missing is.run: no such file."),
+        (["evaluate", "qrels.txt", "missing is.run"], "Error: missing is.run: no such file"),
         (["evaluate", "qrels.txt", "ties.run"], "got 5: \"q1 Q0 ties='best' 1 2.5\""),
         (["compare", "qrels.txt", "test='t'.run", "a.run"], "Error: test='t'.run:1: "),
         ([*COMPARE, "--baseline", "missing='x'"], "got \"missing='x'\""),
@@ -99,8 +107,55 @@ def test_fields_of_cases_are_no_options(folder: Path) -> None:
     assert "--language" not in told
 
 
-def test_data_are_quoted_as_they_are() -> None:
-    options = options_of(main.commands["compare"])
-    assert options["no_relevant"] == "--no-relevant"
-    for message in ("a.run:1: expected 6 fields, got 'q1 Q0 test=x d1'", "ties in a.run", "baseline.run: no such file"):
-        assert in_words(message, options) == message
+COMPARES, CONVERTS = main.commands["compare"], main.commands["convert"]
+
+
+@pytest.mark.parametrize(
+    ("error", "python", "command"),
+    [
+        (
+            ParameterError(argument="no_relevant", given="x", allowed=("zero", "skip")),
+            "no_relevant must be one of 'zero', 'skip', got 'x'",
+            "--no-relevant must be one of 'zero', 'skip', got 'x'",
+        ),
+        (
+            ParameterError(argument="test", given="sign", allowed=("t", "wilcoxon"), beside={"cluster": None}),
+            "test must be one of 't', 'wilcoxon' with cluster, got 'sign'",
+            "--test must be one of 't', 'wilcoxon' with --cluster, got 'sign'",
+        ),
+        (
+            ParameterError(argument="alternative", given="less", allowed="'two-sided'", beside={"test": "tukey"}),
+            "alternative must be 'two-sided' with test='tukey', got 'less'",
+            "--alternative must be 'two-sided' with --test tukey, got 'less'",
+        ),
+        (
+            ParameterError(argument="baseline", given="a", allowed=("b", "c"), python="or None"),
+            "baseline must be one of 'b', 'c', got 'a'; or None",
+            "--baseline must be one of 'b', 'c', got 'a'",
+        ),
+        (
+            ParameterError("is a column", argument="cluster", given="user", hint=Advice("queries", "q.csv")),
+            "cluster is a column, got 'user'; give queries='q.csv'",
+            "--cluster is a column, got 'user'; give --queries q.csv",
+        ),
+        (
+            DataError("too much", hint=Advice("max_decompressed", when="if it is meant so, "), path="a.run", line=3),
+            "a.run:3: too much: if it is meant so, give max_decompressed",
+            "a.run:3: too much: if it is meant so, give --max-decompressed",
+        ),
+        (MeasureError(measure="MR", argument="missing", allowed="x"), *["MR: missing must be x"] * 2),  # is Python
+        (GateError("test='t', baseline must be a text"), *["test='t', baseline must be a text"] * 2),  # a file's words
+    ],
+)
+def test_the_same_error_in_the_words_of_python_and_of_a_command(error: DataError, python: str, command: str) -> None:
+    assert str(error) == python
+    assert told(error, COMPARES) == command
+
+
+def test_a_format_is_an_option_of_some_commands() -> None:
+    error = DataError("which format?", hint=Advice("format", "csv", ".csv or .tsv"), path="a")
+    assert str(error) == "a: which format?: name the file .csv or .tsv, or pass format='csv'"
+    assert told(error, CONVERTS) == "a: which format?: name the file .csv or .tsv, or give --from csv"
+    assert told(error, COMPARES, has_place=False) == "which format?: name the file .csv or .tsv"
+    error = DataError("which format?", hint=Advice("format", "csv", ".csv"), path="/dev/stdin")
+    assert told(error, COMPARES, has_place=False) == "which format?: save it in a file that ends in .csv"

@@ -212,7 +212,7 @@ def test_the_column_of_languages(columns: list[str], name: str | None) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "error", "message"),
     [
-        ("q.csv", "qid,lang\na,de\nb,en\na,de\n", DuplicateError, r"q\.csv:4: query 'a' stands on lines 2 and 4; each"),
+        ("q.csv", "qid,lang\na,de\nb,en\na,de\n", DuplicateError, r"q\.csv:4: query 'a' stands on lines 2 and 4: each"),
         ("q.jsonl", '{"qid": "a"}\n\n{"qid": "a"}', DuplicateError, r"q\.jsonl:3: query 'a' stands on lines 1 and 3"),
         ("q.json", '[{"qid": "a"}, {"qid": "a"}]', DuplicateError, r"query 'a' stands in rows 1 and 2"),
         ("q.json", '{"a": {}, "a": {}}', DuplicateError, r"key 'a' stands twice"),
@@ -231,7 +231,12 @@ def test_the_column_of_languages(columns: list[str], name: str | None) -> None:
         ("q.tsv", "qid\tlang\na\n", MalformedRowError, r"q\.tsv:2: expected 2 fields"),
         ("q.jsonl", '{"qid": "a"}\n[1]', MalformedRowError, r"q\.jsonl:2: expected one JSON object a line, got '\[.*1"),
         ("q.jsonl", '{"qid": "a"}\n{', MalformedRowError, r"q\.jsonl:2: invalid JSON"),
-        ("q.json", '{"qid": "a"}\n{"qid": "b"}', MalformedRowError, r"this looks like JSON lines: name it \.jsonl"),
+        (
+            "q.json",
+            '{"qid": "a"}\n{"qid": "b"}',
+            MalformedRowError,
+            r"this looks like JSON lines: name the file \.jsonl",
+        ),
         ("q.json", '{"a": "de"}', MalformedRowError, r"expected a list of objects, or \{query_id: \{column: value\}\}"),
         ("q.json", '"x"', FileFormatError, r"expected a list of objects"),
         ("q.txt", "a de\n", FileFormatError, r"cannot tell the format of these queries: name the file \.csv"),

@@ -75,7 +75,7 @@ def test_what_is_no_label(nothing: object) -> None:
         (5, None, "cluster must be a column of queries, a dict of query_id to cluster, or their labels, got 5"),
         ([], None, "cluster must have a label for each of the 4 queries, got 0"),
         (np.array(["a", "b"]), None, "cluster must have a label for each of the 4 queries, got 2"),
-        ("document", None, "cluster='document' is a column: name the table that has it"),
+        ("document", None, "cluster is a column of a table, got 'document'; give queries="),
         (None, TABLE, "queries is the table of a column of clusters: name it, as in cluster='document', got none"),
         (LABELS, "nowhere.csv", "queries is the table of a column of clusters: .*, got list"),
     ],

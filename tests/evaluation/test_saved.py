@@ -457,7 +457,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "truncated": (
         lambda path: path.write_text(path.read_text()[:300]),
-        r"run\.json:.*: is damaged or not complete \(.*\), expected a saved evaluation; Evaluation\.save",
+        r"run\.json:.*: is damaged or not complete \(.*\), expected a saved evaluation\. Evaluation\.save",
     ),
     "no JSON": (lambda path: path.write_text("q1 Q0 a 1 0.5 t\n"), "holds no JSON, expected a saved evaluation"),
     "a list": (lambda path: path.write_text("[1]"), "holds other JSON, expected a saved evaluation"),

@@ -237,7 +237,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
         gate(EV, baseline=dh.evaluate(qrels, BEST, ["RR"]))
     fewer = {query: docs for query, docs in BEST.items() if query != "q7"}
     skipped = [dh.evaluate(QRELS, run, ["RR"], missing="skip") for run in (BEST, fewer)]
-    message = "are of different queries: 1 only in run, such as 'q7'; evaluate both on the same queries .missing='skip'"
+    message = "are of different queries: 1 only in run, such as 'q7': evaluate both on the same queries .missing='skip'"
     with pytest.raises(BaselineMismatchError, match=message):
         gate(skipped[0], baseline=skipped[1])
     with pytest.raises(BaselineMismatchError, match=r"\(ties 'expected' and 'doc_id', score_precision None and 3\)"):

@@ -61,7 +61,7 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[tool.deadheat]", r"has no table \[tool\.deadheat\.gates\]; write one such as"),
+        ("[tool.deadheat]", r"has no table \[tool\.deadheat\.gates\]: write one such as"),
         ("[tool]\ndeadheat = 3", "has no table"),
         ("[tool.deadheat]\ngates = 3", "tool.deadheat.gates must be a table, got 3"),
         ("[tool.deadheat.gates]\nRR = x", "is no TOML: .*line 2"),

@@ -148,7 +148,7 @@ def test_queries_without_a_value_are_a_stratum() -> None:
         gate(EV, "each(level): RR > 0.5", queries={"z": {"level": "a"}})
     with pytest.raises(ColumnError, match=r"no column 'levle' .* Did you mean 'level'"):
         gate(EV, "each(levle): RR > 0.5", queries=LEVELS)
-    with pytest.raises(ParameterError, match="by=level is about a table of queries"):
+    with pytest.raises(ParameterError, match="by is about a table of queries"):
         gate(EV, "each(level): RR > 0.5")
 
 

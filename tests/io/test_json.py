@@ -95,7 +95,7 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
         ('{"q": {"a": 1, "": 1}}', NullIdError, "empty string"),
         (r'{"q": {"\ud83d\ude00": 1, "\ud83d": 1}}', MalformedRowError, "half a character"),
         ("[" * 100_000, MalformedRowError, "JSON that is nested more than 200 deep"),
-        ("", EmptyDataError, "empty: expected {query_id: {doc_id: number}}"),
+        ("", EmptyDataError, "empty, expected {query_id: {doc_id: number}}"),
         ("{}", EmptyDataError, "no query in it"),
         ('{"q": {}}', EmptyDataError, "no document in it"),
     ],

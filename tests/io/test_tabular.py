@@ -71,7 +71,9 @@ def test_the_name_says_the_format(name: str, expected: str) -> None:
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"unknown format 'cvs', expected one of trec, csv.*Did you mean 'csv'\?"):
+    with pytest.raises(
+        ParameterError, match=r"unknown format, expected one of 'trec', 'csv'.* got 'cvs'. Did you mean 'csv'\?"
+    ):
         scan(written(tmp_path, RUN), "run", format="cvs")
 
 

@@ -157,7 +157,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, name: str, monkeypatch:
         ([("q", "", 1.0)], NullIdError, "'doc_id' holds a null or empty id"),
         ([(None, "d", 1.0)], NullIdError, "'query_id' holds a null or empty id"),
         ([("q", "d", 1.0), ("q", "d", 2.0)], DuplicateError, "stands more than once"),
-        ([("q", "my doc", 1.0)], DataError, "doc_id cannot be 'my doc'; write .csv"),
+        ([("q", "my doc", 1.0)], DataError, "doc_id cannot be 'my doc': write .csv"),
         ([("q\x00", "d", 1.0)], DataError, "query_id cannot be"),
         ([("\ufeffq", "d", 1.0)], DataError, "query_id cannot be"),
     ],

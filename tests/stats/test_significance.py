@@ -148,7 +148,7 @@ def test_clusters_change_sign_as_a_whole() -> None:
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
 def test_rank_tests_take_no_clusters(test: str) -> None:
-    with pytest.raises(ParameterError, match=f"cluster is for the tests 'randomization', .*, got test='{test}'"):
+    with pytest.raises(ParameterError, match=f"test must be one of 'randomization', .* with cluster, got '{test}'"):
         stats.p_values(columns(5), test=test, cluster=np.arange(5))
 
 

@@ -19,7 +19,7 @@ PACKAGE = Path(deadheat.__file__).parent
 
 # each may import its own floor and those before it
 FLOORS = (
-    ("errors", "arguments", "arrays"),
+    ("wording", "errors", "arguments", "arrays"),
     ("io", "kernels"),
     ("data", "stats"),
     ("placements",),

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deadheat.arguments import count, generator, whole
+from deadheat.arguments import check_choice, count, generator, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.evaluating import evaluate_part
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
@@ -24,8 +24,16 @@ from deadheat.benchmark.store import Store
 from deadheat.benchmark.summary import summarise
 from deadheat.comparison.comparison import assemble
 from deadheat.comparison.pairs import Design
-from deadheat.errors import DeadheatWarning, ParameterError, SourceTypeError, check_choice
+from deadheat.errors import (
+    DeadheatWarning,
+    MissingDocumentsWarning,
+    ParameterError,
+    SourceTypeError,
+    UnknownExpectedWarning,
+    UnusedOntologyWarning,
+)
 from deadheat.measures import MaxRel
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -131,7 +139,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         warnings.simplefilter("always", DeadheatWarning)
         systems = make_retrievers(retrievers)
     # the name of a retriever with that of a file; what libraries warn of while they are loaded is nothing to tell
-    confused = [str(one.message) for one in caught if issubclass(one.category, DeadheatWarning)]
+    confused = [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
     design = Design(
         baseline=baseline,
         test=test,
@@ -165,14 +173,16 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         systems={name: described(one) for name, one in systems.items()},
     )
     graded = [one for one in chosen if isinstance(one, MaxRel)]
-    notes = [*confused, *check_expected(parts, documents, terms if graded else None)]
+    notes = [*confused, *map(MissingDocumentsWarning, check_expected(parts, documents, terms if graded else None))]
     if terms is not None and not graded:
-        notes.append(f"the ontology changes nothing: only MaxRel is on it; add {_max_rel(chosen, k)} to the measures")
+        told = f"the ontology changes nothing: only MaxRel is on it; add {_max_rel(chosen, k)} to the measures"
+        notes.append(UnusedOntologyWarning(told))
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):
         search = partial(Search, documents=documents, k=k, store=store, tell=tell)
         runs = _run_all(systems, parts, search, settings, terms)
+        said = {str(note): note for note in (*notes, *runs.notes)}  # each once
         result = BenchResult(
             evaluations=runs.evaluations,
             comparisons=_compare(runs.evaluations, parts, design, cluster),
@@ -182,10 +192,10 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
             chance=chance,
             verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
             reused=tuple(runs.reused),
-            notes=tuple(dict.fromkeys([*notes, *runs.notes])),
+            notes=tuple(said),
         )
-        for note in result.notes:
-            warnings.warn(note, DeadheatWarning, stacklevel=2)
+        for note in said.values():
+            warnings.warn(note, stacklevel=2)
         if store is not None:
             _save(result, store, documents, systems)
     return result
@@ -197,7 +207,7 @@ class _Runs:
 
     evaluations: dict[Key, Evaluation] = field(default_factory=dict)
     reused: list[Key] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Warning | str] = field(default_factory=list)
 
 
 def _run_all(
@@ -243,11 +253,15 @@ def _check_collection(collection: object, synonyms: str) -> None:
     """Refuse what is no collection, and a choice of synonyms that comes too late."""
     check_choice("synonyms", synonyms, SYNONYMS)
     if not isinstance(collection, Collection | Ontology | str | os.PathLike):
-        msg = f"collection must be a Collection or a path, got {type(collection).__name__}"
-        raise SourceTypeError(msg)
+        raise SourceTypeError(
+            argument="collection", given=Plain(type(collection).__name__), allowed="a Collection or a path"
+        )
     if isinstance(collection, Collection) and synonyms != "exact":
-        msg = f"synonyms={synonyms!r} is for a collection that is read here, got a Collection: give its path"
-        raise ParameterError(msg)
+        raise ParameterError(
+            f"synonyms={synonyms!r} is for a collection that is read here",
+            given=Plain("a Collection"),
+            hint="give its path",
+        )
 
 
 def _check_parts(
@@ -308,7 +322,7 @@ def _chance(
     found: dict[tuple[str, str], dict[str, float]] = {}
     for part in parts:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # `check_expected` has named the ids that it lacks
+            warnings.simplefilter("ignore", UnknownExpectedWarning)  # `check_expected` has named the ids that it lacks
             of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=[cutoff_of(one) for one in cut])
         if cut:
             found[part.name, part.language] = {str(one): of_part.max_rel[cutoff_of(one)] for one in cut}

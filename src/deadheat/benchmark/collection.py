@@ -12,23 +12,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from deadheat.arguments import check_choice
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
     DataError,
-    DeadheatWarning,
     DuplicateError,
     EmptyDataError,
     MalformedRowError,
     NullIdError,
     SourceTypeError,
-    check_choice,
-    did_you_mean,
+    UnlabelledTermsWarning,
 )
 from deadheat.io.objects import read_text
 from deadheat.io.records import READERS, Wanted, format_of_records, read_records, records_of_json
 from deadheat.io.source import readable
-from deadheat.io.values import counted
+from deadheat.wording import Plain, counted, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,15 +93,20 @@ class Collection:
     def __post_init__(self) -> None:
         if not len(self.ids) == len(self.texts) == len(self.synonyms):
             lengths = f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms"
-            raise DataError(f"{self.name} must have a text and synonyms, perhaps none, for each id, got {lengths}")
+            raise DataError(
+                f"{self.name} must have a text and synonyms, perhaps none, for each id", given=Plain(lengths)
+            )
         if len(set(self.ids)) != len(self.ids):
             twice = next(one for one in self.ids if self.ids.count(one) > 1)
-            raise DuplicateError(f"{self.name} has document {twice!r} more than once; each id may stand once")
+            raise DuplicateError(f"{self.name} has document {twice!r} more than once", hint="each id may stand once")
         given: tuple[object, ...] = self.synonyms
         for doc_id, own in zip(self.ids, given, strict=True):
             if isinstance(own, str):
-                msg = f"synonyms of {doc_id!r} must be several texts, got the text {own!r}: write ({own!r},)"
-                raise SourceTypeError(msg)
+                raise SourceTypeError(
+                    f"synonyms of {doc_id!r} must be several texts",
+                    given=Plain(f"the text {own!r}"),
+                    hint=f"write ({own!r},)",
+                )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -171,7 +175,7 @@ def read_collection(
 
     Warns
     -----
-    DeadheatWarning
+    UnlabelledTermsWarning
         Of terms without a label: they are left out.
     """
     check_choice("synonyms", synonyms, SYNONYMS)
@@ -192,11 +196,11 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
     where = ontology.path or "ontology"
     n_left_out = len(ontology.ids) - len(kept)
     if not kept:
-        raise EmptyDataError(f"no term with a label among {n_left_out:,}, expected at least one", path=where)
+        raise EmptyDataError(f"no term with a label among {n_left_out:,}", allowed="at least one", path=where)
     if n_left_out:
         first = next(term for term, label in zip(ontology.ids, ontology.labels, strict=True) if not label.strip())
         msg = f"{where}: {n_left_out:,} terms have no label, such as {first!r}, and are left out"
-        warnings.warn(msg, DeadheatWarning, stacklevel=3)
+        warnings.warn(msg, UnlabelledTermsWarning, stacklevel=3)
     taken = {"exact": {"EXACT"}, "all": {"EXACT", "NARROW", "BROAD", "RELATED"}, "none": set[str]()}[synonyms]
     return Collection(
         name or (label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"),
@@ -223,18 +227,23 @@ def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) 
             expected = ", ".join(map(repr, names))
             hint = _rename(columns, names)
             if len(columns) == 1 and ";" in columns[0]:
-                hint = " The fields are separated by ';': save the table with commas."
-            msg = f"documents without {names[0]!r}: found {held}, expected one of {expected}.{hint}"
-            raise ColumnError(msg, path=path, line=line)
+                hint = "The fields are separated by ';': save the table with commas."
+            raise ColumnError(
+                f"documents without {names[0]!r}: found {held}",
+                allowed=f"one of {expected}",
+                hint=hint,
+                path=path,
+                line=line,
+            )
 
 
 def _rename(columns: Sequence[str], names: Sequence[str]) -> str:
     """Say what a file without a column may be, or which of its columns has a name that is near."""
     if any(name in columns for name in ("expected_ids", "expected_hpo_ids")):
-        return " Is this the file of cases? The collection is what is searched."
+        return "Is this the file of cases? The collection is what is searched."
     unused = [name for name in columns if name not in {*ID_NAMES, *TEXT_NAMES, "synonyms"}]
     given = next((name for name in unused if did_you_mean(name, names)), None)
-    return f" If it is {given!r}, call it {names[0]!r}." if given else ""
+    return f"If it is {given!r}, call it {names[0]!r}." if given else ""
 
 
 def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) -> Collection:
@@ -248,13 +257,17 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
         _check_columns(list(fields), path, row.line)
         doc_id = _id(row, place, path)
         if doc_id in seen:
-            msg = f"document {doc_id!r} stands {records.where(seen[doc_id], place)}; each id may stand once"
-            raise DuplicateError(msg, path=path, line=row.line)
+            raise DuplicateError(
+                f"document {doc_id!r} stands {records.where(seen[doc_id], place)}",
+                hint="each id may stand once",
+                path=path,
+                line=row.line,
+            )
         seen[doc_id] = place
         texts.append(_text(row, doc_id, path))
         synonyms.append(_synonyms(row, doc_id, path) if has_synonyms else ())
     if not seen:
-        raise EmptyDataError("no document in it, expected at least one with an id and a text", path=path)
+        raise EmptyDataError("no document in it", allowed="at least one with an id and a text", path=path)
     return Collection(name, tuple(seen), tuple(texts), tuple(synonyms), path)
 
 
@@ -264,10 +277,11 @@ def _id(row: _Row, place: int, path: Path) -> str:
     given = row.fields[key]
     beside = "" if row.line else f" in row {place + 1}"
     if given is None or given == "" or (isinstance(given, str) and not given.strip()):
-        raise NullIdError(f"empty {key!r}{beside}, expected an id", path=path, line=row.line)
+        raise NullIdError(f"empty {key!r}{beside}", allowed="an id", path=path, line=row.line)
     if isinstance(given, bool) or not isinstance(given, str | int):
-        msg = f"{key!r}{beside} must be text or a whole number, got {_brief(given)}"
-        raise MalformedRowError(msg, path=path, line=row.line)
+        raise MalformedRowError(
+            f"{key!r}{beside} must be text or a whole number", given=Plain(_brief(given)), path=path, line=row.line
+        )
     return str(given)
 
 
@@ -275,10 +289,11 @@ def _text(row: _Row, doc_id: str, path: Path) -> str:
     key = next(name for name in TEXT_NAMES if name in row.fields)
     given = row.fields[key]
     if given is None or given == "" or (isinstance(given, str) and not given.strip()):
-        raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}, expected text", path=path, line=row.line)
+        raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}", allowed="text", path=path, line=row.line)
     if not isinstance(given, str):
-        msg = f"document {doc_id!r}: {key!r} must be text, got {_brief(given)}"
-        raise MalformedRowError(msg, path=path, line=row.line)
+        raise MalformedRowError(
+            f"document {doc_id!r}: {key!r} must be text", given=Plain(_brief(given)), path=path, line=row.line
+        )
     return given
 
 
@@ -289,8 +304,12 @@ def _synonyms(row: _Row, doc_id: str, path: Path) -> tuple[str, ...]:
         return ()
     parts = [part.strip() for part in given.split(BETWEEN_SYNONYMS)] if isinstance(given, str) else given
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        msg = f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them, got {_brief(given)}"
-        raise MalformedRowError(msg, path=path, line=row.line)
+        raise MalformedRowError(
+            f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them",
+            given=Plain(_brief(given)),
+            path=path,
+            line=row.line,
+        )
     return tuple(part for part in parts if part.strip())
 
 

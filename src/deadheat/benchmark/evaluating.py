@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.data.tables import Run
-from deadheat.errors import DeadheatWarning
+from deadheat.errors import DeadheatWarning, UnknownExpectedWarning
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Conventions, Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
@@ -34,21 +34,21 @@ def evaluate_part(
     name: str,
     ontology: Ontology | None = None,
     kind: str = "lin",
-) -> tuple[Evaluation, list[str]]:
+) -> tuple[Evaluation, list[Warning | str]]:
     """Evaluate a run on the cases of a part.
 
     Returns
     -------
     evaluation : Evaluation
         With an ontology, MaxRel is on its judgments of the retrieved documents, all else on the expected ids.
-    notes : list of str
+    notes : list of Warning
         What the ontology has to say of retrieved ids.
     """
     qrels = part.cases.qrels()
     graded = [one for one in measures if ontology is not None and isinstance(one, MaxRel)]
     plain = [one for one in measures if one not in graded]
     found_by: list[Evaluation] = [_evaluate(qrels, found, plain, name)] if plain else []
-    notes: list[str] = []
+    notes: list[Warning | str] = []
     if ontology is not None and graded:
         judged = qrels  # of a run without a document, whose MaxRel is 0 on any judgments
         if not found.is_empty():
@@ -57,13 +57,13 @@ def evaluate_part(
     return (found_by[0] if not graded else _merged(found_by, measures, qrels)), notes
 
 
-def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrels, list[str]]:
+def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrels, list[Warning | str]]:
     """Return the judgments of what was retrieved, which are all that MaxRel reads, and what is said of its ids."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DeadheatWarning)
-        warnings.filterwarnings("ignore", "[0-9,]+ expected id", DeadheatWarning)  # said once, before the first search
+        warnings.simplefilter("ignore", UnknownExpectedWarning)  # said once, before the first search
         judged = ontology.judge(qrels, run, kind=kind, ideal=False)
-    return judged, [str(one.message) for one in caught]
+    return judged, [one.message for one in caught]
 
 
 def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], name: str) -> Evaluation:

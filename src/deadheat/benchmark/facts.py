@@ -11,14 +11,14 @@ from deadheat.benchmark.result import Key
 from deadheat.evaluation.intervals import told_cluster
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import SMALLEST, label
-from deadheat.io.values import counted
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
 from deadheat.report.model import Fact
-from deadheat.report.numbers import MARK, format_cell, three
+from deadheat.report.numbers import MARK, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
 from deadheat.report.of_strata import few_queries
 from deadheat.report.totals import tell_counts
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,13 +22,12 @@ def measures_of(given: object, at: Sequence[int] | None, *, has_ontology: bool) 
     cutoffs = _cutoffs(at)
     if given is not None:
         if at is not None:
-            msg = f"at is about the default measures, got at={cutoffs!r} beside measures: write nDCG@20"
-            raise ParameterError(msg)
+            problem = "is about the default measures, not those that are named"
+            raise ParameterError(problem, argument="at", given=cutoffs, hint="write nDCG@20")
         several: Iterable[object] = given if isinstance(given, list | tuple) else [given]
         found = tuple(dict.fromkeys(parse_measure(one) for one in several))  # type: ignore[arg-type]
         if not found:
-            msg = "measures is empty; name at least one, such as 'nDCG@10'"
-            raise ParameterError(msg)
+            raise ParameterError("is empty", argument="measures", hint="name at least one, such as 'nDCG@10'")
         return found
     kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
     return (RR(), *(kind @ cutoff for kind in kinds for cutoff in cutoffs))
@@ -39,12 +38,10 @@ def _cutoffs(at: object) -> tuple[int, ...]:
     if at is None:
         return CUTOFFS
     if isinstance(at, str) or not isinstance(at, Iterable):
-        msg = f"at must be a list of cutoffs, such as at=(1, 3, 5, 10), got {at!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument="at", given=at, allowed="a list of cutoffs, such as (1, 3, 5, 10)")
     cutoffs = tuple(sorted({count("each of at", one) for one in at}))
     if not cutoffs:
-        msg = "at is empty; give at least one cutoff, such as at=(1, 3, 5, 10)"
-        raise ParameterError(msg)
+        raise ParameterError("is empty", argument="at", hint="give at least one cutoff, such as (1, 3, 5, 10)")
     return cutoffs
 
 
@@ -52,8 +49,8 @@ def check_depth(measures: Iterable[Measure], k: int) -> None:
     """Raise `ParameterError` if a measure looks deeper than retrievers are asked for."""
     deepest = max(measures, key=cutoff_of)
     if cutoff_of(deepest) > k:
-        msg = f"{deepest} looks at {cutoff_of(deepest)} documents, but k={k} are retrieved: set k={cutoff_of(deepest)}"
-        raise ParameterError(msg + " or more")
+        allowed = f"{cutoff_of(deepest)} or more, as {deepest} looks at {cutoff_of(deepest)} documents"
+        raise ParameterError(argument="k", given=k, allowed=allowed)
 
 
 def cutoff_of(measure: Measure) -> int:

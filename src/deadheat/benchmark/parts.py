@@ -13,10 +13,9 @@ import numpy as np
 
 from deadheat.benchmark.cases import Cases, folded, read_cases
 from deadheat.data.tables import label_of
-from deadheat.errors import ColumnError, DataError, ParameterError, did_you_mean
+from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.strata import NONE, names_of
-from deadheat.io.values import counted
-from deadheat.report.numbers import three
+from deadheat.wording import Plain, counted, did_you_mean, joined, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -77,17 +76,17 @@ class Part:
         if isinstance(column, Mapping):
             lacking = [case.case_id for case in self.cases if case.case_id not in column]
             if lacking:
-                msg = f"cluster must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}"
-                raise ParameterError(msg)
+                problem = f"must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}"
+                raise ParameterError(problem, argument="cluster")
             return {case.case_id: column[case.case_id] for case in self.cases}
         if column == EXPECTED:
             return dict(zip((case.case_id for case in self.cases), self._shared(), strict=True))
         labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
         lacking = [case_id for case_id, label in labels.items() if label is None]
         if lacking:
-            of = f"{len(lacking)} of {counted(len(labels), 'case')}"
-            msg = f"cluster={column!r}: {of} have no {column}, such as {lacking[0]!r}"
-            raise ColumnError(msg, path=str(self))
+            hint = f"{len(lacking)} of {counted(len(labels), 'case')} have no {column}, such as {lacking[0]!r}"
+            allowed = "a column that every case has"
+            raise ColumnError(argument="cluster", given=column, allowed=allowed, hint=hint, path=str(self))
         return labels
 
     @property
@@ -116,9 +115,8 @@ def check_cluster(column: object) -> None:
     """Raise `ParameterError` if no cases can be grouped so."""
     if column is None or isinstance(column, Mapping) or column in COLUMNS:
         return
-    allowed = ", ".join(map(repr, COLUMNS))
-    msg = f"cluster must be one of {allowed} or a dict of case id to cluster, got {column!r}."
-    raise ParameterError(msg + did_you_mean(str(column), COLUMNS))
+    python = "or a dict of case id to cluster"
+    raise ParameterError(argument="cluster", given=column, allowed=COLUMNS, python=python)
 
 
 def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, ...]:
@@ -126,12 +124,12 @@ def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, 
     names, held = names_of(columns), sorted({name for part in parts for name in part.strata})
     for name in names:
         if name == "language":
-            msg = "by='language' is no column of strata here: each language is reported by itself"
-            raise ParameterError(msg)
+            hint = "each language is reported by itself"
+            raise ParameterError("must be another column", argument="by", given=name, hint=hint)
         if name not in held:
             has = f"those that have labels are {', '.join(map(repr, held))}" if held else "no case has labels"
-            msg = f"no case has a {name!r}: {has}.{did_you_mean(str(name), held)}"
-            raise ParameterError(msg)
+            hint = joined(f"{has}.", did_you_mean(name, held))
+            raise ParameterError(f"no case has a {name!r}", hint=hint)
     return tuple(names)
 
 
@@ -150,8 +148,7 @@ def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
         for language, of_language in of_set.by_language().items()
     ]
     if not found:
-        msg = "cases is empty; give at least one set of cases, or the path of one"
-        raise ParameterError(msg)
+        raise ParameterError("is empty", hint="give at least one set of cases, or the path of one", argument="cases")
     return tuple(found)
 
 
@@ -162,12 +159,11 @@ def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontol
         expected = sorted({one for case in part.cases for one in case.expected_ids})
         if held.isdisjoint(expected):
             first = ", ".join(documents.ids[:3])
-            msg = (
-                f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects"
-                f" {three(expected)}; the documents are {first}, ... Are they of the same collection, and are the ids"
-                " written alike?"
+            raise DataError(
+                f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects "
+                f"{three(expected)}; the documents are {first}, ...",
+                hint="Are they of the same collection, and are the ids written alike?",
             )
-            raise DataError(msg)
         alike: dict[tuple[str, str], list[str]] = {}  # an id that both lack is named once
         for one in expected:
             found = list(_lacks(one, held, documents.name, ontology))
@@ -210,8 +206,8 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
         if len(set(names)) == len(names):
             return list(zip(names, sets, strict=True))
     twice = next(name for name in plain if plain.count(name) > 1)
-    msg = f"two sets of cases are named {twice!r}: give a dict of name to cases, or another dataset_id"
-    raise ParameterError(msg)
+    hint = "give one another dataset_id, or its file another name"
+    raise ParameterError(f"two sets of cases are named {twice!r}", hint=hint, python="or give a dict of name to cases")
 
 
 def _by_file(cases: Cases) -> str:
@@ -229,8 +225,12 @@ def _read(cases: object) -> Cases:
         return cases
     if isinstance(cases, str | Path):
         return read_cases(cases)
-    msg = f"cases must be Cases, a path, or several of them, got {type(cases).__name__}: read_cases reads a file"
-    raise ParameterError(msg)
+    raise ParameterError(
+        argument="cases",
+        given=Plain(type(cases).__name__),
+        allowed="Cases, a path, or several of them",
+        hint="read_cases reads a file",
+    )
 
 
 def _hash(value: object) -> str:

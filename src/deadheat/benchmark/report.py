@@ -11,7 +11,6 @@ from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA
 from deadheat.benchmark.result import Key, Results
 from deadheat.evaluation.strata import NONE, keys_of
-from deadheat.io.values import counted
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
@@ -24,6 +23,7 @@ from deadheat.report.totals import (
     reported_pairs,
     totals_of_row,
 )
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from deadheat.benchmark.parts import check_by
-from deadheat.errors import DeadheatWarning
+from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import stratify
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.evaluation.strata import NONE, NUMBERS
-from deadheat.io.values import counted
 from deadheat.report.numbers import NOISE
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -275,7 +275,7 @@ class Results:
         queries = part.cases.queries()
         keys = (Key(part.name, part.language, name) for name in self.retrievers)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # cases without a label are a stratum that is named so
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum that is named so
             return {key: stratify(self.evaluations[key], columns, queries, pool_languages=True) for key in keys}
 
     def _numbers(self, key: Key, measure: str) -> tuple[float | None, ...]:

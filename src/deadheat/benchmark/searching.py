@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deadheat.benchmark.retrievers import identity, key_of, retrieve
-from deadheat.errors import DeadheatWarning
-from deadheat.io.values import counted
+from deadheat.errors import UnknownDocumentsWarning
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +97,6 @@ class Search:
             warnings.warn(
                 f"{self.name} found {len(strangers):,} documents that {self.documents.name} does not have ({shown}):"
                 " are the ids written alike?",
-                DeadheatWarning,
+                UnknownDocumentsWarning,
                 stacklevel=4,
             )

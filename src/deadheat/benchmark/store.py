@@ -70,8 +70,9 @@ class Store:
             for name in ("runs", "evaluations"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            msg = "cannot be made a folder: part of it is a file; choose another output"
-            raise DataError(msg, path=self.folder) from None
+            raise DataError(
+                "cannot be made a folder: part of it is a file", hint="choose another output", path=self.folder
+            ) from None
         advice = "wait until it is done, or choose another output folder"
         with locked(self.folder / f"bench{self.suffix}.lock", "deadheat bench", advice):
             yield

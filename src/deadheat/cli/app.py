@@ -16,20 +16,19 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.words import in_phrases, in_words, options_of
+from deadheat.cli.wording import told
 from deadheat.errors import (
     DataError,
     DeadheatError,
-    DeadheatWarning,
-    MeasureError,
+    NothingJudgedWarning,
     SourceTypeError,
-    did_you_mean,
     on_terminal,
     printable,
 )
+from deadheat.wording import did_you_mean, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
@@ -75,7 +74,7 @@ class App(click.Group):
         name = args[0]
         if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
             known = list(self.commands)
-            ctx.fail(f"no command {name!r}.{did_you_mean(name, known)} All: {', '.join(known)}")
+            ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, known), f"All: {', '.join(known)}"))
         found, command, own = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:  # a shell that completes words is not corrected
             refuse_repeats(command, click.Context(command, info_name=found, parent=ctx), own)
@@ -85,7 +84,7 @@ class App(click.Group):
         """Run the command; its exceptions become messages."""
         try:
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "no retrieved document", DeadheatWarning)  # the commands say it
+                warnings.simplefilter("ignore", NothingJudgedWarning)  # the commands say it
                 warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -97,7 +96,7 @@ class App(click.Group):
             if isinstance(error, OSError) and error.errno in FULL:
                 forget_stdout()
             command = self.commands.get(ctx.invoked_subcommand or "", self)
-            raise failure(error, options_of(command), debug=bool(ctx.meta.get(DEBUG))) from None
+            raise failure(error, command, debug=bool(ctx.meta.get(DEBUG))) from None
 
     def main(  # type: ignore[override]
         self,
@@ -139,7 +138,7 @@ class App(click.Group):
         except (SystemExit, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a panic of Polars is no Exception; Python would exit with 1
-            shown = failure(error, {}, debug="--debug" in (sys.argv[1:] if args is None else args))
+            shown = failure(error, self, debug="--debug" in (sys.argv[1:] if args is None else args))
             with _stderr_may_fail():
                 shown.show()
             code = shown.exit_code
@@ -250,15 +249,13 @@ def forget_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def failure(error: BaseException, options: Mapping[str, str], *, debug: bool) -> Failure:
-    """Return an exception as a message with its exit code, in the words of a command with these options."""
+def failure(error: BaseException, command: click.Command, *, debug: bool) -> Failure:
+    """Return an exception as a message with its exit code, in the words of a command."""
     cause = error if debug else None
-    if isinstance(error, MeasureError):  # parameters of a measure are written in Python's way here too
-        return Failure(str(error), USAGE, cause)
-    if isinstance(error, DataError | SourceTypeError):
-        return Failure(in_phrases(str(error), options), BAD_DATA, cause)
     if isinstance(error, DeadheatError):
-        return Failure(in_words(str(error), options), USAGE, cause)
+        return Failure(
+            told(error, command), BAD_DATA if isinstance(error, DataError | SourceTypeError) else USAGE, cause
+        )
     if isinstance(error, MemoryError):
         return Failure("not enough memory for this data", BAD_DATA, cause)
     if isinstance(error, OSError) and error.strerror:

@@ -25,16 +25,16 @@ from deadheat.cli.options import (
     parsed_numbers,
     test_option,
 )
-from deadheat.cli.output import print_report
+from deadheat.cli.output import FormatChoice, print_report
 from deadheat.cli.validate import input_format_option, language_option, pattern_option
+from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from deadheat.benchmark.cases import Cases
-    from deadheat.benchmark.report import BenchResult
 
-FORMATS = ("table", "json", "csv", "markdown")
+PARTS = ("document", "rows")
 EXAMPLES = examples(
     "deadheat bench cases.csv --collection documents.csv --output results",
     "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
@@ -109,7 +109,7 @@ EXAMPLES = examples(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=FormatChoice(PARTS),
     default="table",
     show_default=True,
     help="Of what is printed. csv has the means only, with --by those of the strata; differences and averages are in"
@@ -158,7 +158,8 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
         )
     if options["output"] is not None:
         say(f"saved in {options['output']}")
-    _warn([str(one.message) for one in caught], result)
+    for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
+        say(f"Warning: {message}")  # the report has the notes
     form = options["form"]
     report = data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form == "markdown")
     print_report(report, form=form, output=None)
@@ -191,10 +192,3 @@ def _check_output(output: str | None) -> None:
     """Refuse, before anything is searched, a folder that cannot be one."""
     if output is not None and Path(output).exists() and not (Path(output).is_dir() and os.access(output, os.W_OK)):
         raise click.UsageError(f"--output {output!r} is no folder that can be written to: choose another name")
-
-
-def _warn(messages: Sequence[str], result: BenchResult) -> None:
-    """Print warnings that the report does not hold."""
-    for message in dict.fromkeys(messages):
-        if message not in result.notes:
-            say(f"Warning: {message}")

@@ -10,7 +10,7 @@ from deadheat.cli.options import complete_from, decompressed_option, examples, u
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.validate import input_format_option, language_option, pattern_option
 
-FORMATS = ("table", "json", "csv", "markdown")
+PARTS = ("document", "rows")
 EXAMPLES = examples(
     "deadheat cases cases.json",
     "deadheat cases german/*.json english/*.json --by language",
@@ -30,7 +30,7 @@ EXAMPLES = examples(
 @pattern_option
 @language_option
 @input_format_option
-@output_options(*FORMATS)
+@output_options(*PARTS)
 @decompressed_option
 @debug_option
 def cases(
@@ -45,12 +45,12 @@ def cases(
     digits: int | None,
 ) -> None:
     """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
+    from deadheat.arguments import check_choice
     from deadheat.benchmark.cases import LABELS, read_cases, summarise
     from deadheat.benchmark.cases.report import report_cases
-    from deadheat.errors import check_choice
 
     paths = [input_path(path) for path in files]
-    form = prepare(form, output, FORMATS, paths)
+    form = prepare(form, output, PARTS, paths)
     for one in by:
         check_choice("by", one, LABELS)
     check_inputs(paths)

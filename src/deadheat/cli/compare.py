@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report
 
-FORMATS = ("table", "json", "csv", "markdown", "latex")
+PARTS = ("document", "rows", "scores")
 DATA = ("json", "csv")
 EXAMPLES = examples(
     "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
@@ -72,7 +72,7 @@ EXAMPLES = examples(
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @stratum_options
 @ties_option
-@output_options(*FORMATS)
+@output_options(*PARTS)
 @missing_option
 @no_relevant_option
 @precision_option
@@ -94,7 +94,7 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     qrels, *given = map(input_path, (qrels, *runs))
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
-    form = prepare(options["form"], options["output"], FORMATS, inputs)
+    form = prepare(options["form"], options["output"], PARTS, inputs)
     conventions = conventions_of(options)
     measures = parsed_measures(notations) or DEFAULT_MEASURES
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
@@ -148,7 +148,7 @@ def _report(
     margin: float | None,
     detect: float | None,
 ) -> Report:
-    from deadheat.errors import DeadheatWarning
+    from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
@@ -156,7 +156,7 @@ def _report(
     strata = None
     if queries is not None and columns:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # the languages are kept apart, or pooled on demand
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report names them
             strata = comparison.by(columns, queries, pool_languages=True)
     report = report_comparison(
         comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=form not in DATA

@@ -15,7 +15,7 @@ from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_p
 from deadheat.cli.options import complete_from, decompressed_option, examples
 from deadheat.cli.output import writing
 from deadheat.cli.progress import progress
-from deadheat.cli.words import in_phrases, options_of
+from deadheat.cli.wording import told
 
 if TYPE_CHECKING:
     import polars as pl
@@ -167,9 +167,8 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
         return Run(source, format=from_format)
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
         if not Path(source).is_file():
-            told = in_phrases(str(error), options_of(click.get_current_context().command))
             raise click.UsageError(
-                f"{source!r} holds no run, and can be read only once: give --kind qrels ({told})"
+                f"{source!r} holds no run, and can be read only once: give --kind qrels ({told(error)})"
             ) from error
         try:
             return Qrels(source, format=from_format)

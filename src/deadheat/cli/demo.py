@@ -18,7 +18,7 @@ from deadheat.cli.output import output_options, prepare, print_report, writing
 if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
 
-FORMATS = ("table", "json", "markdown")
+PARTS = ("document",)
 QRELS = "qrels.human.txt.gz"
 DIGITS = 3  # what fits in 80 columns
 SOURCE = (
@@ -37,7 +37,7 @@ CLOSING = """With your files: {program} evaluate QRELS RUN... Or go on with thes
 )
 @click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")
 @click.option("--force", is_flag=True, help="Let --copy replace files that are there and differ.")
-@output_options(*FORMATS, decimals=DIGITS)
+@output_options(*PARTS, decimals=DIGITS)
 @debug_option
 def demo(
     folder: str | None,
@@ -55,7 +55,7 @@ def demo(
         if folder is not None:
             _copy(data, Path(folder), force=force)
             return
-        form = prepare(form, output, FORMATS)
+        form = prepare(form, output, PARTS)
         systems = {name: _by_rule(data, path) for name, path in _runs(data).items()}
     closing = CLOSING.format(program=_program(), qrels=QRELS)
     report = report_demo(systems, Fact("source", SOURCE, "data", SHORT), closing)

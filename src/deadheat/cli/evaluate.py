@@ -28,7 +28,7 @@ from deadheat.cli.options import (
     ties_option,
     unique_names,
 )
-from deadheat.cli.output import FORMATS, output_options, prepare, print_report, writing
+from deadheat.cli.output import output_options, prepare, print_report, writing
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.report.model import Fact
 
+PARTS = ("document", "rows", "scores", "runs")
 EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run",
     "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
@@ -73,7 +74,7 @@ EXAMPLES = examples(
     help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; of several runs, name a folder."
     " Replaces an earlier save, and nothing else.",
 )
-@output_options(*FORMATS)
+@output_options(*PARTS)
 @missing_option
 @no_relevant_option
 @precision_option
@@ -101,7 +102,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     qrels, *given = map(input_path, (qrels, *runs))
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
-    form = prepare(options["form"], options["output"], inputs=inputs)
+    form = prepare(options["form"], options["output"], PARTS, inputs)
     conventions = conventions_of(options)
     _check_form(form, options)
     has_intervals = bool(options["ci"] or options["save"])

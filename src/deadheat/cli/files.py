@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from deadheat.cli.wording import DESCRIPTOR, STDIN, told
 from deadheat.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PATH = click.Path(readable=False)  # whether it can be read is said with all else that is wrong with it, as bad data
-STDIN, STDOUT = "/dev/stdin", "-"
-DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
+STDOUT = "-"
 
 
 def input_path(text: str) -> str:
@@ -62,7 +61,7 @@ def check_inputs(paths: Sequence[str]) -> None:
         try:
             readable(path)
         except DataError as error:
-            wrong.append(str(error))
+            wrong.append(told(error))
     if wrong:
         raise DataError("\n".join(wrong))
     for path in paths:

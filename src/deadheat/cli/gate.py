@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,19 +23,19 @@ from deadheat.cli.options import (
     precision_option,
     ties_option,
 )
-from deadheat.cli.output import emit, format_option, output_option, prepare, print_report, warn_of_strangers
+from deadheat.cli.output import format_option, output_option, prepare, print_report, warn_of_strangers
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from deadheat.evaluation.evaluation import Conventions, Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.gates import GateResult, GateSettings, Threshold
     from deadheat.measures import Measure
 
-FORMATS = ("table", "json", "junit", "github")
-OF_SUFFIX = {".xml": "junit", ".md": "github"}
+PARTS = ("gates",)
 PYPROJECT = "pyproject.toml"
 OF_FILES = ("no_regression", "no_worse_than", "alpha", "by", "pool_languages", "allow_unknown")
 EXAMPLES = examples(
@@ -153,7 +152,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     is_flag=True,
     help="Let a gate pass on fewer than 5 queries, or on an interval without width: it proves nothing.",
 )
-@format_option(*FORMATS)
+@format_option(*PARTS)
 @output_option
 @ties_option
 @missing_option
@@ -211,11 +210,8 @@ def _prepared(files: Sequence[str], options: Mapping[str, Any]) -> tuple[str, li
     if len(files) > 2:
         raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
     given = [input_path(path) for path in files]
-    form, output = options["form"], options["output"]
-    if form is None and output not in {None, STDOUT}:
-        form = OF_SUFFIX.get(Path(output).suffix.lower())
     others = [str(options[name]) for name in ("baseline", "config", "queries") if options[name] is not None]
-    return prepare(form, output, FORMATS, [*given, *others]), given
+    return prepare(options["form"], options["output"], PARTS, [*given, *others]), given
 
 
 def _conventions(ctx: click.Context, files: Sequence[str], options: Mapping[str, Any]) -> Conventions:
@@ -326,19 +322,12 @@ def _not_asked(result: GateResult, settings: GateSettings | None) -> tuple[str, 
 def _print(
     result: GateResult, evaluation: Evaluation, form: str, output: str | None, settings: GateSettings | None
 ) -> None:
-    from deadheat.report.as_junit import as_junit
-    from deadheat.report.as_markdown import as_markdown
     from deadheat.report.of_gate import report_gate
 
     sources = "" if settings is None else str(settings.path)
     report = report_gate(
         result, evaluation, sources=sources, marks=form == "github", not_asked=_not_asked(result, settings)
     )
-    if form == "junit":
-        emit(as_junit(result, report), output)
-    elif form == "github":
-        emit(as_markdown(report), output)
-    else:
-        print_report(report, form=form, output=output)
+    print_report(report, form=form, output=output)
     if output not in {None, STDOUT}:
         say(result.summary)

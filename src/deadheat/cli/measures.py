@@ -13,7 +13,7 @@ from deadheat.cli.output import format_option, output_option, prepare, print_rep
 if TYPE_CHECKING:
     from deadheat.report.model import Report
 
-FORMATS = ("table", "json", "markdown")
+PARTS = ("document",)
 EVERY = "*"
 EXAMPLES = examples(
     "deadheat measures                   all of them",
@@ -34,14 +34,14 @@ EXAMPLES = examples(
     metavar="USE",
     help="Which measures suit a use, such as top1, top3, several, graded, sanity, ab-test, voice, fact or k=5.",
 )
-@format_option(*FORMATS)
+@format_option(*PARTS)
 @output_option
 @debug_option
 def measures(name: str | None, use: str | None, form: str | None, output: str | None) -> None:
     """List the measures, explain one, or say which to use when."""
     if name is not None and use is not None:
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
-    form = prepare(form, output, FORMATS)
+    form = prepare(form, output, PARTS)
     report = _advice(use) if use is not None else _page(name) if name is not None else _catalogue()
     print_report(report, form=form, output=output)
 

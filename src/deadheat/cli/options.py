@@ -195,7 +195,7 @@ def stratum_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
     """Return how to evaluate, checked before anything is read; `without` are ties that do not suit either."""
-    from deadheat.errors import check_choice
+    from deadheat.arguments import check_choice
     from deadheat.evaluation.evaluation import Conventions
     from deadheat.placements.policies import POLICIES
 
@@ -319,14 +319,14 @@ class StratumOptions:
 
     def group(self, evaluations: Sequence[Evaluation], queries: Queries) -> Grouping:
         """Return the strata of evaluations, and what the report says of them."""
-        from deadheat.errors import DeadheatWarning
+        from deadheat.errors import UnlabelledQueriesWarning
         from deadheat.evaluation.evaluation import stratify
         from deadheat.report.of_strata import Grouping
 
         query_ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
         columns = self.columns(queries, query_ids)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # the report says it
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report says it
             strata = [stratify(one, columns, queries, pool_languages=True) for one in evaluations if columns]
         return Grouping(
             shown_path(queries.where, "the table of queries"),

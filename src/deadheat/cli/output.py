@@ -17,24 +17,13 @@ from deadheat.cli.files import STDOUT, check_output
 from deadheat.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from rich.text import Text
 
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.report.model import Report
 
-FORMATS = ("table", "json", "csv", "markdown", "latex", "trec")
-OF_SUFFIX = {
-    ".json": "json",
-    ".csv": "csv",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".trec": "trec",
-    ".eval": "trec",
-    "": "table",
-    ".txt": "table",
-    ".log": "table",
-    ".out": "table",
-}
 MAX_DIGITS = 15
 ASCII = str.maketrans(  # for the symbols of formulas and drawings
     {"∑": "sum", "∏": "prod", "≤": "<=", "∈": "in", "·": "*", "β": "beta", "…": "~"}
@@ -42,9 +31,27 @@ ASCII = str.maketrans(  # for the symbols of formulas and drawings
 )
 
 
-def format_option(*formats: str) -> Callable[[Any], Any]:
-    """Return the option --format."""
-    choices = click.Choice(formats)
+class FormatChoice(click.Choice[str]):
+    """The names of the formats for reports that have some parts; they are looked up when they are needed."""
+
+    def __init__(self, parts: Collection[str]) -> None:
+        self.parts = parts
+        super().__init__(())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names, in the order in which they are useful."""
+        from deadheat.report.formats import formats_of
+
+        return tuple(formats_of(self.parts))
+
+    @choices.setter
+    def choices(self, _: object) -> None: ...  # pyright: ignore[reportIncompatibleVariableOverride] - looked up late
+
+
+def format_option(*parts: str) -> Callable[[Any], Any]:
+    """Return the option --format of a command whose reports have these parts."""
+    choices = FormatChoice(parts)
     return click.option("--format", "form", type=choices, help="Default: what the name of --output says, else table.")
 
 
@@ -53,28 +60,26 @@ output_option = click.option(
 )
 
 
-def output_options(*formats: str, decimals: int = 4) -> Callable[[Any], Any]:
+def output_options(*parts: str, decimals: int = 4) -> Callable[[Any], Any]:
     """Return the options --format, --output and --digits; `decimals` are those that people see by default."""
-    exact = " and ".join(form for form in ("json", "csv") if form in formats)
+    exact = "json and csv" if "rows" in parts else "json"
     digits = click.option(
         "--digits",
         type=click.IntRange(0, MAX_DIGITS),
         help=f"Decimals; default {decimals}, in {exact} all there are.",
     )
-    return lambda command: format_option(*formats)(output_option(digits(command)))
+    return lambda command: format_option(*parts)(output_option(digits(command)))
 
 
-def prepare(
-    form: str | None, output: str | None, formats: tuple[str, ...] = FORMATS, inputs: Sequence[str] = ()
-) -> str:
+def prepare(form: str | None, output: str | None, parts: Collection[str], inputs: Sequence[str] = ()) -> str:
     """Return the format of a report; refuse, before anything is computed, an output that cannot be written.
 
     Parameters
     ----------
     form, output : str, optional
         What was given as --format and --output.
-    formats : tuple of str
-        What the command can print.
+    parts : collection of str
+        What the reports of the command have.
     inputs : sequence of str
         Files that must not be overwritten.
     """
@@ -83,42 +88,31 @@ def prepare(
     check_output(output, inputs)
     if form is not None:
         return form
+    from deadheat.report.formats import formats_of, report_formats
+
     suffix = "" if output in {None, STDOUT} else Path(str(output)).suffix.lower()
-    named = OF_SUFFIX.get(suffix)
-    if named not in formats:
-        told = "does not say a format" if named is None else f"says {named}, which this command cannot print"
-        raise click.UsageError(f"{output!r} {told}: give --format {', '.join(formats[:-1])} or {formats[-1]}")
-    return named
+    own = formats_of(parts)
+    named = [name for name, one in {**own, **report_formats()}.items() if suffix in one.suffixes]
+    if named and named[0] in own:
+        return named[0]
+    told = f"says {named[0]}, which this command cannot print" if named else "does not say a format"
+    *others, last = own
+    raise click.UsageError(f"{output!r} {told}: give --format {', '.join(others)} or {last}")
 
 
 def print_report(report: Report, *, form: str, output: str | None, digits: int | None = None) -> None:
-    """Write a report in a format that does not depend on what the report is of."""
-    if form == "table":
-        emit(as_screen(report, digits=digits, output=output), output)
-    elif form == "json":
-        from deadheat.report.as_json import as_json
+    """Write a report in a format."""
+    from deadheat.report.formats import report_formats
 
-        emit(as_json(report, digits=digits), output)
-    elif form == "markdown":
-        from deadheat.report.as_markdown import as_markdown
-
-        emit(as_markdown(report, digits=digits), output)
-    elif form == "latex":
-        from deadheat.report.as_latex import as_latex
-
-        emit(as_latex(report, digits=digits), output)
-    elif form == "trec":
-        from deadheat.report.as_trec import as_trec
-
-        *per_query, summary = report.tables
-        emit(as_trec(summary, per_query[0] if per_query else None, digits=digits), output)
-        _tell(report)
+    chosen, is_stdout = report_formats()[form], output in {None, STDOUT}
+    if chosen.draw is not None and is_stdout:
+        width = _screen_width()
+        text = _styled(chosen.draw(report, width=width, digits=digits), width)
     else:
-        from deadheat.report.as_csv import as_csv
-
-        text = as_csv(report.tables[0], digits=digits)
-        is_shown = output in {None, STDOUT} and is_terminal()  # elsewhere it is data, which stays as it is
-        emit(printable(text, "\n\t") if is_shown else text, output)
+        text = chosen.write(report, digits=digits)
+    is_shown = chosen.is_data and is_stdout and is_terminal()  # elsewhere it is data, which stays as it is
+    emit(printable(text, "\n\t") if is_shown else text, output)
+    if chosen.is_data:
         _tell(report)
 
 
@@ -143,19 +137,12 @@ def warn_of_strangers(evaluations: Iterable[Evaluation]) -> None:
             say(f"Warning: {nothing_judged(one.name)}")
 
 
-def as_screen(report: Report, *, digits: int | None = None, output: str | None = None) -> str:
-    """Return a report as text for a terminal (styled, unless NO_COLOR), a pipe or a file (plain)."""
+def _styled(text: Text, width: int | None) -> str:
+    """Return a text as a terminal shows it (styled, unless NO_COLOR), or a pipe (plain)."""
     from rich.console import Console
 
-    from deadheat.report.as_text import as_text
-
-    is_file = output not in {None, STDOUT}
-    width = None if is_file else _screen_width()
-    text = as_text(report, width=width, digits=digits)
-    if is_file:
-        return text.plain
     console = Console(width=width, highlight=False, markup=False, emoji=False)
-    with writing(output), console.capture() as capture:  # unbuffered, it writes an empty text
+    with writing(None), console.capture() as capture:  # unbuffered, it writes an empty text
         console.print(text, soft_wrap=True, end="")
     return capture.get()
 

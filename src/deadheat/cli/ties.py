@@ -19,7 +19,7 @@ from deadheat.cli.options import (
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.progress import progress
 
-FORMATS = ("table", "json", "markdown")
+PARTS = ("document",)
 EXAMPLES = examples(
     "deadheat ties bm25.run",
     "deadheat ties bm25.run qrels.txt --at 1,10,100 -m nDCG@10",
@@ -32,7 +32,7 @@ EXAMPLES = examples(
 @click.argument("qrels", type=PATH, required=False)
 @click.option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
 @measure_option
-@output_options(*FORMATS)
+@output_options(*PARTS)
 @missing_option
 @no_relevant_option
 @duplicates_option
@@ -64,7 +64,7 @@ def ties(  # noqa: PLR0917 - click passes by name
         name = "-m" if notations else "--missing" if missing != "empty" else "--no-relevant"
         raise click.UsageError(f"{name} needs QRELS: deadheat ties RUN QRELS {'-m MEASURE' if notations else name}")
     given = [input_path(path) for path in (run, qrels) if path is not None]
-    form = prepare(form, output, FORMATS, given)
+    form = prepare(form, output, PARTS, given)
     measures = parsed_measures(notations)
     check_inputs(given)
     with progress(given) as begin:

@@ -11,12 +11,13 @@ from deadheat.cli.app import BAD_DATA, debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import decompressed_option, examples
 from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
-from deadheat.cli.words import in_phrases, options_of
+from deadheat.cli.wording import told
 
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Validation
+    from deadheat.errors import DataError
 
-FORMATS = ("table", "json")
+PARTS: tuple[str, ...] = ()
 EXAMPLES = examples(
     "deadheat validate cases.json",
     "deadheat validate german/*.json --language de --ontology hp.obo.gz",
@@ -52,7 +53,7 @@ input_format_option = click.option(
 @language_option
 @input_format_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
-@format_option(*FORMATS)
+@format_option(*PARTS)
 @output_option
 @decompressed_option
 @debug_option
@@ -81,12 +82,12 @@ def validate(
     if schema == bool(files):
         raise click.UsageError("give files to check, or --schema to print the schema")
     if schema:
-        prepare("table", output)
+        prepare("table", output, PARTS)
         emit(schema_text().rstrip("\n"), output)
         return
     paths = [input_path(path) for path in files]
     beside = [] if ontology is None else [ontology]
-    form = prepare(form, output, FORMATS, [*paths, *beside])
+    form = prepare(form, output, PARTS, [*paths, *beside])
     check_inputs([*paths, *beside])
     found = _validated(paths, ontology=ontology, id_pattern=id_pattern, language=language, format=input_format)
     print_report(report_validation(found, is_data=form == "json"), form=form, output=output)
@@ -104,10 +105,12 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
 
         terms = read_ontology(ontology)
     found = [check(path, ontology=terms, **options) for path in paths]
-    options_here = options_of(click.get_current_context().command)
-    return [
-        replace(
-            one, findings=tuple(replace(own, message=in_phrases(own.message, options_here)) for own in one.findings)
-        )
-        for one in found
-    ]
+    return [_in_words(one, one.cause) for one in found]
+
+
+def _in_words(found: Validation, cause: DataError | None) -> Validation:
+    """Return what was found in the words of this command: an error of a file that cannot be read."""
+    if cause is None:
+        return found
+    message = told(cause, has_place=False)
+    return replace(found, findings=tuple(replace(one, message=message) for one in found.findings))

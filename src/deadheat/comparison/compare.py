@@ -14,9 +14,9 @@ from deadheat.errors import BaselineMismatchError, NoCommonQueryError, Parameter
 from deadheat.evaluation.evaluate import evaluate_under, parse_measures, warn_of_missing, warn_of_unmatched
 from deadheat.evaluation.evaluation import Conventions, check_alike
 from deadheat.evaluation.saved import opened
-from deadheat.io.values import counted
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,16 +230,17 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
     left, right = (list(map(str, each.measures)) for each in (first, second))
     if set(left) != set(right):
         held = " and ".join(", ".join(measures) for measures in (left, right))
-        msg = f"{name} and {other_name} were evaluated with different measures ({held}): evaluate both with the same"
-        raise BaselineMismatchError(msg)
+        raise BaselineMismatchError(
+            f"{name} and {other_name} were evaluated with different measures ({held})",
+            hint="evaluate both with the same",
+        )
 
 
 def _named(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
     if isinstance(runs, Mapping):
         return {str(name): run if isinstance(run, Run) else Run(run, name=str(name)) for name, run in runs.items()}
     if isinstance(runs, str | Path) or not isinstance(runs, Iterable):
-        msg = f"runs must be a dict of name to run, or a list of runs, got {runs!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
     return _unique([(run.name, run) for run in map(Run.of, runs)])
 
 
@@ -247,8 +248,7 @@ def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _ in named]
     for name in names:
         if names.count(name) > 1:
-            msg = f"two runs are named {name!r}: give a dict of name to run"
-            raise ParameterError(msg)
+            raise ParameterError(f"two runs are named {name!r}", hint="give a dict of name to run")
     return dict(named)
 
 
@@ -260,5 +260,4 @@ def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None
         one, other = sorted((system, baseline))
         if ids[one].isdisjoint(ids[other]):
             sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"
-            msg = f"{names[one]} and {names[other]} have no query in common: {sizes}"
-            raise NoCommonQueryError(msg)
+            raise NoCommonQueryError(f"{names[one]} and {names[other]} have no query in common: {sizes}")

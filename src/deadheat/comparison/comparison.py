@@ -13,14 +13,14 @@ from deadheat import stats
 from deadheat.arguments import positive
 from deadheat.arrays import members
 from deadheat.comparison.pairs import TUKEY, Pair, compare_pairs
-from deadheat.errors import UnknownMeasureError, did_you_mean
+from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.intervals import FEWEST, KNOWN, cluster_codes
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import groups
-from deadheat.io.values import counted
 from deadheat.measures import parse_measure
 from deadheat.stats import adjust, significant
 from deadheat.stats.power import check_power
+from deadheat.wording import counted, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,8 +102,9 @@ class Comparison:
         names = [str(own) for own in self.measures]
         wanted = measure if measure in names else str(parse_measure(measure))
         if wanted not in names:
-            msg = f"{wanted} was not compared; there are {', '.join(names)}.{did_you_mean(str(wanted), names)}"
-            raise UnknownMeasureError(msg)
+            raise UnknownMeasureError(
+                f"{wanted} was not compared; there are {', '.join(names)}", hint=did_you_mean(str(wanted), names)
+            )
         return tuple(pair for pair in self.pairs if pair.measure == wanted)
 
     @cached_property

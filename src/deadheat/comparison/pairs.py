@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import generator
+from deadheat.arguments import check_choice, generator
 from deadheat.arrays import members
 from deadheat.comparison.drawing import draw_sums, n_draws
 from deadheat.comparison.flips import flip, is_moved, normal_error, summands
 from deadheat.comparison.sums import comparable
-from deadheat.errors import ParameterError, check_choice, did_you_mean
+from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
 from deadheat.evaluation.saved import StoredMeasure
 from deadheat.stats import (
@@ -32,6 +32,7 @@ from deadheat.stats import (
 )
 from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats.units import NEGLIGIBLE
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,15 +80,14 @@ class Design(Estimation):
         check_choice("correction", self.correction, CORRECTIONS)
         check_choice("alternative", self.alternative, ALTERNATIVES)
         if self.method == PROPORTION:
-            msg = (
-                f"method={PROPORTION!r} is of means, got a comparison, which has differences: 'auto' takes it for the"
-                " means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for both"
-            )
-            raise ParameterError(msg)
+            hint = "'auto' takes it for the means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for both"
+            given = Plain("a comparison, which has differences")
+            raise ParameterError(f"method={PROPORTION!r} is of means", given=given, hint=hint)
         super().__post_init__()
         if self.test == TUKEY and self.alternative != "two-sided":
-            msg = f"test='tukey' is two-sided, got alternative={self.alternative!r}"
-            raise ParameterError(msg)
+            raise ParameterError(
+                argument="alternative", given=self.alternative, allowed="'two-sided'", beside={"test": TUKEY}
+            )
 
     @property
     def difference_method(self) -> str:
@@ -97,14 +97,12 @@ class Design(Estimation):
     def check_systems(self, names: Sequence[str], *, has_clusters: bool) -> None:
         """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
         if len(names) < 2:
-            msg = f"a comparison needs two runs or more, got {len(names)}"
-            raise ParameterError(msg)
+            raise ParameterError("a comparison needs two runs or more", given=len(names))
         if self.baseline is not None and self.baseline not in names:
-            msg = f"baseline must be one of {', '.join(map(repr, names))}, got {self.baseline!r}."
-            raise ParameterError(msg + did_you_mean(str(self.baseline), names))
+            raise ParameterError(argument="baseline", given=self.baseline, allowed=names)
         if has_clusters and self.test not in {*CLUSTERED, TUKEY}:
-            msg = f"cluster is for the tests {', '.join(map(repr, (*CLUSTERED, TUKEY)))}, got test={self.test!r}"
-            raise ParameterError(msg)
+            allowed = (*CLUSTERED, TUKEY)
+            raise ParameterError(argument="test", given=self.test, allowed=allowed, beside={"cluster": None})
 
 
 @dataclass(frozen=True)
@@ -389,12 +387,11 @@ def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], plac
         n_of_pair = max(int((present[:, a] & present[:, b]).sum()) for a, b in places)
         if n_shared < n_of_pair:
             n_own = present.sum(axis=0)
-            msg = (
-                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only"
-                f" {n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest,"
-                f" {n_own.min()}: leave it out, or choose another test"
+            raise ParameterError(
+                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only "
+                f"{n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest, {n_own.min()}",
+                hint="leave it out, or choose another test",
             )
-            raise ParameterError(msg)
 
 
 def _tested(

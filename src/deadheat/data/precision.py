@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from deadheat.arguments import whole
-from deadheat.errors import DeadheatWarning, ParameterError, as_given, did_you_mean
+from deadheat.errors import InfiniteScoreWarning, ParameterError
+from deadheat.wording import as_given, did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,11 +32,12 @@ def check_precision(precision: ScorePrecision) -> ScorePrecision:
     decimals = int(precision) if is_text else whole(precision)
     if decimals is not None and 0 <= decimals <= MAX_DECIMALS:
         return decimals
-    msg = (
-        f"score_precision must be one of {', '.join(map(repr, FORMATS))} or a number of decimals"
-        f" from 0 to {MAX_DECIMALS}, got {as_given(precision)}.{did_you_mean(as_given(precision), FORMATS)}"
+    raise ParameterError(
+        argument="score_precision",
+        given=precision,
+        allowed=f"one of {', '.join(map(repr, FORMATS))} or a number of decimals from 0 to {MAX_DECIMALS}",
+        hint=did_you_mean(as_given(precision), FORMATS),
     )
-    raise ParameterError(msg)
 
 
 def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
@@ -79,7 +81,7 @@ def round_aloud(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
         example = scores[beyond].ravel()[0]
         msg = f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores"
-        warnings.warn(msg, DeadheatWarning, stacklevel=2)
+        warnings.warn(msg, InfiniteScoreWarning, stacklevel=2)
     return stored
 
 

@@ -16,12 +16,11 @@ from deadheat.errors import (
     NoCommonQueryError,
     NullIdError,
     SourceTypeError,
-    did_you_mean,
 )
 from deadheat.io.guarding import guarded
 from deadheat.io.mappings import check_ids
 from deadheat.io.records import CASES_KEYS, Records, Wanted, as_text, read_records, records_of_mapping
-from deadheat.io.values import counted
+from deadheat.wording import Plain, counted, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -146,11 +145,10 @@ class Queries:
             return
         both = (query_ids, self.query_ids)
         shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in both]
-        msg = (
-            f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}."
-            " Are they of the same collection, and are the ids written alike?"
+        raise NoCommonQueryError(
+            f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}",
+            hint="Are they of the same collection, and are the ids written alike?",
         )
-        raise NoCommonQueryError(msg)
 
     def languages(self, query_ids: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the languages of some queries, by default of all, sorted; none without a column of languages."""
@@ -175,8 +173,11 @@ class Queries:
         """Return a whole column as text."""
         if name not in self.columns:
             held = f"found {', '.join(map(repr, self.columns))}" if self.columns else "found only the ids"
-            msg = f"no column {name!r} in the table of queries: {held}.{did_you_mean(str(name), self.columns)}"
-            raise ColumnError(msg, path=self.where)
+            raise ColumnError(
+                f"no column {name!r} in the table of queries: {held}",
+                hint=did_you_mean(str(name), self.columns),
+                path=self.where,
+            )
         if name not in self._read:
             cells = _texts(self._frame[name], self.where)
             self._read[name] = [(cell or "").strip() or None for cell in cells]
@@ -194,8 +195,9 @@ def _records_of(source: Source, where: str) -> Records:
     if isinstance(source, Mapping):
         for query, row in source.items():
             if not isinstance(row, Mapping):
-                msg = f"expected a dict of dicts {{query_id: {{column: value}}}}, got {row!r} for {query!r}"
-                raise SourceTypeError(msg)
+                raise SourceTypeError(
+                    given=Plain(f"{row!r} for {query!r}"), allowed="a dict of dicts {query_id: {column: value}}"
+                )
         check_ids(list(source), where)
         return records_of_mapping(source, WANTED.id)
     import narwhals as nw  # files do not wait for it
@@ -208,8 +210,9 @@ def _records_of(source: Source, where: str) -> Records:
     if isinstance(frame, nw.DataFrame):
         with guarded(where):
             return Records(_to_polars(frame, where))
-    msg = f"cannot read queries from {type(source).__name__}: give a path, a dict of dicts or a dataframe"
-    raise SourceTypeError(msg)
+    raise SourceTypeError(
+        f"cannot read queries from {type(source).__name__}", hint="give a path, a dict of dicts or a dataframe"
+    )
 
 
 def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
@@ -222,8 +225,9 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     kinds = {type(value) for value in columns[key] if value is not None}
     if not kinds <= {str} and not kinds <= {int}:
         held = ", ".join(sorted(kind.__name__ for kind in kinds))
-        msg = f"column {key!r} holds values of type {held}, expected text or whole numbers as ids"
-        raise ColumnError(msg, path=where)
+        raise ColumnError(
+            f"column {key!r} holds values of type {held}", allowed="text or whole numbers as ids", path=where
+        )
     return pl.DataFrame({name: [as_text(value) for value in column] for name, column in columns.items()})
 
 
@@ -238,41 +242,53 @@ def _find_id(names: Sequence[str], where: str) -> str:
     for tier in ID_NAMES:
         found = [name for name in tier if name in names]
         if len(found) > 1:
-            msg = f"{' and '.join(map(repr, found))} could both be the query id: call one of them 'query_id'"
-            raise ColumnError(msg, path=where)
+            raise ColumnError(
+                f"{' and '.join(map(repr, found))} could both be the query id",
+                hint="call one of them 'query_id'",
+                path=where,
+            )
         if found:
             return found[0]
     known = [name for tier in ID_NAMES for name in tier]
     hint = next((near for name in names if (near := did_you_mean(name, known))), "")
     held = ", ".join(map(repr, names[:12]))
-    msg = f"queries without a column 'query_id': found {held}, expected one of {', '.join(map(repr, known))}.{hint}"
-    raise ColumnError(msg, path=where)
+    raise ColumnError(
+        f"queries without a column 'query_id': found {held}",
+        allowed=f"one of {', '.join(map(repr, known))}",
+        hint=hint,
+        path=where,
+    )
 
 
 def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
     """Return the ids as text; raise if there are none, one is missing, or one stands twice."""
     if column.dtype.is_float() or column.dtype == pl.Boolean:
-        msg = f"column {column.name!r} holds {column.dtype}, expected text or whole numbers as ids"
-        raise ColumnError(msg, path=where)
+        raise ColumnError(
+            f"column {column.name!r} holds {column.dtype}", allowed="text or whole numbers as ids", path=where
+        )
     if column.is_empty():
         raise EmptyDataError("queries without a single row", path=where)
     seen: dict[str, int] = {}
     for place, query in enumerate(_texts(column, where)):
         if not query:
             beside = "" if records.own_lines else f" in row {place + 1}"
-            msg = f"empty field in column {column.name!r}{beside}, expected an id"
-            raise NullIdError(msg, path=where, line=records.line(place))
+            raise NullIdError(
+                f"empty field in column {column.name!r}{beside}", allowed="an id", path=where, line=records.line(place)
+            )
         if query in seen:
-            msg = f"query {query!r} stands {records.where(seen[query], place)}; each query may stand once"
-            raise DuplicateError(msg, path=where, line=records.line(place))
+            raise DuplicateError(
+                f"query {query!r} stands {records.where(seen[query], place)}",
+                hint="each query may stand once",
+                path=where,
+                line=records.line(place),
+            )
         seen[query] = place
     return list(seen)
 
 
 def _texts(column: pl.Series, where: str) -> list[str | None]:
     if column.dtype.is_nested():
-        msg = f"column {column.name!r} holds {column.dtype}, expected text"
-        raise ColumnError(msg, path=where)
+        raise ColumnError(f"column {column.name!r} holds {column.dtype}", allowed="text", path=where)
     if column.dtype == pl.Object:
         return [as_text(value) for value in column.to_list()]
     if column.dtype.is_float():
@@ -280,5 +296,6 @@ def _texts(column: pl.Series, where: str) -> list[str | None]:
     try:
         return column.cast(pl.String).to_list()
     except pl.exceptions.PolarsError as error:
-        msg = f"column {column.name!r} holds {column.dtype}, which cannot be read as text ({error})"
-        raise ColumnError(msg, path=where) from error
+        raise ColumnError(
+            f"column {column.name!r} holds {column.dtype}, which cannot be read as text ({error})", path=where
+        ) from error

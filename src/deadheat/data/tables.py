@@ -79,8 +79,7 @@ class Table:
         if isinstance(source, cls):
             return source
         if isinstance(source, Table):
-            msg = f"expected {cls.kind}, got {source!r}: are the arguments swapped?"
-            raise SourceTypeError(msg)
+            raise SourceTypeError(given=source, allowed=cls.kind, hint="are the arguments swapped?")
         return cls(source)
 
     def __repr__(self) -> str:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from deadheat import arguments
-from deadheat.errors import DeadheatWarning, MissingQueryError, ParameterError
+from deadheat.errors import MissingQueriesWarning, MissingQueryError, NothingJudgedWarning, ParameterError
 from deadheat.evaluation.evaluation import Conventions, Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
-from deadheat.io.values import counted
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of, open_pair
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,8 +128,8 @@ def evaluate_under(
     lacking = tuple(placements.query_ids[placements.missing].tolist())
     if lacking and conventions.missing == "error":
         queries = counted(placements.n_queries, "query", "queries")
-        msg = f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {_three(lacking)}"
-        raise MissingQueryError(msg)
+        named = three([*map(repr, lacking[:4])])
+        raise MissingQueryError(f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {named}")
     if conventions.missing == "skip":
         placements = placements.select(~placements.missing)
     if ties in policies.LOOK_AT_RUN:
@@ -163,22 +163,19 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
     if isinstance(measures, str | Measure | type):
         measures = [measures]
     if not isinstance(cast("object", measures), Iterable):
-        msg = f"measures must be a measure, its notation such as 'nDCG@10', or a list of them, got {measures!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="measures", given=measures, allowed="a measure, its notation such as 'nDCG@10', or a list of them"
+        )
     chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
     if not chosen:
-        msg = "measures is empty; name at least one, such as 'nDCG@10'"
-        raise ParameterError(msg)
+        raise ParameterError("is empty", hint="name at least one, such as 'nDCG@10'", argument="measures")
     names = [str(measure) for measure in chosen]
     for name in names:
         if names.count(name) > 1:
-            msg = f"two different measures are named {name!r}; give each custom measure a name of its own"
-            raise ParameterError(msg)
+            raise ParameterError(
+                f"two different measures are named {name!r}", hint="give each custom measure a name of its own"
+            )
     return chosen
-
-
-def _three(ids: Sequence[str]) -> str:
-    return ", ".join(map(repr, ids[:3])) + (", ..." if len(ids) > 3 else "")
 
 
 def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> None:
@@ -188,7 +185,8 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     empty rankings than others is most often a mistake in the ids or a part of a run.
     """
     named = "; ".join(
-        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels ({_three(ids)})"
+        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels"
+        f" ({three([*map(repr, ids[:4])])})"
         for run, ids in lacking.items()
         if 2 * len(ids) > n_queries
     )
@@ -197,7 +195,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     warnings.warn(
         f"{named}: they count as empty rankings, 0 by most measures. missing='empty' says that this is meant,"
         " missing='skip' leaves them out",
-        DeadheatWarning,
+        MissingQueriesWarning,
         stacklevel=3,
     )
 
@@ -210,6 +208,6 @@ def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     warnings.warn(
         f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"
         f" {qrels.where} has {examples[1]}",
-        DeadheatWarning,
+        NothingJudgedWarning,
         stacklevel=3,
     )

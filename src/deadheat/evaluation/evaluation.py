@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from deadheat.arguments import check_choice
 from deadheat.data.precision import check_precision
 from deadheat.data.queries import Queries
 from deadheat.data.tables import hash_of_ids
-from deadheat.errors import (
-    BaselineMismatchError,
-    MeasureError,
-    ParameterError,
-    UnknownMeasureError,
-    check_choice,
-    did_you_mean,
-)
+from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import Facts, facts_of
 from deadheat.evaluation.intervals import KNOWN, IntervalOptions, cluster_codes
 from deadheat.evaluation.scores import intervals
@@ -38,6 +32,7 @@ from deadheat.evaluation.strata import (
 )
 from deadheat.measures import parse_measure
 from deadheat.placements.policies import POLICIES
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -144,10 +139,10 @@ class Evaluation:
         parsed = parse_measure(measure)
         if parsed not in self._scores:
             held = [str(own) for own in self.measures]
-            msg = (
-                f"{parsed} was not evaluated; this evaluation holds {', '.join(held)}.{did_you_mean(str(parsed), held)}"
+            raise UnknownMeasureError(
+                f"{parsed} was not evaluated; this evaluation holds {', '.join(held)}",
+                hint=did_you_mean(str(parsed), held),
             )
-            raise UnknownMeasureError(msg)
         return self._scores[parsed]
 
     def __iter__(self) -> Iterator[Scores]:
@@ -170,8 +165,10 @@ class Evaluation:
     def placements(self) -> Placements:
         """Where the judged documents stand, before the tie policy."""
         if self._placements is None:
-            msg = f"{self.name} has scores but no placements, as files of an earlier deadheat: evaluate the run again"
-            raise ParameterError(msg)
+            raise ParameterError(
+                f"{self.name} has scores but no placements, as files of an earlier deadheat",
+                hint="evaluate the run again",
+            )
         return self._placements
 
     @cached_property
@@ -465,8 +462,9 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             return [((), self._masks)]
         if column not in self.columns or len(self.columns) < 2:
             allowed = ", ".join(map(repr, self.columns)) if len(self.columns) > 1 else "None for a single column"
-            msg = f"within must be one of several stratum columns, got {column!r}; allowed is {allowed}"
-            raise ParameterError(msg)
+            raise ParameterError(
+                argument="within", given=column, allowed="one of several stratum columns", hint=f"allowed is {allowed}"
+            )
         place = self.columns.index(column)
         found: dict[str, dict[Stratum, BoolArray]] = {}
         for stratum, mask in self._masks.items():
@@ -511,8 +509,7 @@ def stratify(
         Another option is out of its range.
     """
     if type(smallest) is not int or smallest < 0:
-        msg = f"smallest must be a whole number of queries from 0 on, got {smallest!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
     names, table = names_of(columns), Queries.of(queries)
     check_columns(names, table)
     masks = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=4)
@@ -530,10 +527,12 @@ def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:
     """
     if one.qrels_hash != other.qrels_hash:
         hashes = " and ".join(each.qrels_hash[:12] or "none" for each in (one, other))
-        msg = f"{names} were evaluated with different qrels (SHA-256 {hashes}): evaluate both with the same qrels"
-        raise BaselineMismatchError(msg)
+        raise BaselineMismatchError(
+            f"{names} were evaluated with different qrels (SHA-256 {hashes})", hint="evaluate both with the same qrels"
+        )
     pairs = {of.name: [getattr(each.conventions, of.name) for each in (one, other)] for of in fields(Conventions)}
     differing = ", ".join(f"{name} {left!r} and {right!r}" for name, (left, right) in pairs.items() if left != right)
     if differing:
-        msg = f"{names} were evaluated under different conventions ({differing}): evaluate both alike"
-        raise BaselineMismatchError(msg)
+        raise BaselineMismatchError(
+            f"{names} were evaluated under different conventions ({differing})", hint="evaluate both alike"
+        )

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 import numpy as np
 
 from deadheat import arguments
-from deadheat.errors import DataError, ParameterError, check_choice
-from deadheat.io.values import counted
+from deadheat.arguments import check_choice
+from deadheat.errors import DataError, ParameterError
+from deadheat.wording import Advice, Plain, counted
 
 if TYPE_CHECKING:
     from deadheat.arguments import Rng
@@ -205,10 +206,12 @@ def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
         return PROPORTION if is_proportion else "bca"
     if method == PROPORTION and not is_proportion:
         if has_clusters:
-            msg = "method='clopper-pearson' takes independent queries, got clusters"
+            problem, given = f"method={PROPORTION!r} takes independent queries", "clusters"
         else:
-            msg = f"method='clopper-pearson' is of measures that are 0 or 1 in every order (Hit, P@1), got {measure}"
-        raise ParameterError(f"{msg}; allowed here are 'auto', 'bca', 'percentile' and 't'")
+            problem = f"method={PROPORTION!r} is of measures that are 0 or 1 in every order (Hit, P@1)"
+            given = str(measure)
+        hint = "allowed here are 'auto', 'bca', 'percentile' and 't'"
+        raise ParameterError(problem, given=Plain(given), hint=hint)
     return method
 
 
@@ -216,17 +219,18 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
     """Return a number for the cluster of each query, of shape (n_queries,); None without clusters."""
     if queries is not None and not isinstance(cluster, str):
         given = "none" if cluster is None else type(cluster).__name__
-        msg = f"queries is the table of a column of clusters: name it, as in cluster='document', got {given}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            "queries is the table of a column of clusters: name it, as in cluster='document'", given=Plain(given)
+        )
     if cluster is None:
         return None
     labels = [_text(label) for label in _labels(cluster, queries, query_ids.tolist())]
     lacking = [query for query, label in zip(query_ids.tolist(), labels, strict=True) if label is None]
     if lacking:
-        msg = f"cluster must name the cluster of every query; {len(lacking)} have none, such as {lacking[0]!r}"
+        problem = f"must name the cluster of every query; {len(lacking)} have none, such as {lacking[0]!r}"
         if isinstance(cluster, str):
-            raise DataError(msg, path=getattr(queries, "where", None))
-        raise ParameterError(msg)
+            raise DataError(problem, argument="cluster", path=getattr(queries, "where", None))
+        raise ParameterError(problem, argument="cluster")
     return np.unique(np.array(labels, np.str_), return_inverse=True)[1]
 
 
@@ -243,17 +247,19 @@ def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> l
         from deadheat.data.queries import Queries
 
         if queries is None:
-            msg = f"cluster={cluster!r} is a column: name the table that has it, as in queries='queries.csv'"
-            raise ParameterError(msg)
+            hint = Advice("queries", "queries.csv")
+            raise ParameterError("is a column of a table", argument="cluster", given=cluster, hint=hint)
         return list(Queries.of(queries).column(cluster, query_ids))
     if isinstance(cluster, Mapping):
         return [cluster.get(query) for query in query_ids]
     if not isinstance(cluster, Iterable):
-        msg = f"cluster must be a column of queries, a dict of query_id to cluster, or their labels, got {cluster!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="cluster",
+            given=cluster,
+            allowed="a column of queries, a dict of query_id to cluster, or their labels",
+        )
     labels = list(cluster)
     if len(labels) != len(query_ids):
         queries = counted(len(query_ids), "query", "queries")
-        msg = f"cluster must have a label for each of the {queries}, got {len(labels)}"
-        raise ParameterError(msg)
+        raise ParameterError(f"must have a label for each of the {queries}", argument="cluster", given=len(labels))
     return labels

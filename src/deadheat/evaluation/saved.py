@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from deadheat.data.tables import hash_of_ids
-from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given
+from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.evaluation.evaluation import Conventions, Evaluation
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.evaluation.scores import intervals
@@ -22,6 +22,7 @@ from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import Measure, parse_measure
+from deadheat.wording import Plain, as_given
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
@@ -73,8 +74,10 @@ class StoredMeasure(Measure):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        msg = f"{self.notation} comes from a file, which holds its values but not its function: give the Custom measure"
-        raise MeasureError(msg)
+        raise MeasureError(
+            f"{self.notation} comes from a file, which holds its values but not its function",
+            hint="give the Custom measure",
+        )
 
 
 def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> None:
@@ -99,8 +102,12 @@ def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> 
     """
     path = Path(path)
     if path.suffix.lower() != SUFFIX:
-        msg = f"path must end in {SUFFIX}, got {str(path)!r}. Did you mean {str(path.with_suffix(SUFFIX))!r}?"
-        raise ParameterError(msg)
+        raise ParameterError(
+            f"must end in {SUFFIX}",
+            argument="path",
+            given=str(path),
+            hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}?",
+        )
     refuse_foreign(path)
     found = intervals(list(evaluation), options)
     document: dict[str, object] = {
@@ -123,8 +130,10 @@ def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> 
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         written = text.encode()
     except UnicodeEncodeError:
-        msg = f"the name {evaluation.name!r}, or that of the clusters, has half a character, which no file can hold"
-        raise DataError(msg, path=path) from None
+        raise DataError(
+            f"the name {evaluation.name!r}, or that of the clusters, has half a character, which no file can hold",
+            path=path,
+        ) from None
     _make_folder(path.parent)
     with replacing(path) as file:
         file.write(written)
@@ -134,15 +143,15 @@ def refuse_foreign(path: str | Path) -> None:
     """Raise `DataError` if a save would replace what deadheat did not save; an empty file has nothing to lose."""
     path = Path(path)
     if path.is_dir():
-        msg = "is a folder: name a file in it"
-        raise DataError(msg, path=path)
+        raise DataError("is a folder", hint="name a file in it", path=path)
     if not path.is_file():
         return
     with path.open("rb") as file:
         head = file.read(HEAD)
     if head and not OURS.match(head):
-        msg = "is there already and is no saved evaluation: it would be replaced; choose another name"
-        raise DataError(msg, path=path)
+        raise DataError(
+            "is there already and is no saved evaluation: it would be replaced", hint="choose another name", path=path
+        )
 
 
 def load_evaluation(path: str | Path) -> Evaluation:
@@ -168,14 +177,16 @@ def load_evaluation(path: str | Path) -> Evaluation:
     """
     path = Path(path)
     if path.suffix.lower() == BESIDE:
-        msg = f"holds the queries of a saved evaluation; give the JSON file beside it, {path.stem + SUFFIX!r}"
-        raise FileFormatError(msg, path=path)
+        raise FileFormatError(
+            "holds the queries of a saved evaluation",
+            hint=f"give the JSON file beside it, {path.stem + SUFFIX!r}",
+            path=path,
+        )
     document = _read_document(path)
     try:
         return _evaluation(_Members(document), path)
     except StoredError as error:
-        msg = f"is no complete saved evaluation: {error}; {HINT}"
-        raise FileFormatError(msg, path=path) from None
+        raise FileFormatError(f"is no complete saved evaluation: {error}; {HINT}", path=path) from None
 
 
 def opened(evaluation: object) -> Evaluation:
@@ -183,8 +194,7 @@ def opened(evaluation: object) -> Evaluation:
     if isinstance(evaluation, Evaluation):
         return evaluation
     if not isinstance(evaluation, str | Path):
-        msg = f"expected an Evaluation or the path of a saved one, got {type(evaluation).__name__}"
-        raise ParameterError(msg)
+        raise ParameterError(given=Plain(type(evaluation).__name__), allowed="an Evaluation or the path of a saved one")
     return load_evaluation(evaluation)
 
 
@@ -228,8 +238,9 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        msg = "cannot be made a folder: part of it is a file; choose another one"
-        raise DataError(msg, path=folder) from None
+        raise DataError(
+            "cannot be made a folder: part of it is a file", hint="choose another one", path=folder
+        ) from None
 
 
 def _seal(document: dict[str, Any]) -> str:
@@ -242,27 +253,27 @@ def _read_document(path: Path) -> dict[str, Any]:
     """Read the JSON file, as far as it is one of a saved evaluation in a format that is known."""
     text = decoded(read_all(readable(path)), path)
     if not text.lstrip().startswith(("{", "[")):
-        msg = f"holds no JSON, expected a saved evaluation; {HINT}"
-        raise FileFormatError(msg, path=path)
+        raise FileFormatError("holds no JSON", allowed="a saved evaluation", hint=HINT, path=path)
     try:
         document = parsed(text, path)
     except DataError as error:
-        place = f"{path}: " if error.line is None else f"{path}:{error.line}: "
-        msg = f"is damaged or not complete ({str(error).removeprefix(place)}), expected a saved evaluation; {HINT}"
-        raise FileFormatError(msg, path=path, line=error.line) from None
+        problem = f"is damaged or not complete ({error.told(has_place=False)})"
+        raise FileFormatError(problem, allowed="a saved evaluation", hint=HINT, path=path, line=error.line) from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
         is_nested = isinstance(document, dict) and all(isinstance(inner, dict) for inner in document.values())
         what = "what looks like qrels or a run" if document and is_nested else "other JSON"
-        msg = f"holds {what}, expected a saved evaluation; {HINT}"
-        raise FileFormatError(msg, path=path)
+        raise FileFormatError(f"holds {what}", allowed="a saved evaluation", hint=HINT, path=path)
     given = document.get("format")
     if type(given) is not int or given not in {FIRST_FORMAT, FORMAT}:
         by, own = as_given(document.get("deadheat", "another version")), version("deadheat")
         msg = f"was saved in format {as_given(given)} by deadheat {by}; this is {own!r}, which reads 1 and 2"
         raise FileFormatError(f"{msg}: install a newer one, or save the evaluation again", path=path)
     if given == FORMAT and document.get("sha256") != _seal(document):
-        msg = "was changed since it was saved, or is damaged (its SHA-256 is another): save the evaluation again"
-        raise FileFormatError(msg, path=path)
+        raise FileFormatError(
+            "was changed since it was saved, or is damaged (its SHA-256 is another)",
+            hint="save the evaluation again",
+            path=path,
+        )
     return document
 
 
@@ -366,14 +377,18 @@ def _beside(path: Path, stated: _Members) -> bytes:
     beside = path.with_suffix(BESIDE)
     candidates = [one for one in dict.fromkeys((beside, path.with_name(name))) if one.is_file()]
     if not candidates:
-        msg = f"no such file; it holds the queries of {path.name}: copy it there too, or save the evaluation again"
-        raise DataError(msg, path=beside)
+        raise DataError(
+            f"no such file; it holds the queries of {path.name}",
+            hint="copy it there too, or save the evaluation again",
+            path=beside,
+        )
     for candidate in candidates:
         data = readable(candidate).read_bytes()
         if hashlib.sha256(data).hexdigest() == sha256:
             return data
-    msg = f"does not belong to {path.name}, or was changed: save the evaluation again"
-    raise FileFormatError(msg, path=candidates[0])
+    raise FileFormatError(
+        f"does not belong to {path.name}, or was changed", hint="save the evaluation again", path=candidates[0]
+    )
 
 
 def _measure(notation: str, of_measure: _Members) -> Measure:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from deadheat.evaluation.intervals import PROPORTION, Interval, IntervalOptions, cluster_codes, method_of
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from deadheat.errors import as_given
 from deadheat.evaluation.scores import Scores, StoredSpread
 from deadheat.io.forking import check_threads
 from deadheat.placements.placements import Placements
+from deadheat.wording import as_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from deadheat.data.queries import Queries
-from deadheat.errors import ColumnError, DeadheatWarning, ParameterError
+from deadheat.errors import ColumnError, MixedLanguagesWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import KNOWN
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,8 +91,9 @@ def names_of(columns: str | Sequence[str]) -> list[str]:
     """Return the names of stratum columns, each once; raise if there are none."""
     names = [columns] if isinstance(columns, str) else list(columns)
     if not names or len(set(names)) < len(names):
-        msg = f"columns must be a column of the queries table, or several different ones, got {columns!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="columns", given=columns, allowed="a column of the queries table, or several different ones"
+        )
     return names
 
 
@@ -101,8 +102,11 @@ def check_columns(names: Sequence[str], table: Queries) -> None:
     table.check_columns(names)
     for name in names:
         if name in RESERVED:
-            msg = f"the stratum column {name!r} has the name of a column of the result: give it another name"
-            raise ColumnError(msg, path=table.where)
+            raise ColumnError(
+                f"the stratum column {name!r} has the name of a column of the result",
+                hint="give it another name",
+                path=table.where,
+            )
 
 
 def keys_of(stratum: Stratum) -> tuple[str, ...]:
@@ -159,7 +163,7 @@ def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries,
         f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
         f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
         " or pool_languages=True if that is meant",
-        DeadheatWarning,
+        MixedLanguagesWarning,
         stacklevel=stacklevel,
     )
 
@@ -173,6 +177,6 @@ def _warn_of_unassigned(
         warnings.warn(
             f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({shown}) have no {' or no '.join(names)}"
             f" in {table.where}: they form the stratum {NONE!r}",
-            DeadheatWarning,
+            UnlabelledQueriesWarning,
             stacklevel=stacklevel,
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deadheat.arguments import generator
-from deadheat.errors import GateError, ParameterError, UnknownMeasureError, did_you_mean
+from deadheat.errors import GateError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.intervals import cluster_codes, told_cluster
 from deadheat.evaluation.saved import StoredMeasure, opened
 from deadheat.evaluation.strata import names_of
@@ -18,6 +18,7 @@ from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
 from deadheat.gates.settings import GateSettings, has_settings, read_settings
 from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
 from deadheat.measures import parse_measure
+from deadheat.wording import Advice, did_you_mean, joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,16 +188,16 @@ def _asked(
     if baseline is None:
         for name, given in (("no_regression", no_regression), ("no_worse_than", no_worse_than)):
             if given is not None and given is not False:
-                msg = f"{name}={given!r} is about a baseline, and there is none: give baseline= too"
-                raise ParameterError(msg)
+                problem = "is about a baseline, and there is none"
+                raise ParameterError(problem, argument=name, given=given, hint=Advice("baseline"))
     chosen = no_worse_than is None if no_regression is None else check_flag("no_regression", no_regression)
     asked = baseline is not None and chosen
     if not thresholds and not asked and no_worse_than is None:
-        msg = "nothing to check: give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
-        raise GateError(msg)
+        hint = "give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
+        raise GateError("nothing to check", hint=hint)
     if baseline is not None and not asked and no_worse_than is None:
-        msg = "nothing is asked of the baseline: give no_worse_than=0.01, or leave no_regression=False out"
-        raise ParameterError(msg)
+        hint = "give no_worse_than=0.01, or leave no_regression=False out"
+        raise ParameterError("nothing is asked of the baseline", hint=hint)
     return asked
 
 
@@ -245,9 +246,6 @@ def _check_held(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> None
         if not did_you_mean(notation, held):
             parse_measure(notation)  # what is no measure at all is an error of its own
     if lacking:
-        hint = did_you_mean(lacking[0], held)
-        msg = (
-            f"{evaluation.name} was not evaluated with {', '.join(lacking)}; it holds {', '.join(held)}.{hint}"
-            " Evaluate it again with all measures of the gates"
-        )
-        raise UnknownMeasureError(msg)
+        hint = joined(did_you_mean(lacking[0], held), "Evaluate it again with all measures of the gates")
+        problem = f"{evaluation.name} was not evaluated with {', '.join(lacking)}; it holds {', '.join(held)}"
+        raise UnknownMeasureError(problem, hint=hint)

@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from deadheat.errors import GateError, MeasureError, did_you_mean
+from deadheat.errors import GateError, MeasureError
 from deadheat.measures import parse_measure
 from deadheat.measures.base import ALIASES, REGISTRY
+from deadheat.wording import did_you_mean, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,15 +110,18 @@ def parse_gate(gate: str) -> Threshold:
     by, compared = split_each(_text(gate).strip())
     parts = GATE.fullmatch(compared)
     if parts is None:
-        msg = f"cannot read the gate {gate!r}: it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}"
-        raise GateError(msg)
+        raise GateError(
+            f"cannot read the gate {gate!r}",
+            hint=f"it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}",
+        )
     left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
     bound = _number(right)
     if bound is None:
         raise GateError(_no_number(gate, left, operator, right))
     if left.endswith("="):
-        msg = f"cannot read the gate {gate!r}. Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?"
-        raise GateError(msg)
+        raise GateError(
+            f"cannot read the gate {gate!r}", hint=f"Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?"
+        )
     quantity, measure = parse_left(left)
     return Threshold(measure, quantity, operator, bound, by)
 
@@ -127,13 +131,13 @@ def split_each(text: str) -> tuple[tuple[str, ...], str]:
     found = EACH.fullmatch(text)
     if found is None:
         if re.match(r"each\s*\(", text):
-            msg = f"cannot read {text!r}: strata are written as in 'each(language): nDCG@10 >= 0.8'"
-            raise GateError(msg)
+            raise GateError(f"cannot read {text!r}", hint="strata are written as in 'each(language): nDCG@10 >= 0.8'")
         return (), text
     columns = tuple(column.strip() for column in found["columns"].split(","))
     if not all(columns) or len(set(columns)) < len(columns):
-        msg = f"cannot read {text!r}: each() takes a column of the table of queries, or several different ones"
-        raise GateError(msg)
+        raise GateError(
+            f"cannot read {text!r}: each() takes a column of the table of queries, or several different ones"
+        )
     return columns, found["rest"].strip()
 
 
@@ -143,15 +147,15 @@ def parse_left(text: str) -> tuple[str, str]:
     if call is None:
         name = next((name for name in QUANTITIES if re.match(rf"{name}\s*\(", text)), None)
         if name is not None:
-            msg = f"cannot read {text!r}: all of the measure stands within the parentheses, as in '{name}(nDCG@10)'"
-            raise GateError(msg)
+            raise GateError(
+                f"cannot read {text!r}: all of the measure stands within the parentheses, as in '{name}(nDCG@10)'"
+            )
         return "mean", _canonical(text)
     if call["name"] in QUANTITIES:
         return call["name"], _canonical(call["inner"].strip())
     if call["name"] not in {*REGISTRY, *ALIASES} and _is_measure(call["inner"]):
-        hint = did_you_mean(call["name"], QUANTITIES)
-        msg = f"unknown quantity {call['name']!r} in {text!r}.{hint} Quantities: {', '.join(QUANTITIES)}"
-        raise GateError(msg)
+        hint = joined(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}")
+        raise GateError(f"unknown quantity {call['name']!r} in {text!r}", hint=hint)
     return "mean", _canonical(text)
 
 
@@ -164,8 +168,7 @@ def parse_all(gates: Gates) -> tuple[Threshold, ...]:
 
 def _text(gate: object) -> str:
     if not isinstance(gate, str):
-        msg = f"a gate is a text such as {EXAMPLE}, got {gate!r}"
-        raise GateError(msg)
+        raise GateError(f"a gate is a text such as {EXAMPLE}", given=gate)
     return gate
 
 
@@ -195,8 +198,7 @@ def _no_number(gate: str, left: str, operator: str, right: str) -> str:
 def _canonical(notation: str) -> str:
     """Return a measure's notation as it prints; what cannot be read may be the name of a custom one."""
     if not notation:
-        msg = f"a gate needs a measure, as in {EXAMPLE}"
-        raise GateError(msg)
+        raise GateError(f"a gate needs a measure, as in {EXAMPLE}")
     try:
         return str(parse_measure(notation))
     except MeasureError:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.data.queries import Queries
-from deadheat.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.errors import DataError, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.strata import columns_of, groups, is_assigned, label
+from deadheat.wording import Advice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,17 +64,21 @@ class Parts:
         """
         if self._table is None:
             if by:
-                msg = f"by={', '.join(by)} is about a table of queries: name it, as in queries='queries.csv'"
-                raise ParameterError(msg)
+                hint = Advice("queries", "queries.csv")
+                raise ParameterError("is about a table of queries", argument="by", given=", ".join(by), hint=hint)
             return (Part("", "", np.ones(len(self._ids), np.bool_)),)
         self._table.check_columns(by)
         columns = columns_of(self._table, self._ids, by, pool_languages=self._pool_languages)
         if not columns:
             return (Part("", "", np.ones(len(self._ids), np.bool_)),)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeadheatWarning)  # queries without a value are a stratum, which is named
+            warnings.simplefilter(
+                "ignore", UnlabelledQueriesWarning
+            )  # queries without a value are a stratum, which is named
             found = groups(self._ids, columns, self._table, pool_languages=True)
         if not any(map(is_assigned, found)):
-            msg = f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by"
-            raise DataError(msg, path=self._table.where)
+            raise DataError(
+                f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by",
+                path=self._table.where,
+            )
         return tuple(Part(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())

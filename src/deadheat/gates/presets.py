@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadheat.errors import check_choice
+from deadheat.arguments import check_choice
 
 PRESETS: dict[str, tuple[str, ...]] = {
     "rag": (

@@ -13,7 +13,7 @@ from deadheat.errors import BaselineMismatchError, UnknownMeasureError
 from deadheat.evaluation.evaluation import check_alike
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates.result import QUESTIONS, Check
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -146,9 +146,9 @@ def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
     check_alike(evaluation, baseline, names)
     if evaluation.queries_hash != baseline.queries_hash:
         only = _only_in_one(evaluation, baseline)
-        hint = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
-        msg = f"{names} are of different queries: {only}; evaluate both on the same queries{hint}"
-        raise BaselineMismatchError(msg)
+        why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
+        hint = f"evaluate both on the same queries{why}"
+        raise BaselineMismatchError(f"{names} are of different queries: {only}", hint=hint)
 
 
 def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None) -> tuple[Pairs, tuple[str, ...]]:
@@ -157,11 +157,10 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     own, others = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
     shared = [name for name in own if name in others]
     if not shared:
-        msg = (
-            f"{evaluation.name} and its baseline {baseline.name} share no measure:"
-            f" {', '.join(own)} and {', '.join(others)}"
+        raise UnknownMeasureError(
+            f"{evaluation.name} and its baseline {baseline.name} share no measure: {', '.join(own)} and "
+            f"{', '.join(others)}"
         )
-        raise UnknownMeasureError(msg)
     values = np.column_stack([own[name].values for name in shared])
     before = np.column_stack([others[name].values for name in shared])
     lacking, is_lost = np.isnan(values - before), np.isnan(values) & ~np.isnan(before)

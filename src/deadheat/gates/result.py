@@ -21,8 +21,12 @@ QUESTIONS = ("no_regression", "no_worse_than")
 def margin(given: float) -> float:
     """Return the margin of `no_worse_than`, a number above 0."""
     if arguments.is_number(given) and given == 0:
-        msg = f"no_worse_than must be a number above 0, got {given!r}; no_regression asks for a significant loss"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="no_worse_than",
+            given=given,
+            allowed="a number above 0",
+            hint="no_regression asks for a significant loss",
+        )
     return arguments.positive("no_worse_than", given)
 
 
@@ -38,8 +42,7 @@ FLAGS = ("no_regression", "pool_languages", "allow_unknown")
 def check_flag(name: str, given: object) -> bool:
     """Return True or False; raise `ParameterError` for anything else."""
     if not isinstance(given, bool):
-        msg = f"{name} must be True or False, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed="True or False")
     return given
 
 

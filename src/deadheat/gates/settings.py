@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import FileFormatError, GateError, ParameterError, did_you_mean
+from deadheat.errors import FileFormatError, GateError, ParameterError
 from deadheat.gates.notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left, split_each
 from deadheat.gates.presets import preset_gates
 from deadheat.gates.result import FLAGS, NUMBERS, check_flag
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.measures import parse_measure
+from deadheat.wording import Plain, did_you_mean
 
 TABLE = "tool.deadheat.gates"
 FILES = ("baseline", "queries")
@@ -81,8 +82,9 @@ def read_settings(path: str | Path) -> GateSettings:
     path = readable(path)
     table = _table(path)
     if table is None:
-        msg = f"{path}: has no table [{TABLE}]; write one such as\n\n[{TABLE}]\nchecks = ['nDCG@10 >= 0.8']"
-        raise GateError(msg)
+        raise GateError(
+            f"has no table [{TABLE}]", hint=f"write one such as\n\n[{TABLE}]\nchecks = ['nDCG@10 >= 0.8']", path=path
+        )
     try:
         checks = [*_preset(table), *_texts("checks", table.get("checks", []))]
         checks += [_own_gate(key, value) for key, value in table.items() if key not in KEYS]
@@ -93,8 +95,7 @@ def read_settings(path: str | Path) -> GateSettings:
         others |= {name: check_flag(name, table[name]) for name in FLAGS if name in table}
         others |= {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
     except ParameterError as error:
-        msg = f"{path}: [{TABLE}]: {error}"
-        raise GateError(msg) from None
+        raise GateError(f"[{TABLE}]: {error}", path=path) from None
     return GateSettings(path, tuple(checks), by=by, **others)
 
 
@@ -104,16 +105,13 @@ def _table(path: Path) -> dict[str, Any] | None:
     try:
         found: object = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        msg = f"{path}: is no TOML: {error}"
-        raise GateError(msg) from None
+        raise GateError(f"is no TOML: {error}", path=path) from None
     except (RecursionError, ValueError) as error:  # thousands of brackets, or of digits
-        msg = f"TOML that cannot be read: {error}"
-        raise FileFormatError(msg, path=path) from None
+        raise FileFormatError(f"TOML that cannot be read: {error}", path=path) from None
     for key in TABLE.split("."):
         found = found.get(key) if isinstance(found, dict) else None
     if found is not None and not isinstance(found, dict):
-        msg = f"{path}: {TABLE} must be a table, got {found!r}"
-        raise GateError(msg)
+        raise GateError(f"{TABLE} must be a table", given=found, path=path)
     return found
 
 
@@ -121,8 +119,9 @@ def _check_keys(text: str, path: Path) -> None:
     """Refuse keys of so many parts that tomllib takes minutes for them: its time is quadratic in their number."""
     for line, content in enumerate(text.splitlines(), 1):
         if (n_points := content.count(".")) > MOST_POINTS:
-            msg = f"TOML with {n_points:,} points in one line, expected {MOST_POINTS:,} or less"
-            raise FileFormatError(msg, path=path, line=line)
+            raise FileFormatError(
+                f"TOML with {n_points:,} points in one line", allowed=f"{MOST_POINTS:,} or less", path=path, line=line
+            )
 
 
 def _preset(table: dict[str, Any]) -> tuple[str, ...]:
@@ -138,8 +137,7 @@ def _texts(key: str, value: object) -> list[str]:
     texts = [text for text in given if isinstance(text, str)]
     if len(texts) < len(given):
         expected = f"a list of {LISTS[key]}" if key in LISTS else "a text"
-        msg = f"{key} must be {expected}, got {value!r}"
-        raise GateError(msg)
+        raise GateError(f"{key} must be {expected}", given=value)
     return texts
 
 
@@ -150,16 +148,16 @@ def _own_gate(key: str, value: object) -> str:
         measure = parse_measure(notation)
     except ParameterError as error:
         if hint := did_you_mean(key, KEYS):
-            msg = f"unknown key {key!r}.{hint}"
-            raise GateError(msg) from None
-        msg = f"unknown key {key!r}: it is neither a measure ({error}) nor one of {', '.join(KEYS)}"
-        raise GateError(msg) from None
+            raise GateError(f"unknown key {key!r}", hint=hint) from None
+        raise GateError(
+            f"unknown key {key!r}: it is neither a measure ({error}) nor one of {', '.join(KEYS)}"
+        ) from None
     if isinstance(value, str) and value.strip().startswith(OPERATORS):
         return f"{key} {value}"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        msg = f"{key!r} must be a comparison such as '>= 0.8', or a number, got {value!r}"
-        raise GateError(msg)
+        raise GateError(f"{key!r} must be a comparison such as '>= 0.8', or a number", given=value)
     if quantity in LOWER_IS_BETTER or not measure.higher_is_better:
-        msg = f"{key!r} is better when lower: write '<= {value}', got {value!r}, which means '>= {value}'"
-        raise GateError(msg)
+        raise GateError(
+            f"{key!r} is better when lower: write '<= {value}'", given=Plain(f"{value!r}, which means '>= {value}'")
+        )
     return f"{key} >= {value!r}"

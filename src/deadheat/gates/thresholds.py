@@ -10,7 +10,7 @@ from deadheat.errors import GateError
 from deadheat.evaluation.scores import intervals
 from deadheat.gates.notation import LOWER_IS_BETTER
 from deadheat.gates.result import Check
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,11 +31,10 @@ def refuse_ends_of_totals(thresholds: Sequence[Threshold], evaluation: Evaluatio
     """Raise `GateError` if a gate asks for an interval of a count, which is reported as a total and has none."""
     for one in thresholds:
         if one.quantity in ENDS and evaluation[one.measure].measure.total:
-            msg = (
-                f"cannot check {str(one)!r}: {one.measure} is a count, whose total over these queries has no interval;"
-                f" check the total, as in '{one.measure} {one.operator} {one.bound:.15g}'"
+            raise GateError(
+                f"cannot check {str(one)!r}: {one.measure} is a count, whose total over these queries has no "
+                f"interval; check the total, as in '{one.measure} {one.operator} {one.bound:.15g}'"
             )
-            raise GateError(msg)
 
 
 def check_family(

@@ -54,7 +54,7 @@ class AssertRanking:
             A pass that proves little, as of a loss that few queries cannot tell from chance, gives a warning.
         """
         __tracebackhide__ = True
-        from deadheat.errors import DeadheatWarning
+        from deadheat.errors import LittleProofWarning
         from deadheat.evaluation.evaluation import Evaluation
         from deadheat.gates import gate
 
@@ -72,7 +72,7 @@ class AssertRanking:
         if not result.passed:
             raise AssertionError(_table(result, evaluation))
         if result.proving_little:
-            warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
+            warnings.warn(result.summary, LittleProofWarning, stacklevel=2)
         return result
 
 
@@ -102,8 +102,9 @@ def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, 
         of_run["rng"] = options["rng"]  # the intervals of the gates need it too
     measures = measures_of(parse_all(checks), options.get("baseline"))
     if not measures:
-        msg = "nothing to check: give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"
-        raise GateError(msg)
+        raise GateError(
+            "nothing to check", hint="give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"
+        )
     return evaluate(qrels, run, measures, **of_run)
 
 

@@ -17,7 +17,7 @@ from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError,
 from deadheat.io.forking import check_threads
 from deadheat.io.kinds import resolve_columns
 from deadheat.io.mappings import BEYOND, VALUE, VALUE_ERROR, check_number, is_beyond, series_of_ids
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from deadheat.io.kinds import Kind
@@ -49,8 +49,9 @@ def canonical(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
         rows = collect(named) if isinstance(held, pl.DataFrame) else None
         _check_rows(named if rows is None else nw.from_native(rows.lazy()), kind, where)
     except pl.exceptions.PolarsError as error:  # bytes that are no text, a damaged file
-        msg = f"its rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}"
-        raise DataError(msg, path=where) from error
+        raise DataError(
+            f"its rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
+        ) from error
     return named if rows is None else rows
 
 
@@ -58,8 +59,7 @@ def _schema(frame: Frame, where: str) -> nw.Schema:
     try:
         return frame.collect_schema()
     except ValueError as error:  # Narwhals refuses decimals of more than 38 digits, which Parquet can hold
-        msg = f"a column is of a type that is not read: {error}"
-        raise ColumnError(msg, path=where) from error
+        raise ColumnError(f"a column is of a type that is not read: {error}", path=where) from error
 
 
 def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: Kind, where: str) -> None:
@@ -71,13 +71,13 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: K
         dtype = schema[names[key]]
         # A float may have come from text, and lost it: 880.0 for "0880".
         if not (dtype.is_integer() or isinstance(dtype, texts)):
-            msg = f"column {names[key]!r} holds {dtype}, expected text or whole numbers as ids"
-            raise ColumnError(msg, path=where)
+            raise ColumnError(
+                f"column {names[key]!r} holds {dtype}", allowed="text or whole numbers as ids", path=where
+            )
     value = names[VALUE[kind]]
     dtype = schema[value]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
-        msg = f"column {value!r} holds {dtype}, expected numbers"
-        raise ColumnError(msg, path=where)
+        raise ColumnError(f"column {value!r} holds {dtype}", allowed="numbers", path=where)
     if dtype.is_integer() or dtype.is_decimal():
         ends = collect(frame.select(low=nw.col(value).min(), high=nw.col(value).max())).row(0)
         beyond = next((end for end in ends if end is not None and is_beyond(end)), None)
@@ -112,8 +112,9 @@ def _hold(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
         return _to_polars(frame.select(*dict.fromkeys(names.values())), where)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return _frame_of_tuples(source, kind, where)
-    msg = f"cannot read {kind} from {type(source).__name__}: give a path, a dict of dicts, tuples or a dataframe"
-    raise SourceTypeError(msg)
+    raise SourceTypeError(
+        f"cannot read {kind} from {type(source).__name__}", hint="give a path, a dict of dicts, tuples or a dataframe"
+    )
 
 
 def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
@@ -163,11 +164,11 @@ def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
     checks = frame.select(rows=nw.len(), **counts)
     rows, ids, null, bad = (count or 0 for count in collect(checks).row(0))
     if not rows:
-        msg = "empty: no row in it"
-        raise EmptyDataError(msg, path=where)
+        raise EmptyDataError("empty: no row in it", path=where)
     if ids:
-        msg = f"{ids:,} of {counted(rows, 'row')} lack a query_id or doc_id; every row needs both"
-        raise NullIdError(msg, path=where)
+        raise NullIdError(
+            f"{ids:,} of {counted(rows, 'row')} lack a query_id or doc_id", hint="every row needs both", path=where
+        )
     if null or bad:
         query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
         what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"

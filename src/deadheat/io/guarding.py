@@ -47,5 +47,6 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
         if _NO_THREADS.search(what):
             msg = "no more threads: memory or processes are short (Polars: POLARS_MAX_THREADS=1 needs fewer)"
             raise OSError(errno.EAGAIN, msg) from panic
-        msg = f"Polars broke off while it read it ({what}): it is damaged, or holds what Polars does not know"
-        raise DataError(msg, path=Path(where)) from panic
+        problem = f"Polars broke off while it read it ({what})"
+        hint = "it is damaged, or holds what Polars does not know"
+        raise DataError(problem, hint=hint, path=Path(where)) from panic

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from deadheat.errors import ColumnError, SwappedFilesError, did_you_mean
+from deadheat.errors import ColumnError, SwappedFilesError
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,14 +76,13 @@ def resolve_columns(names: Sequence[object], kind: Kind, *, where: str | Path) -
         if actual is None:
             raise _missing_column(names, kind, canonical, where)
         if list(names).count(actual) > 1:
-            message = f"{where}: column {actual!r} stands in the table {list(names).count(actual)} times, expected once"
-            raise ColumnError(message)
+            raise ColumnError(
+                f"column {actual!r} stands in the table {list(names).count(actual)} times", allowed="once", path=where
+            )
         found[canonical] = actual
     if kind == "qrels" and found["relevance"] == "score" and "rank" in names:
-        raise SwappedFilesError(
-            f"{where}: expected qrels, but the columns {_listed(names)} are those of a run; "
-            "were qrels and run given in the wrong order?"
-        )
+        problem = f"expected qrels, but the columns {_listed(names)} are those of a run"
+        raise SwappedFilesError(problem, hint="were qrels and run given in the wrong order?", path=where)
     return found
 
 
@@ -91,13 +91,11 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     unknown = [name for name in names if isinstance(name, str) and name not in known_names()]
     hint = next((near for name in unknown if (near := did_you_mean(name, accepted))), "")
     if kind == "run" and canonical == "score" and any(name in names for name in _RELEVANCE_NAMES):
-        hint = " This looks like qrels; were qrels and run given in the wrong order?"
+        hint = "This looks like qrels; were qrels and run given in the wrong order?"
     if len(names) == 1:
         hint = _other_separator(str(names[0])) or hint
-    return ColumnError(
-        f"{where}: {kind} without a column {canonical!r}: found {_listed(names)}, expected one of {_listed(accepted)}."
-        f"{hint}"
-    )
+    problem = f"{kind} without a column {canonical!r}: found {_listed(names)}"
+    return ColumnError(problem, allowed=f"one of {_listed(accepted)}", hint=hint, path=where)
 
 
 def _other_separator(header: str) -> str:
@@ -108,7 +106,7 @@ def _other_separator(header: str) -> str:
         (";", "';': use commas or tabs"),
     ):
         if len(known_names() & set(header.split(separator))) > 1:
-            return f" Its columns are separated by {advice}."
+            return f"Its columns are separated by {advice}."
     return ""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.arguments import count
 from deadheat.errors import FileFormatError, MalformedRowError
+from deadheat.wording import Advice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,11 +60,9 @@ def check_held(n_bytes: int, n_compressed: int, path: Path, *, is_streamed: bool
     if given is not None:
         allowed = max(allowed, given) if is_streamed else given
     if n_bytes > allowed:
-        raise FileFormatError(
-            f"unpacked it is more than {allowed:,} bytes, the most that may be held at once; if it is meant so, "
-            "give max_decompressed",
-            path=path,
-        )
+        problem = f"unpacked it is more than {allowed:,} bytes, the most that may be held at once"
+        hint = Advice("max_decompressed", when="if it is meant so, ")
+        raise FileFormatError(problem, hint=hint, path=path)
 
 
 def check_lines(block: bytes, path: Path, first_line: int) -> None:
@@ -82,7 +81,8 @@ def check_lines(block: bytes, path: Path, first_line: int) -> None:
         end = block.rfind(b"\n", start, start + LONGEST_LINE + 1)
         if end < 0:
             raise MalformedRowError(
-                f"a line of more than {LONGEST_LINE:,} bytes, the most that one may have: are there line ends?",
+                f"a line of more than {LONGEST_LINE:,} bytes, the most that one may have",
+                hint="are there line ends?",
                 path=path,
                 line=first_line + block.count(b"\n", 0, start),
             )

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deadheat.errors import DataError, DeadheatWarning
+from deadheat.errors import DataError, LockWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,10 +51,11 @@ def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[Non
             holder = os.read(file, 200).decode(errors="replace")
             if error.errno in HELD:
                 os.close(file)
-                msg = f"another {what} is at work there{holder and f' ({holder})'}: {advice}"
-                raise DataError(msg, path=path.parent) from None
+                raise DataError(
+                    f"another {what} is at work there{holder and f' ({holder})'}", hint=advice, path=path.parent
+                ) from None
             told = f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time"
-            warnings.warn(told, DeadheatWarning, stacklevel=4)
+            warnings.warn(told, LockWarning, stacklevel=4)
             break
         os.close(file)  # its holder removed it between our opening and locking it: take the new one
     try:

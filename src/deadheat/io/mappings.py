@@ -14,15 +14,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import run_starts
-from deadheat.errors import (
-    DataError,
-    EmptyDataError,
-    NullIdError,
-    RelevanceError,
-    ScoreError,
-    SourceTypeError,
-    as_given,
-)
+from deadheat.errors import DataError, EmptyDataError, NullIdError, RelevanceError, ScoreError, SourceTypeError
+from deadheat.wording import Plain, as_given
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,8 +53,10 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
     """
     for query, documents in source.items():
         if not isinstance(documents, Mapping):
-            msg = f"expected a dict of dicts {{query: {{document: {VALUE[kind]}}}}}, got {documents!r} for {query!r}"
-            raise SourceTypeError(msg)
+            raise SourceTypeError(
+                given=Plain(f"{documents!r} for {query!r}"),
+                allowed=f"a dict of dicts {{query: {{document: {VALUE[kind]}}}}}",
+            )
     mapping = {query: documents for query, documents in source.items() if documents}
     if not mapping:
         msg = "empty: no document in it" if source else "empty: no query in it"
@@ -94,14 +89,13 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
         pass
     for given in ids:
         if not isinstance(given, str):
-            msg = f"ids are text, got {given!r} ({type(given).__name__}): write str(id) for every id"
-            raise SourceTypeError(msg)
+            raise SourceTypeError(
+                "ids are text", given=Plain(f"{given!r} ({type(given).__name__})"), hint="write str(id) for every id"
+            )
         if not given:
-            msg = "an id is an empty string, expected text"
-            raise NullIdError(msg, path=where)
+            raise NullIdError("an id is an empty string", allowed="text", path=where)
         if is_broken(given):
-            msg = f"id {given!r} has half a character, expected text that UTF-8 can hold"
-            raise DataError(msg, path=where)
+            raise DataError(f"id {given!r} has half a character", allowed="text that UTF-8 can hold", path=where)
 
 
 def is_broken(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError
 from deadheat.io.source import decoded, read_all, readable
-from deadheat.io.values import shown
+from deadheat.wording import Advice, shown
 
 if TYPE_CHECKING:
     import os
@@ -106,7 +106,7 @@ def read_text(path: str | os.PathLike[str], expected: str, *, has_lines: bool = 
     path = readable(path)
     text = decoded(read_all(path, has_lines=has_lines), path)
     if not text.strip():
-        raise EmptyDataError(f"empty: expected {expected}", path=path)
+        raise EmptyDataError("empty", allowed=expected, path=path)
     return text
 
 
@@ -144,8 +144,12 @@ def parsed(
         if len(built) != len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            message = f"key {twice!r} stands twice in one object, expected once"
-            raise DuplicateError(message, path=path, line=line or _line_of_object(text, closed))
+            raise DuplicateError(
+                f"key {twice!r} stands twice in one object",
+                allowed="once",
+                path=path,
+                line=line or _line_of_object(text, closed),
+            )
         return built
 
     as_written = {} if number is None else {"parse_int": number, "parse_float": number, "parse_constant": _none}
@@ -153,12 +157,12 @@ def parsed(
         value = json.loads(text, object_pairs_hook=build, **as_written)  # type: ignore[arg-type]
     except json.JSONDecodeError as error:
         is_lines = line is None and error.msg == "Extra data"
-        hint = "; this looks like JSON lines: name it .jsonl, or pass format='jsonl'" if is_lines else ""
+        hint = Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ") if is_lines else None
         given = (
             f"{shown(text.strip())}: {error.msg}" if line else f"{error.msg.removesuffix(' at')}, column {error.colno}"
         )
-        message = f"invalid JSON, {given}{hint}"
-        raise MalformedRowError(message, path=path, line=line or error.lineno) from error
+        problem, place = f"invalid JSON, {given}", line or error.lineno
+        raise MalformedRowError(problem, hint=hint, path=path, line=place) from error
     except DuplicateError:
         raise
     except RecursionError:
@@ -175,8 +179,7 @@ def object_of(raw: str, path: Path, line: int, *, number: Callable[[str], object
     """Return the object on one line of JSON lines."""
     given = parsed(raw, path, line, number=number)
     if not isinstance(given, dict):
-        msg = f"expected one JSON object a line, got {shown(raw.strip())}"
-        raise MalformedRowError(msg, path=path, line=line)
+        raise MalformedRowError(given=raw.strip(), allowed="one JSON object a line", path=path, line=line)
     return given
 
 

@@ -118,8 +118,9 @@ def _check(data: mmap.mmap, path: Path) -> None:
                 _check_chunk(data, chunk[_CHUNK_META], start)
     # the latter three: a field that the format needs is not there, or holds what it should not
     except (_Damaged, LookupError, TypeError, AttributeError):
-        msg = f"expected a Parquet file, but it is damaged: {where} has sizes that cannot be"
-        raise FileFormatError(msg, path=path) from None
+        raise FileFormatError(
+            allowed="a Parquet file, but it is damaged", hint=f"{where} has sizes that cannot be", path=path
+        ) from None
 
 
 def _groups(data: mmap.mmap, start: int, end: int) -> list[dict[int, Any]]:

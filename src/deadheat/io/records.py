@@ -11,22 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    EmptyDataError,
-    FileFormatError,
-    MalformedRowError,
-    ParameterError,
-    did_you_mean,
-)
+from deadheat.errors import ColumnError, DataError, EmptyDataError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io.formats import ending, sniff_format
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.rows import Rows
 from deadheat.io.source import decoded, read_all, readable
-from deadheat.io.values import shown
+from deadheat.wording import Advice, Plain, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -168,14 +160,12 @@ def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
     """Return the format that was asked for, or else the one that the name says; raise if it is none of those wanted."""
     allowed = wanted.formats
     if given is not None and given not in allowed:
-        msg = f"unknown format of {wanted.what} {given!r}, expected one of {', '.join(allowed)}."
-        raise ParameterError(msg + did_you_mean(given, allowed))
+        raise ParameterError(f"unknown format of {wanted.what}", given=given, allowed=allowed)
     named = ending(path).removeprefix(".")
     chosen = given or (named if named in allowed else sniff_format(path))
     if chosen not in allowed:
-        endings = f".{', .'.join(allowed[:-1])} or .{allowed[-1]}"
-        msg = f"cannot tell the format of these {wanted.what}: name the file {endings}, or pass format={allowed[0]!r}"
-        raise FileFormatError(msg, path=path)
+        hint = Advice("format", allowed[0], f".{', .'.join(allowed[:-1])} or .{allowed[-1]}", of=wanted.what)
+        raise FileFormatError(f"cannot tell the format of these {wanted.what}", hint=hint, path=path)
     return chosen
 
 
@@ -202,13 +192,13 @@ def _of_parquet(path: Path, _: Wanted) -> Records:
         with guarded(path):
             return Records(scan_parquet(path).collect())
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise FileFormatError(f"expected a Parquet file ({error})", path=path) from error
+        raise FileFormatError(allowed=f"a Parquet file ({error})", path=path) from error
 
 
 def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
     data = read_all(path, has_lines=True)
     if not decoded(data, path).strip():
-        raise EmptyDataError("empty: expected column names and rows", path=path)
+        raise EmptyDataError("empty", allowed="column names and rows", path=path)
     try:
         records = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
         if separator != "\t" or not records.misfits:
@@ -226,8 +216,9 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
     rows = Rows(BytesIO(data), path, separator, quoting=quoting)
     for name in rows.header:
         if rows.header.count(name) > 1:
-            msg = f"column {name!r} stands in the table {rows.header.count(name)} times, expected once"
-            raise ColumnError(msg, path=path)
+            raise ColumnError(
+                f"column {name!r} stands in the table {rows.header.count(name)} times", allowed="once", path=path
+            )
     for line, row in rows:
         if misfit := rows.misfit(row, line):
             misfits[len(table)] = misfit
@@ -244,11 +235,12 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
     lines: list[int] = []
     misfits: dict[int, DataError] = {}
     metadata: dict[str, Any] = {}
+    number = wanted.number
     for line, raw in enumerate(read_text(path, "one object a line", has_lines=True).split("\n"), 1):
         if not raw.strip():
             continue
         try:
-            row = object_of(raw, path, line, number=wanted.number)
+            row = object_of(raw, path, line, number=number)
         except DataError as error:
             if not (wanted.keeps_misfits and (rows or metadata)):  # at the beginning, the file is something else
                 raise
@@ -283,15 +275,17 @@ def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
     if keys and "metadata" in given:
         metadata = _checked_metadata(given["metadata"], path, json_text.line_of(["metadata"]))
     if not isinstance(rows, list):
-        msg = f"expected {wanted.expected}, got {shown(json.dumps(rows))}"
-        raise MalformedRowError(msg, path=path, line=json_text.line_of(keys))
+        raise MalformedRowError(
+            given=json.dumps(rows), allowed=wanted.expected, path=path, line=json_text.line_of(keys)
+        )
     records = Records(rows, metadata=metadata, keys=keys, json=json_text)
     misfits: dict[int, DataError] = {}
     for place, row in enumerate(rows):
         if not isinstance(row, dict):
-            msg = f"expected {wanted.record or wanted.expected}, got {shown(json.dumps(row))}"
-            misfits[place] = MalformedRowError(msg, path=path, line=records.line(place))
-    rows = [{} if place in misfits else row for place, row in enumerate(rows)]
+            allowed, given_row = wanted.record or wanted.expected, json.dumps(row)
+            misfits[place] = MalformedRowError(allowed=allowed, given=given_row, path=path, line=records.line(place))
+    if misfits:
+        rows = [{} if place in misfits else row for place, row in enumerate(rows)]
     if isinstance(given, dict) and not keys:
         rows = [{**row, wanted.id: key} for key, row in zip(given, rows, strict=True)]
     return _checked(Records(rows, None, misfits, metadata, keys, json_text), wanted)
@@ -301,20 +295,33 @@ def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wan
     """Return the key under which an object has records; none if its own keys are their ids."""
     found = [key for key in wanted.keys if key in given and (isinstance(given[key], list) or not wanted.id)]
     if len(found) > 1:
-        msg = f"both {' and '.join(map(repr, found))} are there, expected one of them"
-        raise MalformedRowError(msg, path=path, line=json_text.line_of(found[1:]))
+        raise MalformedRowError(
+            f"both {' and '.join(map(repr, found))} are there",
+            allowed="one of them",
+            path=path,
+            line=json_text.line_of(found[1:]),
+        )
     if not (found or wanted.id):
         held = ", ".join(map(repr, list(given)[:8])) or "nothing"
         hint = next((near for key in given if (near := did_you_mean(key, wanted.keys))), "")
-        msg = f"expected {wanted.expected}, got an object with {held}.{hint}"
-        raise MalformedRowError(msg, path=path, line=json_text.line_of([]))
+        raise MalformedRowError(
+            given=Plain(f"an object with {held}"),
+            allowed=wanted.expected,
+            hint=hint,
+            path=path,
+            line=json_text.line_of([]),
+        )
     return tuple(found)
 
 
 def _checked_metadata(metadata: object, path: Path, line: int) -> dict[str, Any]:
     if not isinstance(metadata, dict):
-        msg = f'metadata must be an object such as {{"dataset_id": "..."}}, got {shown(json.dumps(metadata))}'
-        raise MalformedRowError(msg, path=path, line=line)
+        raise MalformedRowError(
+            'metadata must be an object such as {"dataset_id": "..."}',
+            given=json.dumps(metadata),
+            path=path,
+            line=line,
+        )
     return metadata
 
 

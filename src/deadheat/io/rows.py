@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from deadheat.errors import MalformedRowError
 from deadheat.io import limits
 from deadheat.io.source import not_utf8, without_bom
-from deadheat.io.values import LINE_ENDS, shown
+from deadheat.io.values import LINE_ENDS
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,11 +71,15 @@ class Rows:
                 try:
                     row = next(self._rows, None)
                 except csv.Error as error:
-                    raise self._malformed(str(error), line) from error
+                    if "new-line character" in str(error):
+                        raise self._stray_return() from error
+                    raise MalformedRowError(
+                        f"quotes that do not match, from here on ({error}): {_QUOTES}", path=self._path, line=line
+                    ) from error
                 if row is None:
                     return
                 if self._last.endswith((b"\r\r\n", b"\r\r")):
-                    raise self._malformed("new-line character", line)
+                    raise self._stray_return()
                 if any(row):
                     yield line, row
 
@@ -83,8 +88,8 @@ class Rows:
         if len(row) == len(self.header):
             return None
         expected, given = (self._separator.join(fields) for fields in (self.header, row))
-        msg = f"expected {len(self.header)} fields ({expected}), got {len(row)}: {shown(given)}"
-        return MalformedRowError(msg, path=self._path, line=line)
+        allowed, found = f"{len(self.header)} fields ({expected})", Plain(f"{len(row)}: {shown(given)}")
+        return MalformedRowError(allowed=allowed, given=found, path=self._path, line=line)
 
     def _lines(self) -> Iterator[str]:
         longest = limits.LONGEST_LINE
@@ -99,13 +104,9 @@ class Rows:
             except UnicodeDecodeError as error:
                 raise not_utf8(raw, error.start, self._path, self.n_lines) from error
 
-    def _malformed(self, problem: str, line: int) -> MalformedRowError:
-        if "new-line character" in problem:
-            given = shown(self._last.decode())
-            msg = f"a carriage return that ends no line, {LINE_ENDS}: {given}"
-            return MalformedRowError(msg, path=self._path, line=self.n_lines)
-        msg = f"quotes that do not match, from here on ({problem}): {_QUOTES}"
-        return MalformedRowError(msg, path=self._path, line=line)
+    def _stray_return(self) -> MalformedRowError:
+        problem = f"a carriage return that ends no line, {LINE_ENDS}: {shown(self._last.decode())}"
+        return MalformedRowError(problem, path=self._path, line=self.n_lines)
 
 
 @contextmanager

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import DataError, FileFormatError, did_you_mean
+from deadheat.errors import DataError, FileFormatError
 from deadheat.io import limits
 from deadheat.io.limits import check_held, check_lines
 from deadheat.io.zstandard import largest_content
+from deadheat.wording import Advice, Plain, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +35,7 @@ _FOREIGN = {
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ\x00": "an xz archive",
     b"PK\x03\x04": "a zip archive",
-    b"PAR1": "a Parquet file (pass format='parquet', or name it .parquet)",
+    b"PAR1": "a Parquet file",
     b"\x89PNG": "a PNG image",
     b"%PDF": "a PDF document",
     b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
@@ -45,7 +46,7 @@ _FOREIGN = {
 def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path, or raise DataError if there is no file that can be read."""
     if not os.fspath(path):
-        raise DataError("the name of a file is empty, expected a path")
+        raise DataError("the name of a file is empty", allowed="a path")
     path = Path(path)
     try:
         str(path).encode()
@@ -59,16 +60,16 @@ def readable(path: str | os.PathLike[str]) -> Path:
         told = (isinstance(error, OSError) and error.strerror) or error
         raise DataError(f"cannot be opened: {told}", path=path) from None
     if path.is_dir():
-        raise DataError("is a directory, expected a file", path=path)
+        raise DataError("is a directory", allowed="a file", path=path)
     if path.is_symlink() and not path.exists():
         raise DataError(f"is a link to {path.readlink()}, which is not there", path=path)
     if not path.exists():
         siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError(f"no such file.{did_you_mean(path.name, siblings)}", path=path)
+        raise DataError("no such file", hint=did_you_mean(path.name, siblings), path=path)
     if not os.access(path, os.R_OK):
-        raise DataError("permission denied, expected a file that can be read", path=path)
+        raise DataError("permission denied", allowed="a file that can be read", path=path)
     if _is_endless(path):
-        raise DataError("is a device, expected a file or a pipe", path=path)
+        raise DataError("is a device", allowed="a file or a pipe", path=path)
     return path
 
 
@@ -107,13 +108,16 @@ def refuse_binary(data: bytes, path: Path) -> None:
     elif kind is None and n_nul:
         kind = "a binary file or UTF-16 text"
     if kind is not None:
-        raise FileFormatError(f"expected text in UTF-8, got {kind}", path=path, line=line)
+        hint = Advice("format", "parquet", ".parquet") if head.startswith(b"PAR1") else None
+        raise FileFormatError(allowed="text in UTF-8", given=Plain(kind), hint=hint, path=path, line=line)
 
 
 def refuse_repeated_mark(head: bytes, path: Path) -> None:
     """Raise FileFormatError if a file begins with two byte order marks, of which one would be left."""
     if head.startswith(_BOM * 2):
-        raise FileFormatError("two byte order marks, expected one or none: the file is damaged", path=path, line=1)
+        raise FileFormatError(
+            "two byte order marks", allowed="one or none", hint="the file is damaged", path=path, line=1
+        )
 
 
 def _is_utf8(head: bytes) -> bool:
@@ -172,7 +176,7 @@ def read_all(path: Path, *, has_lines: bool = False) -> bytes:
             elif b"\0" in piece:  # a file of several members has several pieces
                 line = sum(one.count(b"\n") for one in held) + piece.count(b"\n", 0, piece.index(b"\0")) + 1
                 raise FileFormatError(
-                    "expected text in UTF-8, got a NUL byte: the file is damaged", path=path, line=line
+                    given=Plain("a NUL byte"), allowed="text in UTF-8", hint="the file is damaged", path=path, line=line
                 )
             held.append(piece if held else without_bom(piece))
             n_held += len(piece)

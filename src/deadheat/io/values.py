@@ -12,6 +12,7 @@ import polars as pl
 from deadheat.errors import DataError, MalformedRowError, RelevanceError, ScoreError
 from deadheat.io.kinds import VALUE_COLUMN
 from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, is_beyond
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,39 +31,22 @@ _FIND_CONTROL = re.compile(CONTROL)
 LINE_ENDS = r"lines end with \n or \r\n"
 
 
-def shown(text: str, limit: int = 80) -> str:
-    """Return `text` in quotes, cut to `limit` characters, for an error message."""
-    return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "query", "queries"), counted(1200, "run")
-    ('1 query', '1,200 runs')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def value_error(kind: Kind, problem: str, path: Path, line: int | None = None) -> DataError:
-    """Return the error of this kind's value column, with the line of the file."""
+def value_error(kind: Kind, problem: str, path: Path, line: int | None = None, **given: object) -> DataError:
+    """Return the error of this kind's value column, with the line of the file, and with what was given."""
     error = ScoreError if kind == "run" else RelevanceError
-    return error(problem, path=path, line=line)
+    return error(problem, path=path, line=line, **given)  # type: ignore[arg-type]
 
 
 def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
     """Return the score or relevance that `text` says, or raise ScoreError or RelevanceError."""
     name = VALUE_COLUMN[kind]
     if not _NUMBER.fullmatch(text):
-        given = shown(text) if text else "an empty field"
-        raise value_error(kind, f"{name} must be a number, got {given}", path, line)
+        raise value_error(kind, f"{name} must be a number", path, line, given=text or Plain("an empty field"))
     value = float(text)
     if math.isnan(value):
-        raise value_error(kind, f"{name} must be a number, got NaN ({text!r})", path, line)
+        raise value_error(kind, f"{name} must be a number", path, line, given=Plain(f"NaN ({text!r})"))
     if math.isinf(value) and kind == "qrels":
-        raise value_error(kind, f"{name} must be finite, got {shown(text)}", path, line)
+        raise value_error(kind, f"{name} must be finite", path, line, given=text)
     if math.isinf(value) and any(char.isdigit() for char in text):
         raise value_error(kind, f"{name} is beyond the range of float64: {shown(text)}", path, line)
     if _INTEGER.fullmatch(text) and is_beyond(Decimal(text)):  # Python reads no int of thousands of digits
@@ -78,10 +62,12 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
         found = _FIND_CONTROL.search(given)
         if found:
             if found[0] == "\ufeff":
-                message = (
-                    f"{name} {shown(given)} holds a byte order mark; only a file begins with one: were files joined?"
+                raise MalformedRowError(
+                    f"{name} {shown(given)} holds a byte order mark; only a file begins with one",
+                    hint="were files joined?",
+                    path=path,
+                    line=line,
                 )
-                raise MalformedRowError(message, path=path, line=line)
             message = f"{name} {shown(given)} holds the control character U+{ord(found[0]):04X}; ids have none"
             raise MalformedRowError(f"{message}, and {LINE_ENDS}", path=path, line=line)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.errors import DeadheatWarning, MeasureError
+from deadheat.errors import MeasureError, SlowMeasureWarning
 from deadheat.kernels.segments import batches
 
 if TYPE_CHECKING:
@@ -232,11 +232,11 @@ def _check_cost(cells: IntArray, listed: IntArray) -> None:
     """Refuse tables that no memory holds, and say before the time is spent that it will be long."""
     most = int(cells.max(initial=0))
     if most > MAX_TABLE:
-        msg = (
-            f"the spread of a tie whose documents hardly ever stop the reading needs {most * 8 / 1e9:.0f} GB"
-            f" (allowed: {MAX_TABLE * 8 / 1e9:.0f}): cut the measure at a rank, such as @100; its mean needs no tables"
+        raise MeasureError(
+            f"the spread of a tie whose documents hardly ever stop the reading needs {most * 8 / 1e9:.0f}"
+            f" GB (allowed: {MAX_TABLE * 8 / 1e9:.0f})",
+            hint="cut the measure at a rank, such as @100; its mean needs no tables",
         )
-        raise MeasureError(msg)
     _announce(cells, listed, "spread")
 
 
@@ -248,7 +248,7 @@ def _announce(cells: IntArray, listed: IntArray, what: str) -> None:
             f"the {what} of a cascade over large ties of many different grades takes about {seconds:.0f} s;"
             " cut at a rank, such as @100, it takes less"
         )
-        warnings.warn(msg, DeadheatWarning, stacklevel=2)
+        warnings.warn(msg, SlowMeasureWarning, stacklevel=2)
 
 
 def _is_random(groups: Groups) -> BoolArray:

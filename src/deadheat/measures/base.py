@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from deadheat.errors import MeasureError, as_given, did_you_mean
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.measures.parameters import Cutoff, parameter
 from deadheat.placements import policies
+from deadheat.wording import Plain, as_given, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,19 +58,16 @@ class MeasureType(ABCMeta):
 
     def __call__(cls, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
         """Make a measure, and say which parameters it has if one is unknown."""
-        known = [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+        fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+        known = [field.name for field in fields]
         for name, value in parameters.items():
             if name not in known:
                 raise unknown_parameter(cls.__name__, name, value, known)
-        try:
-            return super().__call__(*values, **parameters)
-        except TypeError as error:
-            if "positional argument" not in str(error):
-                raise
+        if values and all(field.kw_only for field in fields):
             example = f"{cls.__name__} @ 10" if "cutoff" in known else f"{cls.__name__}(rel=2)"
-            advice = f"name each parameter and write a cutoff behind @, as in {example}"
-            msg = f"{cls.__name__}: {advice}; got {as_given(values)}"
-            raise MeasureError(msg) from None
+            problem = f"name each parameter and write a cutoff behind @, as in {example}"
+            raise MeasureError(problem, measure=cls.__name__, given=values)
+        return super().__call__(*values, **parameters)
 
     def __matmul__(cls, cutoff: int) -> Measure:
         return cls() @ cutoff
@@ -119,9 +117,9 @@ class Measure(ABC, metaclass=MeasureType):
             try:
                 object.__setattr__(self, field.name, check(value))
             except (ValueError, TypeError) as error:
-                hint = str(error) if "Did you mean" in str(error) else ""
-                msg = f"{type(self).__name__}: {field.name} must be {check.allowed}, got {as_given(value)}.{hint}"
-                raise MeasureError(msg) from None
+                hint = error.hint if isinstance(error, ParameterError) else None
+                parts = {"argument": field.name, "given": value, "allowed": check.allowed, "hint": hint}
+                raise MeasureError(measure=type(self).__name__, **parts) from None
 
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
         """Return the measure with other parameters."""
@@ -132,8 +130,7 @@ class Measure(ABC, metaclass=MeasureType):
     def __matmul__(self, cutoff: int) -> Self:
         """Return the measure at a cutoff."""
         if getattr(self, "cutoff", None) is not None:
-            msg = f"{self} has a cutoff already, got another: {as_given(cutoff)}"
-            raise MeasureError(msg)
+            raise MeasureError(f"{self} has a cutoff already", given=Plain(f"another: {as_given(cutoff)}"))
         return self.__call__(cutoff=cutoff)
 
     def __repr__(self) -> str:
@@ -305,8 +302,8 @@ def measures() -> dict[str, type[Measure]]:
 def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:
     """Return the error for a parameter that a measure does not have."""
     if name == "cutoff":
-        return MeasureError(f"{measure} takes no cutoff, got @{as_given(value)}")
+        return MeasureError(f"{measure} takes no cutoff", given=Plain(f"@{as_given(value)}"))
     hint = did_you_mean(name, names)
     if not hint and name in {"k", "at", "top"} and "cutoff" in names:
-        hint = f" Write the cutoff behind @: {measure}@{as_given(value)}"
-    return MeasureError(f"{measure} takes {', '.join(names) or 'no parameter'}; got {name!r}.{hint}")
+        hint = f"Write the cutoff behind @: {measure}@{as_given(value)}"
+    return MeasureError(f"{measure} has no parameter {name!r}; it takes {', '.join(names) or 'none'}", hint=hint)

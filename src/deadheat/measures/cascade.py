@@ -14,6 +14,7 @@ from deadheat.measures.base import CutMeasure, register
 from deadheat.measures.discounted import scale_top
 from deadheat.measures.gains import LARGEST_POWER, exp2_minus_one, ideal_rank
 from deadheat.measures.parameters import Call, Number, parameter
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
@@ -61,15 +62,23 @@ class ERR(CutMeasure):
         if word == "exp":
             top = scale_top(self.max_rel, placements, name)
             if top > LARGEST_POWER:
-                msg = f"{name}: stop='exp' takes a scale up to {LARGEST_POWER}, got {top:g}; use stop='sigmoid(a, b)'"
-                raise MeasureError(msg)
+                raise MeasureError(
+                    f"stop='exp' takes a scale up to {LARGEST_POWER}",
+                    measure=name,
+                    given=Plain(f"{top:g}"),
+                    hint="use stop='sigmoid(a, b)'",
+                )
             return exp2_minus_one(grade) / np.exp2(top)
         if word == "sigmoid":
             with np.errstate(over="ignore"):  # the stop probability is 0 then
                 return 1 / (1 + np.exp(-numbers[0] * (grade - numbers[1])))
         if placements.max_relevance > 1:
-            msg = f"{name}: stop='identity' needs relevance from 0 to 1, got {placements.max_relevance:g}; use 'exp'"
-            raise MeasureError(msg)
+            raise MeasureError(
+                "stop='identity' needs relevance from 0 to 1",
+                measure=name,
+                given=Plain(f"{placements.max_relevance:g}"),
+                hint="use 'exp'",
+            )
         return grade
 
     def has_relevant(self, placements: Placements) -> BoolArray:

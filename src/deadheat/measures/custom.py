@@ -15,6 +15,7 @@ import numpy as np
 from deadheat.errors import MeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure
 from deadheat.measures.parameters import Cutoff, parameter
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -161,13 +162,15 @@ class Custom(CutMeasure):
         try:
             value = self.function(*arguments)
         except Exception as error:
-            msg = f"{self.name}: the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}"
-            raise MeasureError(msg) from error
+            raise MeasureError(
+                f"the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}",
+                measure=self.name,
+            ) from error
         try:
             return float(value)
         except (TypeError, ValueError):
-            msg = f"{self.name}: the function must return a number, got {value!r} for query {query!r}"
-            raise MeasureError(msg) from None
+            given = Plain(f"{value!r} for query {query!r}")
+            raise MeasureError("the function must return a number", measure=self.name, given=given) from None
 
 
 def _takes_two(function: Callable[..., float]) -> bool:

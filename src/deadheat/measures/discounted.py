@@ -167,8 +167,7 @@ def scale_top(max_rel: float | None, placements: Placements, name: str) -> float
     if max_rel is None:
         return max(highest, 0.0)
     if highest > max_rel:
-        msg = f"{name}: max_rel={max_rel} is below the highest relevance of the qrels, {highest:g}"
-        raise MeasureError(msg)
+        raise MeasureError(f"max_rel={max_rel} is below the highest relevance of the qrels, {highest:g}", measure=name)
     return float(max_rel)
 
 

@@ -15,6 +15,7 @@ from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, TrecName, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
@@ -257,8 +258,7 @@ class MTRR(PaperMeasure):
         """Refuse a cutoff, which the paper's formula does not have."""
         super().__post_init__()
         if self.definition == "mid_rank" and self.cutoff is not None:
-            msg = f"MTRR: definition='mid_rank' takes no cutoff, got @{self.cutoff}"
-            raise MeasureError(msg)
+            raise MeasureError("definition='mid_rank' takes no cutoff", measure="MTRR", given=Plain(f"@{self.cutoff}"))
 
     def at_rank(self, rank: IntArray) -> FloatArray:
         """Return 1 / rank."""

@@ -50,7 +50,7 @@ def gains_of(gain: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - 
     if gains.max(initial=0.0) > 2.0**LARGEST_POWER:
         msg = f"the gain of relevance {positive.max():g} is beyond 2**{LARGEST_POWER}, above which squares overflow"
         advice = "gain='linear' or a mapping" if gain == "exp" else "a smaller scale"
-        raise MeasureError(f"{msg}: use {advice}")
+        raise MeasureError(msg, hint=f"use {advice}")
     return gains
 
 
@@ -66,8 +66,9 @@ def _mapped(gain: Gains, relevance: FloatArray) -> FloatArray:
     forgotten = ~known & (relevance > 0)
     if forgotten.any():
         missing = ", ".join(f"{level:g}" for level in np.unique(relevance[forgotten])[:5])
-        msg = f"gain names no gain for relevance {missing}; it names {', '.join(f'{level:g}' for level in levels)}"
-        raise MeasureError(msg)
+        raise MeasureError(
+            f"gain names no gain for relevance {missing}; it names {', '.join(f'{level:g}' for level in levels)}"
+        )
     return np.where(known, values[place], 0.0)
 
 

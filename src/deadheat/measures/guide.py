@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deadheat.errors import ParameterError, did_you_mean
+from deadheat.errors import ParameterError
+from deadheat.wording import Plain, did_you_mean, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -235,15 +236,14 @@ def recommend(use: str) -> Use:
     number = NUMBER.fullmatch(wanted)
     if number:
         return known[f"k={_nearest(int(number[1]), known)}"]
-    msg = f"no advice for the use {use!r}.{did_you_mean(wanted, known)} Uses: {', '.join(known)}"
-    raise ParameterError(msg)
+    hint = joined(did_you_mean(wanted, known), f"Uses: {', '.join(known)}")
+    raise ParameterError(f"no advice for the use {use!r}", hint=hint)
 
 
 def _nearest(k: int, known: Iterable[str]) -> int:
     """Return the number of results, of those that there is advice for, by which `k` is multiplied or divided least."""
     if k < 1:
-        msg = f"k is a number of results, a whole number from 1 on, got {k}"
-        raise ParameterError(msg)
+        raise ParameterError("k is a number of results, a whole number from 1 on", given=Plain(k))
     return min((int(key[2:]) for key in known if key.startswith("k=")), key=lambda own: max(own / k, k / own))
 
 

@@ -7,8 +7,9 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from deadheat.errors import MeasureError, UnknownMeasureError, as_given, did_you_mean
+from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, Measure
+from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -52,8 +53,10 @@ def parse_measure(notation: MeasureLike) -> Measure:
         return text()
     if not isinstance(text, str):
         kind = f"{type(text).__module__}.{type(text).__name__}"
-        msg = f"expected a measure of deadheat or its notation, such as 'nDCG@10', got {as_given(text)} ({kind})"
-        raise MeasureError(msg)
+        raise MeasureError(
+            given=Plain(f"{as_given(text)} ({kind})"),
+            allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
+        )
     text = text.strip()
     trec = TREC_CUT.fullmatch(text)
     if trec and _find(trec["name"]):
@@ -77,12 +80,10 @@ def _read(tree: ast.expr, notation: str) -> Measure:
         tree = tree.left
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
-            msg = f"name each parameter in {as_given(notation)}, as in 'P(rel=2)@5'"
-            raise MeasureError(msg)
+            raise MeasureError(f"name each parameter in {as_given(notation)}, as in 'P(rel=2)@5'")
         for keyword in tree.keywords:
             if keyword.arg in parameters:
-                msg = f"{keyword.arg} stands twice in {as_given(notation)}"
-                raise MeasureError(msg)
+                raise MeasureError(f"{keyword.arg} stands twice in {as_given(notation)}")
             parameters[str(keyword.arg)] = _literal(keyword.value, notation)
         tree = tree.func
     if not isinstance(tree, ast.Name):
@@ -95,8 +96,9 @@ def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measur
         return ast.literal_eval(node)
     except (ValueError, TypeError, *TOO_DEEP):
         given = as_given(ast.get_source_segment(notation, node))
-        msg = f"{given} in {as_given(notation)} is not a value; write numbers plainly and words in quotes"
-        raise MeasureError(msg) from None
+        raise MeasureError(
+            f"{given} in {as_given(notation)} is not a value", hint="write numbers plainly and words in quotes"
+        ) from None
 
 
 def _find(name: str) -> type[Measure] | None:
@@ -106,6 +108,6 @@ def _find(name: str) -> type[Measure] | None:
 def _known(name: str) -> type[Measure]:
     found = _find(name)
     if found is None:
-        msg = f"unknown measure {as_given(name)}.{did_you_mean(name, [*REGISTRY, *ALIASES])} All: {', '.join(REGISTRY)}"
-        raise UnknownMeasureError(msg)
+        hint = joined(did_you_mean(name, [*REGISTRY, *ALIASES]), f"All: {', '.join(REGISTRY)}")
+        raise UnknownMeasureError(f"unknown measure {as_given(name)}", hint=hint)
     return found

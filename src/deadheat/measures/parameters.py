@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from deadheat.errors import did_you_mean
+from deadheat.errors import ParameterError
+from deadheat.wording import did_you_mean
 
 ALL_WHOLE = 2.0**53  # from here on a float has no fraction, and as an integer up to 309 digits
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
@@ -25,7 +26,7 @@ class Check(Protocol):
         ...
 
     def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
-        """Return the value in its normal form, or raise ValueError."""
+        """Return the value in its normal form, or raise ValueError; with a hint, if there is one, ParameterError."""
 
 
 def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 - typed by the field it stands on
@@ -94,7 +95,7 @@ class Choice:
     def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the word."""
         if not isinstance(value, str) or value not in self.words:
-            raise ValueError(did_you_mean(str(value), self.words))
+            raise ParameterError(hint=did_you_mean(value, self.words))
         return value
 
 
@@ -156,7 +157,7 @@ class Call:
         """Return the word and its numbers."""
         match = CALL.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
         if not match or match[1] not in self.forms:
-            raise ValueError(did_you_mean(str(value), self.forms))
+            raise ParameterError(hint=did_you_mean(value, self.forms))
         given = [float(part) for part in match[2].split(",")] if match[2] else []
         checks = self.forms[match[1]]
         if len(given) != len(checks):

@@ -15,6 +15,7 @@ from deadheat.measures.conditional import CountConditional
 from deadheat.measures.first import last_rank
 from deadheat.measures.gains import gain_moments
 from deadheat.measures.parameters import Choice, parameter
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
@@ -60,11 +61,14 @@ class MR(CountConditional):
         """Refuse what the cutoff gives no meaning to."""
         super().__post_init__()
         if self.missing == "capped" and self.cutoff is None:
-            msg = "MR: missing='capped' needs a cutoff, as in \"MR(missing='capped')@10\""
-            raise MeasureError(msg)
+            raise MeasureError("missing='capped' needs a cutoff, as in \"MR(missing='capped')@10\"", measure="MR")
         if self.missing == "last" and self.cutoff is not None:
-            msg = f"MR: missing='last' takes no cutoff, got @{self.cutoff}; missing='capped' counts k + 1"
-            raise MeasureError(msg)
+            raise MeasureError(
+                "missing='last' takes no cutoff",
+                measure="MR",
+                given=Plain(f"@{self.cutoff}"),
+                hint="missing='capped' counts k + 1",
+            )
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ParameterError, did_you_mean
+from deadheat.errors import ParameterError
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.mapping import Mapping
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.arrays import IntArray
@@ -82,8 +83,9 @@ def place(
     ('q1', 'd2', 1.0, 1, 2)
     """
     if plan is not None and plan not in PLANS:
-        msg = f"plan must be 'count', 'window' or None, got {plan!r}.{did_you_mean(str(plan), PLANS)}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="plan", given=plan, allowed="'count', 'window' or None", hint=did_you_mean(str(plan), PLANS)
+        )
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     return engine_of(qrels, run, score_precision, plan).place()
 

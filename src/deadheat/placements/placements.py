@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.arrays import run_starts
 from deadheat.errors import NoCommonQueryError
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -81,8 +81,8 @@ def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
 def check_row_order(run: Run, ties: str) -> None:
     """Raise `RowOrderError` if a policy asks for the order of the rows, and their engine has none."""
     if ties == "input" and not run.rows.in_polars:
-        msg = f"ties='input' needs rows in an order, and {run.where} has none: use a file, a dict or an eager frame"
-        raise RowOrderError(msg)
+        hint = "use a file, a dict or an eager frame"
+        raise RowOrderError(f"ties='input' needs rows in an order, and {run.where} has none", hint=hint)
 
 
 def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:

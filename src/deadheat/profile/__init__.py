@@ -12,6 +12,7 @@ from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import evaluate
 from deadheat.profile.result import Cut, Decided, LargestTie, Spread, TieProfile, WorstQuery
 from deadheat.profile.scores import find_decimals, find_grid, find_levels, group_scores
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,11 +76,9 @@ def tie_profile(
     """
     for cutoff in at:
         if cutoff not in range(1, 2**63):
-            msg = f"at holds whole numbers from 1 on, got {cutoff!r}"
-            raise ParameterError(msg)
+            raise ParameterError("holds whole numbers from 1 on", argument="at", given=cutoff)
     if measures is not None and qrels is None:
-        msg = "measures need qrels, got None"
-        raise ParameterError(msg)
+        raise ParameterError("measures need qrels", given=Plain("None"))
     run = Run.of(run)
     if check_duplicates:
         run.check_duplicates()

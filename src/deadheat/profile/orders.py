@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deadheat.arguments import count
-from deadheat.errors import ParameterError, as_given
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import evaluate
 from deadheat.io.mappings import check_number
-from deadheat.io.values import counted
 from deadheat.measures import parse_measure
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,11 +211,10 @@ def tie_orders(
     judged = _judged(relevance, list(documents))
     n_orders = tie_complexity(documents, max_orders=max_orders).n_orders
     if n_orders > max_orders:
-        msg = (
-            f"{_shown(n_orders)} orders are more than max_orders={max_orders};"
-            " evaluate() gives the exact mean without listing them"
+        raise ParameterError(
+            f"{_shown(n_orders)} orders are more than max_orders={max_orders}; evaluate() gives the exact mean "
+            "without listing them"
         )
-        raise ParameterError(msg)
     parsed = parse_measure(measure)
     choices = itertools.product(*(itertools.permutations(ids) for _, ids in _groups(documents)))
     orders = tuple(tuple(itertools.chain.from_iterable(choice)) for choice in choices)
@@ -236,13 +235,13 @@ def _documents(scores: Scores, doc_ids: Sequence[str] | None) -> dict[str, float
     if isinstance(scores, Mapping):
         documents = dict(scores)
     elif isinstance(scores, str | bytes) or not len(scores):
-        msg = f"scores must be numbers, at least one, got {scores!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument="scores", given=scores, allowed="numbers, at least one")
     else:
         ids = [f"doc{place + 1}" for place in range(len(scores))] if doc_ids is None else list(doc_ids)
         if len(ids) != len(scores) or len(set(ids)) != len(ids):
-            msg = f"doc_ids must be {len(scores)} different ids, one for each score, got {ids!r}"
-            raise ParameterError(msg)
+            raise ParameterError(
+                argument="doc_ids", given=ids, allowed=f"{len(scores)} different ids, one for each score"
+            )
         documents = dict(zip(ids, scores, strict=True))
     for doc, score in documents.items():
         check_number("run", "of the ranking", doc, score, "tie_orders")
@@ -252,13 +251,15 @@ def _documents(scores: Scores, doc_ids: Sequence[str] | None) -> dict[str, float
 def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids: list[str]) -> dict[str, float]:
     if not isinstance(relevance, Mapping):
         if len(relevance) != len(ids):
-            msg = f"relevance must have {counted(len(ids), 'value')}, one for each score, got {len(relevance)}"
-            raise ParameterError(msg)
+            raise ParameterError(
+                f"must have {counted(len(ids), 'value')}, one for each score",
+                argument="relevance",
+                given=len(relevance),
+            )
         relevance = dict(zip(ids, relevance, strict=True))
     judged = {doc: value for doc, value in relevance.items() if value is not None}
     if not judged:
-        msg = f"relevance must judge at least one document, got {as_given(relevance)}"
-        raise ParameterError(msg)
+        raise ParameterError("relevance must judge at least one document", given=relevance)
     return judged
 
 

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from deadheat.errors import ColumnError
+from deadheat.report.formats import ReportFormat, register
 from deadheat.report.numbers import plain
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def no_formula(text: str) -> str:
 def _check_different(names: list[str]) -> None:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
-        msg = f"two columns would be named {twice[0]!r}: give the stratum column another name"
-        raise ColumnError(msg)
+        raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
 
 
 def _field(cell: Cell, digits: int | None) -> float | str | None:
@@ -67,3 +67,15 @@ def _field(cell: Cell, digits: int | None) -> float | str | None:
     if isinstance(cell, str):
         return no_formula(cell)
     return str(cell).lower() if isinstance(cell, bool) else plain(cell, digits)
+
+
+register(
+    ReportFormat(
+        name="csv",
+        suffixes=(".csv",),
+        write=lambda report, digits: as_csv(report.tables[0], digits=digits),
+        needs="rows",
+        is_data=True,
+        place=2,
+    )
+)

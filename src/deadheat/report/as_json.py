@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deadheat.errors import printable
+from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Words
 from deadheat.report.numbers import plain
 
@@ -38,3 +39,6 @@ def _nested(table: Table, digits: int | None) -> dict[str, Any]:
 
 def _held(cell: Cell, digits: int | None) -> object:
     return cell.split() if isinstance(cell, Words) else plain(cell, digits)
+
+
+register(ReportFormat(name="json", suffixes=(".json",), write=as_json, place=1))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from xml.etree import ElementTree as ET
 
 from deadheat.errors import printable
-from deadheat.io.values import counted
+from deadheat.report.formats import ReportFormat, register
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult
@@ -51,3 +52,14 @@ def _add(suite: ET.Element, check: Check, name: str) -> None:
 
 def _seen(check: Check) -> str:
     return f"value {check.value!r}, {counted(check.n_queries, 'query', 'queries')}"
+
+
+register(
+    ReportFormat(
+        name="junit",
+        suffixes=(".xml",),
+        write=lambda report, **_: as_junit(cast("GateResult", report.subject), report),
+        needs="gates",
+        place=6,
+    )
+)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from deadheat.errors import printable
+from deadheat.report.formats import ReportFormat, register
 from deadheat.report.numbers import format_cell
 
 if TYPE_CHECKING:
@@ -80,3 +81,14 @@ def escaped(text: str) -> str:
 def _whole(row: str) -> str:
     r"""Return a row that LaTeX does not take for an option of the \\ above it."""
     return "{}" + row if row.startswith(("[", "*")) else row
+
+
+register(
+    ReportFormat(
+        name="latex",
+        suffixes=(".tex",),
+        write=as_latex,
+        needs="scores",
+        place=4,
+    )
+)

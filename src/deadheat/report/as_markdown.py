@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deadheat.errors import printable
+from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Span
 from deadheat.report.numbers import format_cell
 
@@ -102,3 +103,15 @@ def _sections(table: Table) -> Iterator[Table]:
 
 def _renamed(column: Column) -> Column:
     return replace(column, heading=HEADINGS.get(column.key, column.heading))
+
+
+for number, (name, needed) in enumerate({"markdown": "document", "github": "gates"}.items()):
+    register(
+        ReportFormat(
+            name=name,
+            suffixes=(".md",),
+            write=as_markdown,
+            needs=needed,
+            place=3 + 4 * number,
+        )
+    )

@@ -11,6 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from deadheat.errors import on_terminal
+from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Bar
 from deadheat.report.numbers import DOUBT, MARK, format_cell
 
@@ -336,3 +337,14 @@ def _cut(name: str, room: int) -> str:
     left = room - cell_len(CUT) - right
     # a wide character that would be cut in two leaves a blank
     return set_cell_size(name, left).rstrip() + CUT + set_cell_size(name[::-1], right)[::-1].lstrip()
+
+
+register(
+    ReportFormat(
+        name="table",
+        suffixes=("", ".txt", ".log", ".out"),
+        write=lambda report, digits: as_text(report, width=None, digits=digits).plain,
+        draw=as_text,
+        place=0,
+    )
+)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from deadheat.errors import printable
 from deadheat.measures import parse_measure
 from deadheat.measures.base import trec_names
+from deadheat.report.formats import ReportFormat, register
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from deadheat.measures import Measure
-    from deadheat.report.model import Cell, Table
+    from deadheat.report.model import Cell, Report, Table
 
 ALL = "all"  # in the place of a query
 
@@ -73,3 +74,11 @@ def _run(summary: Table, per_query: Table | None, place: int, digits: int | None
 def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:
     value = f"{cell:.{4 if digits is None else digits}f}" if isinstance(cell, float) else str(cell)
     return f"{name:<22}\t{query}\t{value}"
+
+
+def _write(report: Report, *, digits: int | None) -> str:
+    *per_query, summary = report.tables
+    return as_trec(summary, per_query[0] if per_query else None, digits=digits)
+
+
+register(ReportFormat(name="trec", suffixes=(".trec", ".eval"), write=_write, needs="runs", is_data=True, place=5))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from deadheat.evaluation.facts import TOP
 from deadheat.evaluation.intervals import PROPORTION
-from deadheat.io.values import counted
 from deadheat.report.model import Fact, Share
-from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell, three
+from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -290,6 +290,8 @@ class Report:
         Lines below everything, for people; indented ones are commands, which are not wrapped.
     facts_first : bool
         Whether the facts stand above the tables.
+    subject : object
+        What it is of, for a format that shows more of it.
     """
 
     tables: tuple[Table, ...]
@@ -297,6 +299,7 @@ class Report:
     heading: str = ""
     closing: str = ""
     facts_first: bool = False
+    subject: object = None
 
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""

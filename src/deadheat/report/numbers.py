@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from deadheat.io.values import counted
 from deadheat.report.bars import draw
 from deadheat.report.model import Bar, Marked, PValue, Share, Span
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.intervals import Interval
@@ -126,14 +126,3 @@ def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
         return ""
     units = counted(number, noun, plural)
     return f"a bootstrap of {units} gives intervals that are too narrow: --ci-method t is better there"
-
-
-def three(ids: Sequence[str], between: str = ", ") -> str:
-    """Return up to three ids, and that there are more.
-
-    Examples
-    --------
-    >>> three(["q1", "q2", "q3", "q4"])
-    'q1, q2, q3, ...'
-    """
-    return between.join([*ids[:3], *(["..."] if len(ids) > 3 else [])])

@@ -14,7 +14,6 @@ from deadheat.comparison.comparison import n_units
 from deadheat.comparison.pairs import Pair
 from deadheat.evaluation.intervals import FEWEST, KNOWN
 from deadheat.evaluation.strata import keys_of, label
-from deadheat.io.values import counted
 from deadheat.report.bars import bars
 from deadheat.report.conventions import (
     COUNTED,
@@ -27,10 +26,11 @@ from deadheat.report.conventions import (
     without_relevant,
 )
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
-from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units, three
+from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units
 from deadheat.report.of_systems import MEASURE, SYSTEM, Part, counts_vary, level, list_systems, systems_as_data
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,9 +21,10 @@ from deadheat.report.conventions import (
     without_relevant,
 )
 from deadheat.report.model import Fact, Report, Share
-from deadheat.report.numbers import MARK, NOISE, few_units, format_cell, three
+from deadheat.report.numbers import MARK, NOISE, few_units, format_cell
 from deadheat.report.score_tables import inside, list_queries, parts_of, tabulate, unexplained, whole
 from deadheat.report.totals import count, reported, tell_counts
+from deadheat.wording import three
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

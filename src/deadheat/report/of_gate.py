@@ -7,10 +7,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from deadheat.evaluation.intervals import FEWEST
-from deadheat.io.values import counted
 from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT, estimated_by
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Table, p_value
-from deadheat.report.numbers import BOOTSTRAPS, MARK, QUERY, format_cell, three, too_narrow
+from deadheat.report.numbers import BOOTSTRAPS, MARK, QUERY, format_cell, too_narrow
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +96,7 @@ def report_gate(
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
     facts = tuple(_facts(result, evaluation, sources, not_asked, summary))
-    return Report(tuple(tables), facts, mark + summary)
+    return Report(tuple(tables), facts, mark + summary, subject=result)
 
 
 def _unasked(sources: str, not_asked: Sequence[str]) -> str:

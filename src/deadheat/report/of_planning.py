@@ -11,10 +11,9 @@ from deadheat import stats
 from deadheat.comparison.comparison import n_units
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
-from deadheat.io.values import counted
 from deadheat.report.model import Column, Fact, Row, Table, p_value
-from deadheat.report.numbers import three
 from deadheat.report.of_comparison import name_of
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from deadheat.io.values import counted
 from deadheat.report.conventions import COUNTED, LEFT_OUT, nothing_judged
 from deadheat.report.model import Column, Fact, Report, Row, Share, Table
-from deadheat.report.numbers import format_cell, three
+from deadheat.report.numbers import format_cell
 from deadheat.report.totals import TOTAL, count, mean_heading, reported, tell_counts
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deadheat.evaluation.strata import NONE, label, order
-from deadheat.io.values import counted
 from deadheat.report.model import Column, Fact, Row, Table
-from deadheat.report.numbers import MARK, three
+from deadheat.report.numbers import MARK
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

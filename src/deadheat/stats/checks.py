@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 
-from deadheat.errors import ParameterError, check_choice
+from deadheat.arguments import check_choice
+from deadheat.errors import ParameterError
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,17 +24,22 @@ def matrix(name: str, given: ArrayLike) -> FloatArray:
     try:
         values = np.asarray(given, np.float64)
     except (TypeError, ValueError):
-        msg = f"{name} must be a matrix of numbers with a row for each query, got {given!r:.80}"
-        raise ParameterError(msg) from None
+        raise ParameterError(
+            argument=name, given=Plain(f"{given!r:.80}"), allowed="a matrix of numbers with a row for each query"
+        ) from None
     if values.ndim != 2:
-        msg = f"{name} must have the shape (n_queries, n_columns), got the shape {values.shape}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            "must have the shape (n_queries, n_columns)", argument=name, given=Plain(f"the shape {values.shape}")
+        )
     infinite = np.argwhere(np.isinf(values))
     if len(infinite):
         row, column = infinite[0].tolist()
         place = f"row {row}, column {column}"
-        msg = f"{name} must be finite, or NaN for a missing value; got {values[row, column]} in {place}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument=name,
+            given=Plain(f"{values[row, column]} in {place}"),
+            allowed="finite, or NaN for a missing value",
+        )
     return values
 
 
@@ -42,11 +49,11 @@ def clusters(given: ArrayLike | None, n_queries: int) -> IntArray | None:
         return None
     codes = np.asarray(given)
     if codes.shape != (n_queries,) or codes.dtype.kind not in "iub":
-        msg = (
-            f"cluster must be whole numbers of shape ({n_queries},), the cluster of each query,"
-            f" got {codes.dtype} of shape {codes.shape}"
+        raise ParameterError(
+            argument="cluster",
+            given=Plain(f"{codes.dtype} of shape {codes.shape}"),
+            allowed=f"whole numbers of shape ({n_queries},), the cluster of each query",
         )
-        raise ParameterError(msg)
     return codes
 
 

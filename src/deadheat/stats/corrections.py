@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.errors import ParameterError, check_choice
+from deadheat.arguments import check_choice
+from deadheat.errors import ParameterError
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,10 +89,8 @@ def significant(p_values: ArrayLike, alpha: float) -> BoolArray:
 def _checked(p_values: ArrayLike) -> FloatArray:
     given = np.asarray(p_values, np.float64)
     if given.ndim != 1:
-        msg = f"p_values must have one dimension, got the shape {given.shape}"
-        raise ParameterError(msg)
+        raise ParameterError("must have one dimension", argument="p_values", given=Plain(f"the shape {given.shape}"))
     outside = given[(given < 0) | (given > 1)]
     if len(outside):
-        msg = f"p_values must lie between 0 and 1, or be NaN; got {outside[0]}"
-        raise ParameterError(msg)
+        raise ParameterError("must lie between 0 and 1, or be NaN", argument="p_values", given=Plain(outside[0]))
     return given

@@ -14,6 +14,7 @@ from deadheat.stats.corrections import significant
 from deadheat.stats.intervals import t_bounds
 from deadheat.stats.significance import t_tail
 from deadheat.stats.units import units_of
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -129,12 +130,16 @@ def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> Floa
     try:
         margins = np.broadcast_to(np.asarray(margin, np.float64), values.shape[1]).copy()
     except (TypeError, ValueError):
-        msg = f"margin must be a number, or one for each of {values.shape[1]} columns, got {margin!r:.80}"
-        raise ParameterError(msg) from None
+        raise ParameterError(
+            argument="margin",
+            given=Plain(f"{margin!r:.80}"),
+            allowed=f"a number, or one for each of {values.shape[1]} columns",
+        ) from None
     allowed = np.isfinite(margins) & ((margins >= 0) if allow_zero else (margins > 0))
     if not allowed.all():
-        msg = f"margin must be {'0 or more' if allow_zero else 'above 0'}, got {margins[~allowed][0]}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="margin", given=Plain(margins[~allowed][0]), allowed="0 or more" if allow_zero else "above 0"
+        )
     return margins
 
 

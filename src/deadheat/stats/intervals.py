@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat import arguments
-from deadheat.errors import check_choice
+from deadheat.arguments import check_choice
 from deadheat.stats import checks
 from deadheat.stats.resampling import check_means, resampled_means
 from deadheat.stats.units import ROUNDING, units_of

@@ -52,8 +52,7 @@ def power(
     (0.284, 0.804)
     """
     if not arguments.is_number(difference) or not math.isfinite(difference):
-        msg = f"difference must be a finite number, got {difference!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument="difference", given=difference, allowed="a finite number")
     checks.alternative(alternative)
     ratio = difference / arguments.positive("std", std)
     n_queries = arguments.count("n_queries", n_queries, low=2)
@@ -105,14 +104,16 @@ def sample_size(
     possible = arguments.is_number(difference) and math.isfinite(difference)
     if not possible or difference == 0 or (alternative != "two-sided" and difference * towards < 0):
         signs = {"two-sided": "other than 0", "greater": "above 0", "less": "below 0"}[alternative]
-        msg = f"difference must be a number {signs} with alternative={alternative!r}, got {difference!r}"
-        raise ParameterError(msg)
+        beside = {"alternative": alternative}
+        raise ParameterError(argument="difference", given=difference, allowed=f"a number {signs}", beside=beside)
     ratio = difference / arguments.positive("std", std)
     high = 2
     while _power(ratio, high, alpha, alternative) < power:
         if high == MAX_QUERIES:
-            msg = f"difference {difference!r} with std {std!r} needs more than {MAX_QUERIES:,} queries; enlarge it"
-            raise ParameterError(msg)
+            problem = f"needs more than {MAX_QUERIES:,} queries"
+            raise ParameterError(
+                problem, argument="difference", given=difference, beside={"std": std}, hint="enlarge it"
+            )
         high = min(2 * high, MAX_QUERIES)
     low = high // 2  # too few, or 1
     while high - low > 1:
@@ -175,8 +176,7 @@ def check_power(power: float, confidence_level: float) -> float:
     """Return the level of the test; raise `ParameterError` unless the wanted power exceeds it."""
     alpha = 1 - arguments.level("confidence_level", confidence_level)
     if not arguments.is_number(power) or not alpha < power < 1:
-        msg = f"power must lie between 1 - confidence_level = {alpha:g} and 1, got {power!r}"
-        raise ParameterError(msg)
+        raise ParameterError(f"must lie between 1 - confidence_level = {alpha:g} and 1", argument="power", given=power)
     return alpha
 
 

@@ -11,6 +11,7 @@ from deadheat.errors import ParameterError
 from deadheat.stats import checks
 from deadheat.stats.resampling import sign_flip_sums
 from deadheat.stats.units import ROUNDING, unit_sums
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -152,8 +153,9 @@ def tukey_p_values(
     """
     values = checks.matrix("values", values)
     if values.shape[1] < 2:
-        msg = f"values must have a column for each of two or more systems, got {values.shape[1]}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            "must have a column for each of two or more systems", argument="values", given=Plain(values.shape[1])
+        )
     n_resamples = arguments.resamples(n_resamples)
     codes = checks.clusters(cluster, len(values))
     complete = ~np.isnan(values).any(axis=1)

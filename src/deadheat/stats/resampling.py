@@ -14,6 +14,7 @@ from deadheat.arguments import generator, resamples
 from deadheat.errors import ParameterError
 from deadheat.stats.checks import clusters, matrix
 from deadheat.stats.units import ROUNDING, units_of
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,8 +187,11 @@ def check_means(means: ArrayLike, n_columns: int) -> FloatArray:
     """Return resampled means that were given, if they have one column for each column of values."""
     given = np.asarray(means, np.float64)
     if given.ndim != 2 or not len(given) or given.shape[1] != n_columns:
-        msg = f"means must have the shape (n_resamples, {n_columns}), as resampled_means gives, got {given.shape}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            f"must have the shape (n_resamples, {n_columns}), as resampled_means gives",
+            argument="means",
+            given=Plain(given.shape),
+        )
     return given
 
 

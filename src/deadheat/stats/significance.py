@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat import arguments
-from deadheat.errors import ParameterError, check_choice
+from deadheat.arguments import check_choice
+from deadheat.errors import ParameterError
 from deadheat.stats import checks
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
@@ -106,8 +107,7 @@ def p_values(
     differences = checks.matrix("differences", differences)
     codes = checks.clusters(cluster, len(differences))
     if codes is not None and test not in CLUSTERED:
-        msg = f"cluster is for the tests {', '.join(map(repr, CLUSTERED))}, got test={test!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={"cluster": None})
     differences = np.where(np.abs(differences) < NEGLIGIBLE, 0.0, differences)
     if test == "randomization":
         return Significance(

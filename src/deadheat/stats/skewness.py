@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.errors import check_choice
+from deadheat.arguments import check_choice
 from deadheat.stats import checks
 from deadheat.stats.units import units_of
 

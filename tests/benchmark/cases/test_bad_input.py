@@ -148,7 +148,7 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             "c.json",
             '{"text": "a"}\n{"text": "b"}',
             MalformedRowError,
-            r"c.json:2: .*this looks like JSON lines: name it",
+            r"c.json:2: .*this looks like JSON lines: name the file",
         ),
         (
             "c.json",
@@ -163,8 +163,8 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             MalformedRowError,
             r"""c.json:2: '"\\\\ud800"' has half a character, expected text that UTF-8 can hold""",
         ),
-        ("c.json", "  \n", EmptyDataError, r"c.json: empty: expected a list of cases"),
-        ("c.json", "[]", EmptyDataError, r"c.json: no case in it: expected at least one text with its expected ids"),
+        ("c.json", "  \n", EmptyDataError, r"c.json: empty, expected a list of cases"),
+        ("c.json", "[]", EmptyDataError, r"c.json: no case in it, expected at least one text with its expected ids"),
         ("c.json", "3", MalformedRowError, r"c.json:1: expected a list of cases, or an object with 'cases' .*got '3'"),
         (
             "c.json",
@@ -278,7 +278,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"case.json: no such file. Did you mean 'cases.json'\?"):
         dh.read_cases(tmp_path / "case.json")
     with pytest.raises(
-        ParameterError, match=r"unknown format of cases 'jsn', expected one of .* Did you mean 'json'\?"
+        ParameterError, match=r"unknown format of cases, expected one of .*, got 'jsn'. Did you mean 'json'\?"
     ):
         dh.read_cases(tmp_path / "cases.json", format="jsn")
 

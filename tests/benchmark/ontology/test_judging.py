@@ -131,7 +131,7 @@ def test_wrong_options_are_refused() -> None:
         ONTOLOGY.judge(qrels)
     with pytest.raises(ParameterError, match=r"aggregate must be one of 'best', 'mean', got 'max'"):
         ONTOLOGY.judge(qrels, run, aggregate="max")
-    with pytest.raises(ParameterError, match=r"depth must be a whole number from 1 on, got 0; None takes"):
+    with pytest.raises(ParameterError, match=r"depth must be a whole number from 1 on, got 0\. None takes"):
         ONTOLOGY.judge(qrels, run, depth=0)
     with pytest.raises(ParameterError, match="Did you mean 'resnik'"):
         ONTOLOGY.judge(qrels, run, kind="resnick")
@@ -170,7 +170,7 @@ def test_chance_refuses_wrong_numbers() -> None:
         ONTOLOGY.chance(cutoffs=[0])
     with pytest.raises(ParameterError, match=r"n must be a whole number from 1 on, got 2.5"):
         ONTOLOGY.chance(n=2.5)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=r"n must be 2 or more, got 1: one of 40 terms says nothing"):
+    with pytest.raises(ParameterError, match=r"n must be 2 or more, got 1; one of 40 terms says nothing"):
         ONTOLOGY.chance(n=1)
     with pytest.raises(ParameterError, match=r"rng must be a whole number from 0 on"):
         ONTOLOGY.chance(n=2, rng=-1)

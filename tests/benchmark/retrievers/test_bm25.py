@@ -148,7 +148,7 @@ def test_a_pattern_is_part_of_name_and_key() -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("(", r"such as .*, got '\(': missing \)"),
+        ("(", r"such as .*, got '\('; missing \)"),
         (7, "such as .*, got 7"),
         (rb"\w+", "such as .*, got b"),
         (r"(\w)(\w)", "with one group at most"),

@@ -107,7 +107,7 @@ def test_search_needs_documents() -> None:
 @pytest.mark.parametrize(
     ("texts", "k", "message"),
     [
-        ("seizure", 3, r"texts must be a list of texts, got the text 'seizure': write \['seizure'\]"),
+        ("seizure", 3, r"texts must be a list of texts, got the text 'seizure'; write \['seizure'\]"),
         (["a", 5], 3, r"texts must be a list of texts, got 5 \(int\) in it"),
         (["a"], 0, "k must be a whole number from 1 on, got 0"),
         (["a"], 2.5, "k must be a whole number from 1 on, got 2.5"),

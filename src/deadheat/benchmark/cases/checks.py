@@ -10,8 +10,7 @@ from deadheat.benchmark.cases.findings import Finding, listed_lines
 from deadheat.benchmark.cases.language import code_of, guess, known
 from deadheat.benchmark.cases.model import LABELS, SMALL
 from deadheat.benchmark.cases.reading import label
-from deadheat.errors import did_you_mean
-from deadheat.io.values import counted, shown
+from deadheat.wording import counted, did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,11 +53,11 @@ def check_fields(document: Document) -> Iterator[Finding]:
 
 def _beside_cases(document: Document) -> Iterator[Finding]:
     """Give the keys of a JSON object that stand beside its cases, where nothing reads them."""
-    for name in document.value if document.json and isinstance(document.value, dict) else ():
-        if name not in {"metadata", "$schema", *document.keys}:
+    for name in document.value if document.records.json and isinstance(document.value, dict) else ():
+        if name not in {"metadata", "$schema", *document.records.keys}:
             advice = did_you_mean(name, ["metadata"]).strip() or "Move it into metadata."
-            lines = [document.json.line_of([name])] if document.json else []
-            message = f"field {name!r} beside {document.keys[0]!r} is not read"
+            lines = [document.records.json.line_of([name])] if document.records.json else []
+            message = f"field {name!r} beside {document.records.keys[0]!r} is not read"
             yield _about("unread_field", document, message, advice, lines)
 
 

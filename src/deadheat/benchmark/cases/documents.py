@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deadheat.data.tables import label_of
-from deadheat.errors import ColumnError, EmptyDataError, did_you_mean
+from deadheat.errors import ColumnError, EmptyDataError
 from deadheat.io.records import CASES_KEYS, Wanted, read_records
 from deadheat.io.source import readable
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
     from pathlib import Path
 
-    from deadheat.io.objects import JsonText
     from deadheat.io.records import Records
 
 HPO_IDS = "expected_hpo_ids"
@@ -44,58 +44,43 @@ class Document:
     records : Records
     rows : list of dict, shape (n_cases,)
         The fields of each case, as JSON holds them.
+    lines : list of int, shape (n_cases,)
+        The line on which each case begins.
     """
 
     path: Path
     records: Records
     rows: list[dict[str, Any]]
+    lines: Sequence[int]
 
     @property
     def name(self) -> str:
         """Its dataset_id, or else the name of the file without its format."""
-        given = self.metadata.get("dataset_id")
+        given = self.records.metadata.get("dataset_id")
         return (given.strip() if isinstance(given, str) else "") or label_of(self.path)
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """What the file says of itself."""
-        return self.records.metadata
-
-    @property
-    def lines(self) -> Sequence[int]:
-        """The line on which each case begins."""
-        return self.records.lines or []
-
-    @property
-    def json(self) -> JsonText | None:
-        """Of JSON, its text, which has a line for each part of a case."""
-        return self.records.json
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Where `value` has the cases; empty if it is their list itself."""
-        return self.records.keys
 
     @property
     def value(self) -> object:
         """What the JSON Schema is about: the whole JSON, or what JSON would hold."""
-        if self.json:
-            return self.json.value
-        return self.rows if self.is_table else {"metadata": self.metadata, self.keys[0]: self.rows}
+        if self.records.json:
+            return self.records.json.value
+        keys, metadata = self.records.keys, self.records.metadata
+        return {"metadata": metadata, keys[0]: self.rows} if keys else self.rows
 
     @property
     def is_table(self) -> bool:
         """Whether it is CSV or TSV, which have no metadata."""
-        return self.json is None and not self.keys
+        return not isinstance(self.records.table, list)
 
     def misfit(self, place: int) -> str | None:
         """Return what is wrong with a row that holds no case; None if it holds one."""
         error = self.records.misfits.get(place)
-        return None if error is None else str(error).removeprefix(f"{error.path}:{error.line}: ")
+        return None if error is None else error.told(has_place=False)
 
     def line_of(self, place: int, *keys: str | int) -> int:
         """Return the line on which a case, or a part of it, begins."""
-        return self.json.line_of([*self.keys, place, *keys]) if self.json and keys else self.lines[place]
+        records = self.records
+        return records.json.line_of([*records.keys, place, *keys]) if records.json and keys else self.lines[place]
 
     def where(self, line: int | None = None) -> str:
         """Return the path, with a line if there is one."""
@@ -117,8 +102,8 @@ def read_document(path: str | os.PathLike[str], format: str | None = None) -> Do
         _check_columns(records.columns, path)
         rows = [{name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()} for row in rows]
     if not rows:
-        raise EmptyDataError("no case in it: expected at least one text with its expected ids", path=path)
-    return Document(path, records, rows)
+        raise EmptyDataError("no case in it", allowed="at least one text with its expected ids", path=path)
+    return Document(path, records, rows, records.lines or ())
 
 
 def _check_columns(columns: Sequence[str], path: Path) -> None:
@@ -127,9 +112,12 @@ def _check_columns(columns: Sequence[str], path: Path) -> None:
             held = ", ".join(map(repr, columns))
             hint = next((near for name in columns if name not in FIELDS and (near := did_you_mean(name, names))), "")
             if len(columns) == 1 and ";" in columns[0]:
-                hint = " The fields are separated by ';': save the table with commas, and | between ids."
-            msg = f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...{hint}"
-            raise ColumnError(msg, path=path)
+                hint = "The fields are separated by ';': save the table with commas, and | between ids."
+            raise ColumnError(
+                f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...",
+                hint=hint,
+                path=path,
+            )
 
 
 def _cell(name: str, cell: str) -> object:

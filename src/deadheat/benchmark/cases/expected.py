@@ -7,8 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from deadheat.errors import did_you_mean
-from deadheat.io.values import counted, shown
+from deadheat.wording import counted, did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +94,7 @@ def _of_mapping(given: dict[str, object], ids: Sequence[str]) -> tuple[tuple[flo
             wrong += [] if fault is None else [fault]
     for one in given:
         if one not in ids:
-            message = f"relevance grades {one!r}, which is no expected id.{did_you_mean(one, ids)}"
+            message = f"relevance grades {one!r}, which is no expected id. {did_you_mean(one, ids)}".strip()
             wrong.append(Wrong("malformed_relevance", ("relevance", one), message))
     return () if wrong else tuple(float(given[one]) for one in ids), wrong  # type: ignore[arg-type]
 

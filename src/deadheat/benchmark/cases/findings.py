@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from deadheat.errors import DataError
+
 Level = Literal["error", "warning"]
 
 
@@ -63,12 +65,15 @@ class Validation:
         All cases of the file, those that cannot be used included.
     findings : tuple of Finding
         Errors first.
+    cause : DataError or None
+        Of the one finding, if the file cannot be read.
     """
 
     path: Path
     name: str
     n_cases: int
     findings: tuple[Finding, ...]
+    cause: DataError | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -68,6 +68,7 @@ def _identifier() -> Any:  # noqa: ANN401 - py3langid has no types
     try:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
     except ImportError:
-        msg = "looking at the language of texts needs the package py3langid: pip install 'deadheat[cases]'"
-        raise MissingDependencyError(msg) from None
+        raise MissingDependencyError(
+            "looking at the language of texts needs the package py3langid", hint="pip install 'deadheat[cases]'"
+        ) from None
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

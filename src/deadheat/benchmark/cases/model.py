@@ -14,8 +14,8 @@ import polars as pl
 from deadheat.arguments import count, is_number
 from deadheat.data.tables import Qrels
 from deadheat.errors import CasesError, ParameterError
-from deadheat.io.values import counted
 from deadheat.io.writing import replacing
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import os
@@ -196,8 +196,7 @@ class Cases:
         path = Path(path)
         is_packed = path.name.lower().endswith(".json.gz")
         if not is_packed and path.suffix.lower() != ".json":
-            msg = f"cases are written as JSON: name the file .json or .json.gz, got {path.name!r}"
-            raise ParameterError(msg)
+            raise ParameterError("cases are written as JSON: name the file .json or .json.gz", given=path.name)
         metadata = {"dataset_id": self.name, **self.metadata}
         if len(self.languages) == 1 and None not in self.by_language():
             metadata.setdefault("language", self.languages[0])

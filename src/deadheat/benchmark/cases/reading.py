@@ -13,7 +13,7 @@ from deadheat.benchmark.cases.language import normalised
 from deadheat.benchmark.cases.model import Case, Cases
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.records import as_text
-from deadheat.io.values import counted
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import os
@@ -115,7 +115,7 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
             spoilt.add(place)
         else:
             cases.append(_case(row, document, place, case_id, ids=ids, grades=grades, language=language))
-    made = Cases(document.name, document.metadata, tuple(cases), document.path)
+    made = Cases(document.name, document.records.metadata, tuple(cases), document.path)
     return Reading(document, made, tuple(errors), frozenset(spoilt))
 
 
@@ -123,8 +123,12 @@ def _compiled(id_pattern: str | None) -> re.Pattern[str] | None:
     try:
         return None if id_pattern is None else re.compile(id_pattern, re.ASCII)
     except (re.error, TypeError) as error:
-        msg = f"id_pattern must be a regular expression such as {HPO_PATTERN.pattern!r}, got {id_pattern!r}: {error}"
-        raise ParameterError(msg) from error
+        raise ParameterError(
+            argument="id_pattern",
+            given=id_pattern,
+            allowed=f"a regular expression such as {HPO_PATTERN.pattern!r}",
+            hint=f"{error}",
+        ) from error
 
 
 def _case_id(row: dict[str, Any], document: Document, place: int) -> str:
@@ -197,7 +201,7 @@ def _case(
         ids,
         grades,
         description=as_text(row.get("description")) or "",
-        language=normalised(label(row.get("language")) or label(document.metadata.get("language")) or language),
+        language=normalised(label(row.get("language")) or label(document.records.metadata.get("language")) or language),
         difficulty=label(row.get("difficulty")),
         category=label(row.get("category")),
         domain=label(domain),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from deadheat.io.values import counted
 from deadheat.report.model import Column, Fact, Report, Row, Table
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

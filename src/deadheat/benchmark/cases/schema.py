@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from deadheat.benchmark.cases.expected import quoted
 from deadheat.benchmark.cases.findings import Finding, listed_lines
 from deadheat.benchmark.cases.language import code_of
-from deadheat.errors import MissingDependencyError, did_you_mean
+from deadheat.errors import MissingDependencyError
+from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,8 +54,9 @@ def _errors(value: Any, id_pattern: str | None) -> Iterator[Any]:  # noqa: ANN40
     try:
         from jsonschema import Draft202012Validator
     except ImportError as error:
-        msg = "checking against the JSON Schema needs the package jsonschema: pip install 'deadheat[cases]'"
-        raise MissingDependencyError(msg) from error
+        raise MissingDependencyError(
+            "checking against the JSON Schema needs the package jsonschema", hint="pip install 'deadheat[cases]'"
+        ) from error
     schema = json.loads(schema_text())
     if id_pattern is not None:  # it takes the place of HPO's, and reading has looked at every id
         schema["$defs"]["hpo_id"] = {"type": "string"}
@@ -63,8 +65,8 @@ def _errors(value: Any, id_pattern: str | None) -> Iterator[Any]:  # noqa: ANN40
 
 def _place(document: Document, keys: Sequence[str | int]) -> tuple[int | None, list[str | int]]:
     """Return the place of the case that keys lead into, and the keys inside it; None if it is not about a case."""
-    n = len(document.keys)
-    if tuple(keys[:n]) == document.keys and len(keys) > n and isinstance(keys[n], int):
+    n = len(document.records.keys)
+    if tuple(keys[:n]) == document.records.keys and len(keys) > n and isinstance(keys[n], int):
         return int(keys[n]), list(keys[n + 1 :])
     return None, list(keys)
 
@@ -72,7 +74,7 @@ def _place(document: Document, keys: Sequence[str | int]) -> tuple[int | None, l
 def _line(document: Document, place: int | None, inside: Sequence[str | int]) -> int | None:
     if place is not None:
         return document.line_of(place, *inside)
-    return document.json.line_of(inside) if document.json else None
+    return document.records.json.line_of(inside) if document.records.json else None
 
 
 def _finding(document: Document, field: str, error: Any, lines: Sequence[int | None]) -> Finding:  # noqa: ANN401 - jsonschema has no types

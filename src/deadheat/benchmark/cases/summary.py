@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deadheat.arguments import check_choice
 from deadheat.benchmark.cases.model import LABELS
-from deadheat.errors import EmptyDataError, check_choice
+from deadheat.errors import EmptyDataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Part, ...]:
     for label in by:
         check_choice("by", label, LABELS)
     if not cases:
-        raise EmptyDataError("no case to summarise, expected at least one", path=cases.path or cases.name)
+        raise EmptyDataError("no case to summarise", allowed="at least one", path=cases.path or cases.name)
     parts = [_part(ALL, None, cases.cases)]
     for label in dict.fromkeys(by):
         groups: dict[str | None, list[Case]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deadheat.benchmark.cases.findings import Finding, listed_lines
-from deadheat.io.values import shown
+from deadheat.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

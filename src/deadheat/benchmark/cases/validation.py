@@ -69,9 +69,9 @@ def validate(
         document = read_document(path, format)
     except DataError as error:
         place = str(path) if error.line is None else f"{path}:{error.line}"
-        message = str(error).removeprefix(f"{place}: ")
+        message = error.told(has_place=False)
         found = Finding("error", place, "", message, "", "malformed_file", error.line)
-        return Validation(Path(path), label_of(path), 0, (found,))
+        return Validation(Path(path), label_of(path), 0, (found,), error)
     reading = examine(document, id_pattern=id_pattern, language=language)
     findings = [*reading.errors, *violations(reading, id_pattern=id_pattern), *check_fields(document)]
     cases = reading.cases

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arguments import count, generator
 from deadheat.benchmark.ontology.judging import Expected, report
 from deadheat.data.tables import Qrels
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, UnknownExpectedWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,14 +58,18 @@ def chance(
     share = 0.0
     if qrels is not None:
         expected = Expected(ontology, Qrels.of(qrels), kind=kind, aggregate=aggregate)
-        report(ontology, expected.unknown, "expected", "have similarity 0 to everything")
+        report(ontology, expected.unknown, "expected", "have similarity 0 to everything", UnknownExpectedWarning)
         rows: Iterator[FloatArray] = (expected.relevance(terms) for terms in expected.of_query.values())
     else:
         drawn = np.sort(generator(rng).permutation(n_terms)[:n])
         share = 1 - len(drawn) / n_terms
         if share and len(drawn) < 2:
-            msg = f"n must be 2 or more, got {n!r}: one of {n_terms:,} terms says nothing of the standard error"
-            raise ParameterError(msg)
+            raise ParameterError(
+                argument="n",
+                given=n,
+                allowed="2 or more",
+                hint=f"one of {n_terms:,} terms says nothing of the standard error",
+            )
         rows = (ontology.similarities_at(int(term), kind) for term in drawn)
     probability = best_of_random(n_terms, cutoffs)
     values = np.array([probability @ np.sort(row)[::-1] for row in rows])

@@ -244,5 +244,6 @@ def _parents_first(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path:
         if len(named) > MOST_NAMED + 1:
             named[MOST_NAMED:-1] = [f"... ({len(named) - 1:,} terms)"]
         shown = " is_a ".join(named)
-        msg = f"the is_a relations form a cycle, a term must not be its own ancestor: {shown}"
-        raise DataError(msg, path=path) from None
+        raise DataError(
+            f"the is_a relations form a cycle, a term must not be its own ancestor: {shown}", path=path
+        ) from None

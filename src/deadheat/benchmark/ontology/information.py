@@ -8,6 +8,7 @@ import numpy as np
 
 from deadheat.benchmark.ontology.terms import first_few
 from deadheat.errors import ParameterError
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,25 +40,30 @@ def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> Flo
     name = "information_content"
     missing = [term for term in ids if term not in given]
     if missing:
-        msg = f"{name} must have a value for all {len(ids):,} terms, got none for {first_few(missing)}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            f"must have a value for all {len(ids):,} terms",
+            argument=name,
+            given=Plain(f"none for {first_few(missing)}"),
+        )
     others = [str(term) for term in given.keys() - set(ids)]
     if others:
-        msg = f"{name} must name terms of the ontology only, got {first_few(sorted(others))}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            "must name terms of the ontology only", argument=name, given=Plain(first_few(sorted(others)))
+        )
     values = np.array([_number(given[term], term) for term in ids])
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if len(wrong):
-        msg = f"{name} must be finite and 0 or more, got {values[wrong[0]]:g} for {ids[wrong[0]]!r}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument=name, given=Plain(f"{values[wrong[0]]:g} for {ids[wrong[0]]!r}"), allowed="finite and 0 or more"
+        )
     falls = np.flatnonzero(values[graph.child] < values[graph.parent])
     if len(falls):
         child, parent = int(graph.child[falls[0]]), int(graph.parent[falls[0]])
-        msg = (
-            f"{name} must not fall from a parent to its child, got {values[parent]:g} for {ids[parent]!r}"
-            f" and {values[child]:g} for its child {ids[child]!r}"
+        raise ParameterError(
+            "must not fall from a parent to its child",
+            argument=name,
+            given=Plain(f"{values[parent]:g} for {ids[parent]!r} and {values[child]:g} for its child {ids[child]!r}"),
         )
-        raise ParameterError(msg)
     values.setflags(write=False)
     return values
 
@@ -66,5 +72,6 @@ def _number(given: object, term: str) -> float:
     try:
         return float(given)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        msg = f"information_content must be a number for each term, got {given!r} for {term!r}"
-        raise ParameterError(msg) from None
+        raise ParameterError(
+            argument="information_content", given=Plain(f"{given!r} for {term!r}"), allowed="a number for each term"
+        ) from None

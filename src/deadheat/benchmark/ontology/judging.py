@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import whole
+from deadheat.arguments import check_choice, whole
 from deadheat.benchmark.ontology.terms import first_few
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, DeadheatWarning, ParameterError, check_choice
+from deadheat.errors import DataError, ParameterError, UnknownExpectedWarning, UnknownTermsWarning
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,15 +42,14 @@ def judge(
 ) -> Qrels:
     """Judge the documents of runs; `Ontology.judge` says how."""
     if not runs:
-        msg = "judge needs at least one run beside the qrels, got none"
-        raise ParameterError(msg)
+        raise ParameterError("judge needs at least one run beside the qrels", given=Plain("none"))
     if depth is not None and (whole(depth) or 0) < 1:
-        msg = f"depth must be a whole number from 1 on, got {depth!r}; None takes the longest list, ideal=False judges"
-        raise ParameterError(f"{msg} no further terms")
+        hint = "None takes the longest list, ideal=False judges no further terms"
+        raise ParameterError(argument="depth", given=depth, allowed="a whole number from 1 on", hint=hint)
     qrels = Qrels.of(qrels)
     qrels.check_duplicates()
     expected = Expected(ontology, qrels, kind=kind, aggregate=aggregate)
-    report(ontology, expected.unknown, "expected", "have similarity 0 to everything")
+    report(ontology, expected.unknown, "expected", "have similarity 0 to everything", UnknownExpectedWarning)
     pairs, longest = _pairs(qrels, [Run.of(run) for run in runs])
     codes = codes_of(ontology, pairs["doc_id"])
     others = set(pairs["doc_id"].filter(codes == UNKNOWN)) - set(expected.unknown)
@@ -85,17 +85,19 @@ class Expected:
         judgments = qrels.to_polars()
         wanted = judgments.filter(pl.col("relevance") > 0)
         if not len(wanted):
-            msg = f"no document of {len(judgments):,} has a positive relevance, so that nothing is expected"
-            raise DataError(msg, path=qrels.where)
+            raise DataError(
+                f"no document of {len(judgments):,} has a positive relevance, so that nothing is expected",
+                path=qrels.where,
+            )
         codes = codes_of(ontology, wanted["doc_id"])
         unknown = wanted["doc_id"].filter(codes == UNKNOWN)
         if len(unknown) == len(wanted):
-            msg = (
-                f"none of the {len(wanted):,} expected ids is a term of {ontology!r}: they are"
-                f" {first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ontology.ids, 3)}."
-                " Are they of the same ontology, and written alike?"
+            raise DataError(
+                f"none of the {len(wanted):,} expected ids is a term of {ontology!r}: they are "
+                f"{first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ontology.ids, 3)}",
+                hint="Are they of the same ontology, and written alike?",
+                path=qrels.where,
             )
-            raise DataError(msg, path=qrels.where)
         self.unknown = set(unknown)
         grouped = wanted.with_columns(code=codes).group_by("query_id").agg(pl.col("code").sort())
         self.of_query: dict[str, tuple[int, ...]] = dict.fromkeys(judgments["query_id"].unique().sort().to_list(), ())
@@ -131,7 +133,9 @@ def best_terms(relevance: FloatArray, depth: int) -> IntArray:
     return places[relevance[places] > 0]
 
 
-def report(ontology: Terms, ids: set[str], which: str, effect: str) -> None:
+def report(
+    ontology: Terms, ids: set[str], which: str, effect: str, cause: type[UnknownTermsWarning] = UnknownTermsWarning
+) -> None:
     """Warn of ids that the ontology lacks; to be called by what a method of `Ontology` calls."""
     if not ids:
         return
@@ -140,7 +144,7 @@ def report(ontology: Terms, ids: set[str], which: str, effect: str) -> None:
     what = f"{which} id is no term" if len(ids) == 1 else f"{which} ids are no terms"
     warnings.warn(
         f"{len(ids):,} {what} of {ontology!r}; such ids {effect}: {', '.join(named)}{more}",
-        DeadheatWarning,
+        cause,
         stacklevel=4,
     )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deadheat.arguments import check_choice
 from deadheat.benchmark.ontology.chance import chance
 from deadheat.benchmark.ontology.judging import judge
 from deadheat.benchmark.ontology.kinds import KINDS
 from deadheat.benchmark.ontology.similarity import Terms
-from deadheat.errors import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.benchmark.ontology.terms import SCOPES, Synonym, first_few
-from deadheat.errors import DeadheatWarning, FileFormatError, MissingDependencyError
+from deadheat.errors import FileFormatError, MissingDependencyError, ObsoleteParentWarning, SynonymTypesWarning
 from deadheat.io.source import blocks, read_all, readable
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
 
     Warns
     -----
-    DeadheatWarning
+    SynonymTypesWarning, ObsoleteParentWarning
         Of parents that are obsolete: these relations are left out. Of synonym types in JSON.
     """
     file = readable(path)
@@ -61,8 +61,7 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     terms = [term for term in parsed.terms() if prefix is None or term.id.startswith(prefix)]
     if prefix is not None and not terms:
         others = sorted(term.id for term in parsed.terms())
-        msg = f"no id begins with prefix={prefix!r}; the file has {first_few(others, 3)}"
-        raise FileFormatError(msg, path=file)
+        raise FileFormatError(f"no id begins with prefix={prefix!r}; the file has {first_few(others, 3)}", path=file)
     live = [term for term in terms if not term.obsolete]
     return Ontology.from_parents(
         _parents(live, {term.id for term in terms}, file),
@@ -81,14 +80,13 @@ def _check_json(path: Path) -> None:
         return
     content = read_all(path)
     if b'"graphs"' not in content:
-        msg = f"JSON without 'graphs'; {FORMATS}"
-        raise FileFormatError(msg, path=path)
+        raise FileFormatError(f"JSON without 'graphs'; {FORMATS}", path=path)
     _check_nesting(content, path)
     if b'"synonymType"' in content:
         warnings.warn(
             f"{path}: the types of synonyms (layperson, abbreviation, ...) are not read from OBO Graphs JSON;"
             " read the OBO or OWL file for them",
-            DeadheatWarning,
+            SynonymTypesWarning,
             stacklevel=3,
         )
 
@@ -101,8 +99,9 @@ def _check_nesting(content: bytes, path: Path) -> None:
     depth = np.cumsum(np.where(text[brackets] | 0x20 == ord("{"), 1, -1))
     if depth.max(initial=0) > DEEPEST:
         line = plain.count(b"\n", 0, int(brackets[np.argmax(depth > DEEPEST)])) + 1
-        msg = f"JSON that is nested {depth.max():,} deep, expected {DEEPEST:,} or less"
-        raise FileFormatError(msg, path=path, line=line)
+        raise FileFormatError(
+            f"JSON that is nested {depth.max():,} deep", allowed=f"{DEEPEST:,} or less", path=path, line=line
+        )
 
 
 def _parse(path: Path) -> Parsed:
@@ -110,21 +109,23 @@ def _parse(path: Path) -> Parsed:
     try:
         from pronto.ontology import Ontology as Parsed
     except ImportError:
-        msg = "reading an ontology needs the package pronto, which is not installed: pip install 'deadheat[ontology]'"
-        raise MissingDependencyError(msg) from None
+        raise MissingDependencyError(
+            "reading an ontology needs the package pronto, which is not installed",
+            hint="pip install 'deadheat[ontology]'",
+        ) from None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return Parsed(path, import_depth=0, encoding="utf-8")
     except KeyError as error:
-        msg = f"a term refers to {error.args[0]!r} as its parent, which is no term of the file"
-        raise FileFormatError(msg, path=path) from error
+        raise FileFormatError(
+            f"a term refers to {error} as its parent, which is no term of the file", path=path
+        ) from error
     except BaseException as error:  # the parsers below pronto raise anything, one of them a panic of Rust
         if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
             raise
         line = cast("int | None", getattr(error, "lineno", None))
-        msg = f"{FORMATS}; pronto cannot read it: {error}"
-        raise FileFormatError(msg, path=path, line=line) from error
+        raise FileFormatError(f"{FORMATS}; pronto cannot read it: {error}", path=path, line=line) from error
 
 
 def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, list[str]]:
@@ -133,8 +134,7 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
     obsolete: list[str] = []
     for term in terms:
         if term.id in term._ontology()._terms.lineage[term.id].sup:  # noqa: SLF001 - superclasses() leaves it out
-            msg = f"{term.id!r} is its own parent (is_a), expected a graph without cycles"
-            raise FileFormatError(msg, path=path)
+            raise FileFormatError(f"{term.id!r} is its own parent (is_a)", allowed="a graph without cycles", path=path)
         direct = [parent for parent in term.superclasses(distance=1, with_self=False) if parent.id in kept]
         parents[term.id] = [parent.id for parent in direct if not parent.obsolete]
         obsolete += [f"{term.id} is_a {parent.id}" for parent in direct if parent.obsolete]
@@ -142,7 +142,7 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
         warnings.warn(
             f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out:"
             f" {first_few(obsolete)}",
-            DeadheatWarning,
+            ObsoleteParentWarning,
             stacklevel=3,
         )
     return parents
@@ -152,8 +152,10 @@ def _synonyms(term: Term, path: Path) -> list[Synonym]:
     try:
         return [_synonym(synonym) for synonym in term.synonyms]
     except ValueError as error:  # pronto looks their types up no earlier than here
-        msg = f"the synonyms of {term.id!r} cannot be read ({error}): a type needs a line synonymtypedef in the header"
-        raise FileFormatError(msg, path=path) from error
+        raise FileFormatError(
+            f"the synonyms of {term.id!r} cannot be read ({error}): a type needs a line synonymtypedef in the header",
+            path=path,
+        ) from error
 
 
 def _synonym(synonym: ParsedSynonym) -> Synonym:

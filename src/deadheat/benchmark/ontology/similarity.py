@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
+from deadheat.arguments import check_choice
 from deadheat.benchmark.ontology import terms
 from deadheat.benchmark.ontology.graph import build
 from deadheat.benchmark.ontology.information import checked, intrinsic
 from deadheat.benchmark.ontology.kinds import KINDS
-from deadheat.errors import ParameterError, check_choice
+from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -122,9 +123,8 @@ class Terms:
         if found is not None:
             return found
         fate = self.fate(term)
-        hint = f": it {fate}" if fate else "." + terms.near_id(str(term), self.ids, self.labels)
-        msg = f"{term!r} is no term of {self!r}{hint}"
-        raise ParameterError(msg)
+        hint = f"it {fate}" if fate else terms.near_id(str(term), self.ids, self.labels)
+        raise ParameterError(f"{term!r} is no term of {self!r}", hint=hint)
 
     def fate(self, term: str) -> str:
         """Return in words what became of an id that is no term: obsolete, or merged; empty if it is unknown.

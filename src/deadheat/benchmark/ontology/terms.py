@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from deadheat.errors import DataError, EmptyDataError, SourceTypeError, did_you_mean
+from deadheat.errors import DataError, EmptyDataError, SourceTypeError
+from deadheat.wording import Plain, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,8 +36,9 @@ class Synonym(NamedTuple):
 def listed(what: str, of: str, given: Iterable[T]) -> tuple[T, ...]:
     """Return several of something, or raise for a text, which is several letters to Python."""
     if isinstance(given, str):
-        msg = f"{what} must be a list of {of}, got the text {given!r}: write [{given!r}]"
-        raise SourceTypeError(msg)
+        raise SourceTypeError(
+            f"{what} must be a list of {of}", given=Plain(f"the text {given!r}"), hint=f"write [{given!r}]"
+        )
     return tuple(given)
 
 
@@ -47,20 +49,17 @@ def in_order(term: str, synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
     checked = [Synonym(*listed(what, fields, synonym)) for synonym in own]
     wrong = next((synonym for synonym in checked if synonym.scope not in SCOPES), None)
     if wrong is not None:
-        msg = f"the scope of a synonym must be one of {', '.join(map(repr, SCOPES))}, got {wrong!r}"
-        raise DataError(msg)
+        raise DataError(f"the scope of a synonym must be one of {', '.join(map(repr, SCOPES))}", given=wrong)
     return tuple(sorted(checked, key=lambda synonym: (SCOPES.index(synonym.scope), synonym.text, synonym.kind)))
 
 
 def ids_of(parents: Mapping[Any, Iterable[str]], path: Path | None) -> tuple[str, ...]:
     """Return the ids sorted, or raise if there is none or one is not text."""
     if not parents:
-        msg = "an ontology needs at least one term that is not obsolete, got none"
-        raise EmptyDataError(msg, path=path)
+        raise EmptyDataError("an ontology needs at least one term that is not obsolete", given=Plain("none"), path=path)
     wrong = next((term for term in parents if not isinstance(term, str)), None)
     if wrong is not None:
-        msg = f"the id of a term must be text, got {wrong!r} ({type(wrong).__name__})"
-        raise SourceTypeError(msg)
+        raise SourceTypeError("the id of a term must be text", given=Plain(f"{wrong!r} ({type(wrong).__name__})"))
     return tuple(sorted(parents))
 
 
@@ -74,23 +73,26 @@ def indices(
         own = dict.fromkeys(listed(f"the parents of {term!r}", "ids", parents[term]))
         unknown = next((parent for parent in own if parent not in place), None)
         if unknown is not None:
-            msg = f"term {term!r} has the parent {unknown!r}, which is no term.{near_id(str(unknown), ids)}"
-            raise DataError(msg, path=path)
+            raise DataError(
+                f"term {term!r} has the parent {unknown!r}, which is no term",
+                hint=near_id(str(unknown), ids),
+                path=path,
+            )
         found.append(tuple(sorted(place[parent] for parent in own)))
     return tuple(found)
 
 
 def near_id(given: str, ids: Sequence[str], labels: Sequence[str] = ()) -> str:
-    """Return ``" Did you mean 'x'?"`` for the id that is written alike or has this label, or an empty string.
+    """Return ``"Did you mean 'x'?"`` for the id that is written alike or has this label, or an empty string.
 
     Numbers close to each other mean nothing: they are never proposed.
     """
     folded = given.strip().casefold()
     for place, term in enumerate(ids):
         if term.casefold().replace("_", ":") == folded.replace("_", ":"):
-            return f" Did you mean {term!r}?"
+            return f"Did you mean {term!r}?"
         if labels and labels[place].casefold() == folded:
-            return f" Did you mean {term!r} ({labels[place]})?"
+            return f"Did you mean {term!r} ({labels[place]})?"
     return "" if re.search(r"\d{3}", given) else did_you_mean(given, ids)
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadheat.arguments import check_choice
 from deadheat.benchmark.retrievers.options import check_indexed, check_number, check_search, options_of, written
 from deadheat.benchmark.retrievers.protocol import Hits
 from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
-from deadheat.errors import MissingDependencyError, ParameterError, check_choice
+from deadheat.errors import MissingDependencyError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,8 +116,9 @@ class BM25:
         tokens = self._tokens(self._strings.texts)
         if not any(tokens):
             n_documents = f"{len(self._strings.doc_ids):,}"
-            msg = f"no string of the {n_documents} documents has a word that BM25 counts, by {self.token_pattern!r}"
-            raise ParameterError(msg)
+            raise ParameterError(
+                f"no string of the {n_documents} documents has a word that BM25 counts, by {self.token_pattern!r}"
+            )
         self._index.index(tokens, show_progress=False)
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
@@ -159,24 +161,22 @@ class BM25:
         try:
             self._tokens(["a"])
         except ValueError as error:
-            msg = (
-                "stopwords must be a language that bm25s has a list for (english, german, french, spanish, dutch, ...),"
-                f" a list of words or None, got {self.stopwords!r}"
-            )
-            raise ParameterError(msg) from error
+            languages = "english, german, french, spanish, dutch, ..."
+            allowed = f"a language that bm25s has a list for ({languages}), a list of words or None"
+            raise ParameterError(argument="stopwords", given=self.stopwords, allowed=allowed) from error
 
 
 def _checked_pattern(given: object) -> str:
     """Return a regular expression that finds one text, which is not empty, for each word."""
     expected = f"token_pattern must be a regular expression such as {TOKENS!r}"
     if not isinstance(given, str):
-        raise ParameterError(f"{expected}, got {given!r}")
+        raise ParameterError(expected, given=given)
     try:
         pattern = re.compile(given)
     except re.error as error:
-        raise ParameterError(f"{expected}, got {given!r}: {error}") from error
+        raise ParameterError(expected, given=given, hint=f"{error}") from error
     if pattern.groups > 1 or pattern.fullmatch(""):
-        raise ParameterError(f"{expected}, with one group at most and no match in an empty text; got {given!r}")
+        raise ParameterError(f"{expected}, with one group at most and no match in an empty text", given=given)
     return given
 
 
@@ -184,5 +184,6 @@ def _library() -> Any:  # noqa: ANN401 - published without types
     try:
         return import_module("bm25s")
     except ImportError as error:
-        msg = "BM25 needs the package bm25s, which is not installed: pip install 'deadheat[retrievers]'"
-        raise MissingDependencyError(msg) from error
+        raise MissingDependencyError(
+            "BM25 needs the package bm25s, which is not installed", hint="pip install 'deadheat[retrievers]'"
+        ) from error

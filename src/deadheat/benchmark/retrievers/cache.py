@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from deadheat.errors import DataError, DeadheatWarning
+from deadheat.errors import CacheWarning, DataError
 from deadheat.io.writing import replacing
 
 if TYPE_CHECKING:
@@ -104,5 +104,5 @@ def write(path: Path | None, vectors: FloatArray) -> None:
                 continue
             told = (isinstance(error, OSError) and error.strerror) or error
             msg = f"embeddings cannot be kept in {path.parent} ({told}): set ${ENVIRONMENT} or cache="
-            warnings.warn(msg, DeadheatWarning, stacklevel=4)
+            warnings.warn(msg, CacheWarning, stacklevel=4)
         return

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deadheat.arguments import count
+from deadheat.arguments import check_choice, count
 from deadheat.benchmark.retrievers import cache as cached
 from deadheat.benchmark.retrievers.cards import name_of
 from deadheat.benchmark.retrievers.options import check_indexed, check_search, options_of, written
 from deadheat.benchmark.retrievers.products import products, rounded
 from deadheat.benchmark.retrievers.protocol import Hits
 from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
-from deadheat.errors import MissingDependencyError, ParameterError, check_choice
+from deadheat.errors import MissingDependencyError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -85,11 +85,10 @@ class Embedding:
         self.batch_size = count("batch_size", batch_size)
         check_choice("strings", strings, STRINGS)
         if find_spec("sentence_transformers") is None:
-            msg = (
-                f"the model {str(model)!r} needs the package sentence-transformers, which is not installed:"
-                " pip install 'deadheat[embed]' (with PyTorch, a large package)"
+            raise MissingDependencyError(
+                f"the model {str(model)!r} needs the package sentence-transformers, which is not installed",
+                hint="pip install 'deadheat[embed]' (with PyTorch, a large package)",
             )
-            raise MissingDependencyError(msg)
         self.model = str(model)
         self.device, self.normalise, self.strings = device, bool(normalise), strings
         self.query_prompt, self.document_prompt, self.revision = query_prompt, document_prompt, revision
@@ -160,12 +159,11 @@ class Embedding:
                     self._loaded = library.SentenceTransformer(self.model, device=self.device, revision=self.revision)
             except Exception as error:
                 told = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-                msg = (
-                    f"cannot load the model {self.model!r}: {told}."
-                    " A retriever is 'bm25', the path of a run file, the folder of a sentence-transformers model, or"
-                    " the name of one that can be fetched or was fetched before"
+                hint = (
+                    "A retriever is 'bm25', the path of a run file, the folder of a sentence-transformers model, or the"
+                    " name of one that can be fetched or was fetched before"
                 )
-                raise ParameterError(msg) from error
+                raise ParameterError(f"cannot load the model {self.model!r}: {told}", hint=hint) from error
         return self._loaded
 
     def _prompt(self, given: str | None, names: Sequence[str]) -> str | None:
@@ -204,8 +202,7 @@ class Embedding:
             show_progress_bar=False,
         )
         if not np.isfinite(vectors).all():
-            msg = f"the model {self.model!r} gave embeddings that are not finite; expected numbers"
-            raise ParameterError(msg)
+            raise ParameterError(f"the model {self.model!r} gave embeddings that are not finite", allowed="numbers")
         return np.asarray(vectors, np.float32)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from deadheat.arguments import count, is_number
 from deadheat.errors import ParameterError
-from deadheat.io.values import shown
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,26 +38,29 @@ def check_number(name: str, given: object, *, low: float, high: float = math.inf
     number = float(given) if is_number(given) else math.nan  # type: ignore[arg-type]
     if not low <= number <= high or math.isinf(number):
         allowed = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} on"
-        msg = f"{name} must be a number {allowed}, got {given!r}"
-        raise ParameterError(msg)
+        raise ParameterError(argument=name, given=given, allowed=f"a number {allowed}")
 
 
 def check_search(texts: Sequence[str], k: int) -> None:
     """Raise `ParameterError` if what is searched for is no list of texts, or if nothing is to be found."""
     count("k", k)
     if isinstance(texts, str):
-        msg = f"texts must be a list of texts, got the text {shown(texts)}: write [{shown(texts)}]"
-        raise ParameterError(msg)
+        raise ParameterError(
+            argument="texts",
+            given=Plain(f"the text {shown(texts)}"),
+            allowed="a list of texts",
+            hint=f"write [{shown(texts)}]",
+        )
     given: Sequence[object] = texts
     for one in given:
         if not isinstance(one, str):
-            msg = f"texts must be a list of texts, got {one!r} ({type(one).__name__}) in it"
-            raise ParameterError(msg)
+            raise ParameterError(
+                argument="texts", given=Plain(f"{one!r} ({type(one).__name__}) in it"), allowed="a list of texts"
+            )
 
 
 def check_indexed(retriever: object, made: T | None) -> T:
     """Return what `index` made, or raise if it was not called."""
     if made is None:
-        msg = f"{retriever!r} has no documents yet: call index(collection) before search"
-        raise ParameterError(msg)
+        raise ParameterError(f"{retriever!r} has no documents yet", hint="call index(collection) before search")
     return made

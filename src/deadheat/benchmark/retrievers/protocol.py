@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 import numpy as np
 
 from deadheat.errors import ScoreError, SourceTypeError
-from deadheat.io.values import counted
+from deadheat.wording import Plain, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,12 +58,14 @@ class Hits:
         scores: list[float] = []
         for number, documents in enumerate(found):
             if not isinstance(documents, Mapping):
-                msg = f"{name} must return a dict {{doc_id: score}} for each text, got {documents!r} for text {number}"
-                raise SourceTypeError(msg)
+                raise SourceTypeError(
+                    f"{name} must return a dict {{doc_id: score}} for each text",
+                    given=Plain(f"{documents!r} for text {number}"),
+                )
             ids += documents
             for doc, score in documents.items():
                 if isinstance(score, str) or not hasattr(score, "__float__"):
-                    raise ScoreError(f"{name}: score of document {doc!r} must be a number, got {score!r}")
+                    raise ScoreError(f"{name}: score of document {doc!r} must be a number", given=score)
                 scores.append(float(score))
         text = np.repeat(np.arange(len(found)), [len(documents) for documents in found])  # type: ignore[arg-type]
         return cls(text, np.array(ids, dtype=object), np.array(scores, np.float64))

@@ -11,7 +11,7 @@ from deadheat.benchmark.retrievers.options import check_search
 from deadheat.benchmark.retrievers.protocol import Hits
 from deadheat.benchmark.retrievers.runs import RunFile
 from deadheat.errors import DuplicateError, NullIdError, ParameterError, ScoreError, SourceTypeError
-from deadheat.io.values import counted
+from deadheat.wording import Plain, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +46,9 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
     """
     check_search(texts, k)
     if len(query_ids) != len(texts):
-        msg = f"query_ids and texts must be of the same length, got {len(query_ids)} and {len(texts)}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            "query_ids and texts must be of the same length", given=Plain(f"{len(query_ids)} and {len(texts)}")
+        )
     if isinstance(retriever, RunFile):
         found = retriever.look_up(query_ids)
     else:
@@ -67,8 +68,10 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     if not isinstance(hits, Hits):
         if not isinstance(hits, list | tuple) or len(hits) != len(query_ids):
             what = f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__
-            msg = f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts, got {what}"
-            raise SourceTypeError(msg)
+            raise SourceTypeError(
+                f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts",
+                given=Plain(what),
+            )
         hits = Hits.of_dicts(hits, name=name)
     text, docs, scores = _columns(name, hits)
     _check(name, text, docs, scores, query_ids)
@@ -79,8 +82,9 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     twice = frame.filter(frame.select("query_id", "doc_id").is_duplicated())
     if len(twice):
         query, doc, _ = twice.row(0)
-        msg = f"{name} found document {doc!r} more than once for case {query!r}; each document may stand once"
-        raise DuplicateError(msg)
+        raise DuplicateError(
+            f"{name} found document {doc!r} more than once for case {query!r}", hint="each document may stand once"
+        )
     return frame
 
 
@@ -91,8 +95,9 @@ def _columns(name: str, hits: Hits) -> tuple[IntArray, list[object], FloatArray]
         text = text.astype(np.int64)  # an empty list is of no kind
     if text.dtype.kind not in "iu" or text.ndim != 1:
         given = f"{text.dtype} of shape {text.shape}"
-        msg = f"{name}: text must be the index of each text, a column of whole numbers from 0 on, got {given}"
-        raise SourceTypeError(msg)
+        raise SourceTypeError(
+            f"{name}: text must be the index of each text, a column of whole numbers from 0 on", given=Plain(given)
+        )
     try:
         scores = np.asarray(hits.score, np.float64)
     except (TypeError, ValueError) as error:
@@ -109,9 +114,11 @@ def _check(name: str, text: IntArray, docs: Sequence[object], scores: FloatArray
         raise SourceTypeError(f"{msg} {counted(len(docs), 'document')}, {counted(len(scores), 'score')}")
     for doc in docs:
         if not isinstance(doc, str):
-            raise SourceTypeError(f"{name}: ids are text, got {doc!r} ({type(doc).__name__}): write str(id)")
+            raise SourceTypeError(
+                f"{name}: ids are text", given=Plain(f"{doc!r} ({type(doc).__name__})"), hint="write str(id)"
+            )
         if not doc:
-            raise NullIdError(f"{name} returned an empty document id, expected text")
+            raise NullIdError(f"{name} returned an empty document id", allowed="text")
     wrong = np.flatnonzero(np.isnan(scores))
     if len(wrong):
         place = wrong[0]

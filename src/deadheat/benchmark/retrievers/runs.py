@@ -38,7 +38,9 @@ class RunFile:
 
     def __init__(self, *paths: str | Path, name: str | None = None) -> None:
         if not paths:
-            raise ParameterError("run needs the path of a run file, or of several, as in \"run('de.run', 'en.run')\"")
+            raise ParameterError(
+                "needs the path of a run file, or of several, as in \"run('de.run', 'en.run')\"", argument="run"
+            )
         self.paths = tuple(Path(readable(path)) for path in paths)
         self.name = name or "+".join(map(label_of, self.paths))
 
@@ -55,8 +57,9 @@ class RunFile:
 
     def search(self, texts: Sequence[str], k: int) -> NoReturn:  # noqa: ARG002 - as every retriever
         """Refuse: a run file knows ids of cases, not texts."""
-        msg = f"{self!r} knows what was found for the ids of {len(texts)} cases, not for their texts: call look_up"
-        raise ParameterError(msg)
+        raise ParameterError(
+            f"{self!r} knows what was found for the ids of {len(texts)} cases, not for their texts", hint="call look_up"
+        )
 
     def look_up(self, query_ids: Sequence[str], *, of: str = "") -> pl.DataFrame:
         """Return query_id, doc_id and score of some cases; one that the run lacks has no row.
@@ -76,12 +79,12 @@ class RunFile:
         found = self._rows.join(wanted, on="query_id", how="semi", maintain_order="left")
         if found.is_empty():
             held = ", ".join(map(repr, self._rows["query_id"].unique(maintain_order=True).head(3).to_list()))
-            msg = (
-                f"has none of the {len(query_ids)} cases{of and f' of {of}'}, such as {query_ids[0]!r}; it has {held},"
-                " ... Are the ids written alike? A retriever needs a run of every set and language: give the run files"
-                f" of all as one, as in \"run('de.run', 'en.run', name={self.name!r})\""
+            whose = f"{len(query_ids)} cases{of and f' of {of}'}, such as {query_ids[0]!r}"
+            hint = (
+                "Are the ids written alike? A retriever needs a run of every set and language: give the run files of"
+                f" all as one, as in \"run('de.run', 'en.run', name={self.name!r})\""
             )
-            raise NoCommonQueryError(msg, path=self._path)
+            raise NoCommonQueryError(f"has none of the {whose}; it has {held}, ...", hint=hint, path=self._path)
         return found
 
     @property
@@ -98,8 +101,11 @@ class RunFile:
             rows = run.to_polars().select("query_id", "doc_id", "score")
             for query in rows["query_id"].unique(maintain_order=True).to_list():
                 if query in owners:
-                    msg = f"has query {query!r}, as {owners[query]} has; in files of one run each query stands once"
-                    raise DuplicateError(msg, path=path)
+                    raise DuplicateError(
+                        f"has query {query!r}, as {owners[query]} has",
+                        hint="in files of one run each query stands once",
+                        path=path,
+                    )
                 owners[query] = path
             frames.append(rows)
         return pl.concat(frames)

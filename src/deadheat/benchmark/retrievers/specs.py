@@ -16,8 +16,9 @@ from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.function import Function
 from deadheat.benchmark.retrievers.protocol import Retriever
 from deadheat.benchmark.retrievers.runs import RunFile
-from deadheat.errors import DeadheatWarning, ParameterError, SourceTypeError, did_you_mean
+from deadheat.errors import ParameterError, RetrieverNameWarning, SourceTypeError
 from deadheat.io.formats import SUFFIXES
+from deadheat.wording import Plain, did_you_mean, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,8 +63,9 @@ def make_retriever(spec: object, *, name: str | None = None) -> Retriever:
     if isinstance(spec, str | Path):
         return _of_text(spec, named)
     if isinstance(spec, type):
-        msg = f"expected a retriever, got the class {spec.__name__}: make one, as in {spec.__name__}()"
-        raise SourceTypeError(msg)
+        raise SourceTypeError(
+            given=Plain(f"the class {spec.__name__}"), allowed="a retriever", hint=f"make one, as in {spec.__name__}()"
+        )
     if isinstance(spec, Retriever):
         return spec
     if callable(spec):
@@ -86,15 +88,13 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
         several: Iterable[object] = specs if isinstance(specs, list | tuple) else [specs]
         named = _told_apart([make_retriever(one) for one in several])
     if not named:
-        msg = f"retrievers is empty; name at least one: {ALLOWED}"
-        raise ParameterError(msg)
+        raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
     names = [name for name, _ in named]
     for name in names:
         if names.count(name) > 1:
             is_code = any(one.name == name and isinstance(one, Function) for _, one in named)
             how = "{'a': f, 'b': g}" if is_code else "\"run('new.run', name='new')\""
-            msg = f"two retrievers are named {name!r}: give one another name, as in {how}"
-            raise ParameterError(msg)
+            raise ParameterError(f"two retrievers are named {name!r}", hint=f"give one another name, as in {how}")
     return dict(named)
 
 
@@ -137,8 +137,9 @@ def identity(retriever: Retriever) -> str:
     try:
         return json.dumps(key, sort_keys=True)
     except (TypeError, ValueError) as error:
-        msg = f"the key of {retriever.name} must be something that JSON can hold, got {key!r} ({error})"
-        raise ParameterError(msg) from error
+        raise ParameterError(
+            f"the key of {retriever.name} must be something that JSON can hold", given=Plain(f"{key!r} ({error})")
+        ) from error
 
 
 def key_of(retriever: Retriever) -> object:
@@ -152,7 +153,7 @@ def key_of(retriever: Retriever) -> object:
 def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     text, path = str(spec).strip(), Path(spec)
     if not text:
-        raise ParameterError(f"no retriever {text!r}. A retriever is {ALLOWED}")
+        raise ParameterError(f"no retriever {text!r}", hint=f"A retriever is {ALLOWED}")
     head, bracket, _ = text.partition("(")
     # what is called like a retriever is that retriever, whatever files there are; a Path is a path
     if isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and bracket and text.endswith(")"))):
@@ -168,8 +169,7 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
         return RunFile(path, **named)  # says that there is no such file, and which one is near
     hint = did_you_mean(text, KINDS)
     if hint or any(char.isspace() for char in text):
-        msg = f"no retriever {text!r}.{hint} A retriever is {ALLOWED}"
-        raise ParameterError(msg)
+        raise ParameterError(f"no retriever {text!r}", hint=joined(hint, f"A retriever is {ALLOWED}"))
     return Embedding(text, **named)
 
 
@@ -179,14 +179,14 @@ def _warn_of_file(text: str) -> None:
         there = "folder" if Path(text).is_dir() else "file"
         how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")
         msg = f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}"
-        warnings.warn(msg, DeadheatWarning, stacklevel=5)
+        warnings.warn(msg, RetrieverNameWarning, stacklevel=5)
 
 
 def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
     """Read a retriever with options."""
     if head not in KINDS:
-        msg = f"no retriever {head!r} takes options.{did_you_mean(head, KINDS)} Those that do: {', '.join(KINDS)}"
-        raise ParameterError(msg)
+        hint = joined(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}")
+        raise ParameterError(f"no retriever {head!r} takes options", hint=hint)
     try:
         call = ast.parse(text, mode="eval").body
         if not isinstance(call, ast.Call) or any(one.arg is None for one in call.keywords):
@@ -194,21 +194,22 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
         values = [ast.literal_eval(one) for one in call.args]
         options = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except (SyntaxError, ValueError):
-        msg = f"cannot read the options of {text!r}; write them as in \"{head}(name='mine')\""
-        raise ParameterError(msg) from None
+        raise ParameterError(
+            f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\""
+        ) from None
     return _made(head, values, {**options, **named})
 
 
 def _made(head: str, values: list[Any], options: dict[str, Any]) -> Retriever:
-    allowed = [one.name for one in inspect.signature(KINDS[head]).parameters.values() if one.kind != one.VAR_POSITIONAL]
+    signature = inspect.signature(KINDS[head])
+    allowed = [one.name for one in signature.parameters.values() if one.kind != one.VAR_POSITIONAL]
     for name in options:
         if name not in allowed:
-            msg = f"{head} has no option {name!r}.{did_you_mean(name, allowed)} Its options: {', '.join(allowed)}"
-            raise ParameterError(msg)
+            hint = joined(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}")
+            raise ParameterError(f"{head} has no option {name!r}", hint=hint)
     try:
+        signature.bind(*values, **options)  # says what is wrong without the name of a function in front
         retriever: Retriever = KINDS[head](*values, **options)
-    except TypeError as error:
-        told = str(error).partition("__init__() ")[2] or str(error)
-        msg = f"{head}: {told}"
-        raise ParameterError(msg) from error
+    except (TypeError, ParameterError) as error:  # the names in it are of this retriever, in a command too
+        raise ParameterError(f"{head}: {error}") from error
     return retriever

@@ -12,12 +12,13 @@ from typing import IO, TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError, did_you_mean
+from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
 from deadheat.io.formats.base import FORMATS, Format, register
 from deadheat.io.kinds import VALUE_COLUMN
 from deadheat.io.source import readable
-from deadheat.io.values import CONTROL, holds_only_numbers, shown, value_error
+from deadheat.io.values import CONTROL, holds_only_numbers, value_error
 from deadheat.io.writing import replacing
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,8 +73,7 @@ def chosen_format(path: str | os.PathLike[str], given: str | None) -> str:
     if given is None:
         return sniff_format(path)
     if given not in FORMATS:
-        msg = f"unknown format {given!r}, expected one of {', '.join(FORMATS)}.{did_you_mean(given, FORMATS)}"
-        raise ParameterError(msg)
+        raise ParameterError("unknown format", given=given, allowed=tuple(FORMATS))
     return given
 
 
@@ -178,12 +178,12 @@ def write(
     path = Path(target) if isinstance(target, str | os.PathLike) else Path()
     form = FORMATS[chosen_format(path, format)]
     if not tag or any(char.isspace() for char in tag):
-        raise ParameterError(f"tag must be one word without blanks, got {tag!r}")
+        raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")
     compression = COMPRESSED.get(path.suffix.lower(), "uncompressed")
     if not form.is_text and compression != "uncompressed":
         what = form.name.capitalize()
-        msg = f"{what} is compressed inside: name the file {path.with_suffix('').name!r}, without {path.suffix}"
-        raise ParameterError(msg)
+        hint = f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
+        raise ParameterError(f"{what} is compressed inside", hint=hint)
     rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, form)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
@@ -208,19 +208,19 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
     value = rows[VALUE_COLUMN[kind]]
     if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
         wrong = value.filter(value.is_null() | ~value.is_finite())[0]
-        raise value_error(kind, f"{value.name} must be a number, got {wrong}", path)
+        raise value_error(kind, f"{value.name} must be a number", path, given=Plain(wrong))
     if rows.select("query_id", "doc_id").is_duplicated().any():
         pair = rows.filter(rows.select("query_id", "doc_id").is_duplicated()).row(0)[:2]
-        raise DuplicateError(f"(query, document) pair {pair} stands more than once, expected once", path=path)
+        raise DuplicateError(f"(query, document) pair {pair} stands more than once", allowed="once", path=path)
     for ids in rows.select("query_id", "doc_id"):
         if ids.null_count() or (ids == "").any():
-            raise NullIdError(f"column {ids.name!r} holds a null or empty id, expected text", path=path)
+            raise NullIdError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
         if wrong := _first(ids, form.splits_at):
             message = f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {shown(wrong)}"
-            raise DataError(f"{message}; write .csv", path=path)
+            raise DataError(message, hint="write .csv", path=path)
         if wrong := _first(ids, CONTROL if form.is_text else ""):
             message = f"{ids.name} {shown(wrong)} holds a control character, which no file of text may have"
-            raise DataError(f"{message}; write .parquet", path=path)
+            raise DataError(message, hint="write .parquet", path=path)
 
 
 def _first(ids: pl.Series, pattern: str) -> str:

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 FORMATS: dict[str, Format] = {}
 
 
-def _nowhere(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[int]:  # noqa: ARG001 - as those that have lines
-    """Return no line, for a format that has none."""
-    return []
-
-
 @dataclass(frozen=True, kw_only=True)
 class Format:
     """A format of files that hold qrels or a run.
@@ -41,7 +36,7 @@ class Format:
     write : callable
         Takes checked rows, a binary file, the kind, the tag of a run, and how to compress.
     locate : callable
-        Takes a path, the kind, a query and a document, and returns the 1-based lines of this pair.
+        Takes a path, the kind, a query and a document, and returns the 1-based lines of this pair, if there are lines.
     columns : callable or None
         Takes a path, and returns the names of its columns, by which qrels and runs differ; None: it has no names.
     tells_kind : bool
@@ -58,7 +53,7 @@ class Format:
     suffixes: tuple[str, ...]
     read: Callable[[Path, Kind], Read]
     write: Callable[[pl.DataFrame, IO[bytes], Kind, str, Compression], None]
-    locate: Callable[[Path, Kind, str, str], list[int]] = _nowhere
+    locate: Callable[[Path, Kind, str, str], list[int]] = lambda *_: []
     columns: Callable[[Path], Iterable[object]] | None = None
     tells_kind: bool = False
     has_tag: bool = False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import DeadheatWarning, EmptyDataError, NullIdError
+from deadheat.errors import EmptyDataError, FractionsWarning, NullIdError
 from deadheat.io.formats.base import Format, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
@@ -112,7 +112,7 @@ def read_table(path: Path, kind: Kind, *, separator: str) -> pl.DataFrame:
         return read_trec(path, kind)
     table = _open(path, kind, separator)
     if not any(table.header):
-        raise EmptyDataError(f"{kind} without a header line, expected column names and rows", path=path)
+        raise EmptyDataError(f"{kind} without a header line", allowed="column names and rows", path=path)
     frame = _parse(table, table.places)
     if frame is None:
         frame = _read_rows(table, table.places)
@@ -120,7 +120,7 @@ def read_table(path: Path, kind: Kind, *, separator: str) -> pl.DataFrame:
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
     if kind == "qrels" and table.header[table.places[2]] == "score" and (frame["relevance"] % 1 != 0).any():
         msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
-        warnings.warn(msg, DeadheatWarning, stacklevel=2)
+        warnings.warn(msg, FractionsWarning, stacklevel=2)
     return frame
 
 
@@ -197,7 +197,7 @@ def _read_rows(table: _Table, places: list[int]) -> pl.DataFrame:
     for line, row in table.rows():
         if not (row[query] and row[doc]):
             name = table.header[doc if row[query] else query]
-            raise NullIdError(f"empty field in column {name!r}, expected an id", path=table.path, line=line)
+            raise NullIdError(f"empty field in column {name!r}", allowed="an id", path=table.path, line=line)
         check_ids_of_row(row[query], row[doc], table.path, line)
         number = read_value(row[value].strip(), table.kind, path=table.path, line=line)
         read.append((row[query], row[doc], number))

@@ -22,10 +22,10 @@ from deadheat.io.values import (
     holds_only_ids,
     holds_only_numbers,
     read_value,
-    shown,
     value_error,
 )
 from deadheat.io.writing import value_as_text, write_text
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -88,7 +88,7 @@ def _columns(data: Path | bytes, path: Path, kind: Kind) -> dict[str, str]:
     """Return the names that the first object has for the columns."""
     first = next(_objects(data, path), None)
     if first is None:
-        raise EmptyDataError(f"{kind} without a single row, expected one JSON object a line", path=path)
+        raise EmptyDataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     return resolve_columns(list(first[1]), kind, where=path)
 
 
@@ -116,16 +116,25 @@ def _rows(
     for line, row in _objects(data, path, columns.values()):
         missing = next((name for name in columns.values() if name not in row), None)
         if missing is not None:
-            message = f"object without {missing!r}, expected {', '.join(columns.values())}: {shown(json.dumps(row))}"
-            raise MalformedRowError(message, path=path, line=line)
+            raise MalformedRowError(
+                f"object without {missing!r}",
+                allowed=", ".join(columns.values()),
+                hint=shown(json.dumps(row)),
+                path=path,
+                line=line,
+            )
         query, doc, value = (row[name] for name in columns.values())
         for name, given in (("query_id", query), ("doc_id", doc)):
             if not (isinstance(given, str) and given):
                 message = f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}"
                 raise (NullIdError if given in (None, "") else MalformedRowError)(message, path=path, line=line)
             if is_broken(given):
-                message = f"{columns[name]} {shown(given)} has half a character, expected text that UTF-8 can hold"
-                raise MalformedRowError(message, path=path, line=line)
+                raise MalformedRowError(
+                    f"{columns[name]} {shown(given)} has half a character",
+                    allowed="text that UTF-8 can hold",
+                    path=path,
+                    line=line,
+                )
         check_ids_of_row(query, doc, path, line)
         yield line, (str(query), str(doc), _value(value, columns[VALUE_COLUMN[kind]], kind, path, line))
 
@@ -134,7 +143,7 @@ def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float
     if isinstance(given, bool):
         return float(given)
     if not isinstance(given, _Number):
-        raise value_error(kind, f"{name} must be a number, got {shown(json.dumps(given))}", path, line)
+        raise value_error(kind, f"{name} must be a number", path, line, given=json.dumps(given))
     return read_value(str(given), kind, path=path, line=line)
 
 
@@ -155,17 +164,26 @@ def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str,
             keys = [key for key, _ in pairs]
             twice = next((key for key in once if keys.count(key) > 1), None)
             if twice is not None:
-                message = f"key {twice!r} stands twice in one object, expected once: {shown(raw.strip())}"
-                raise DuplicateError(message, path=path, line=line)
+                raise DuplicateError(
+                    f"key {twice!r} stands twice in one object",
+                    allowed="once",
+                    hint=shown(raw.strip()),
+                    path=path,
+                    line=line,
+                )
         return built
 
     try:
         row = json.loads(raw, parse_float=_Number, parse_int=_Number, parse_constant=_Number, object_pairs_hook=build)
     except (json.JSONDecodeError, RecursionError) as error:
-        message = f"expected one JSON object a line, got {shown(raw.strip())} ({getattr(error, 'msg', error)})"
-        raise MalformedRowError(message, path=path, line=line) from error
+        raise MalformedRowError(
+            given=Plain(f"{shown(raw.strip())} ({getattr(error, 'msg', error)})"),
+            allowed="one JSON object a line",
+            path=path,
+            line=line,
+        ) from error
     if not isinstance(row, dict):
-        raise MalformedRowError(f"expected one JSON object a line, got {shown(raw.strip())}", path=path, line=line)
+        raise MalformedRowError(given=raw.strip(), allowed="one JSON object a line", path=path, line=line)
     return row
 
 

@@ -13,8 +13,9 @@ from deadheat.errors import FileFormatError
 from deadheat.io.formats.base import Format, register
 from deadheat.io.mappings import LARGEST_INTEGER, VALUE, all_numbers, check_mapping
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.values import check_ids_of_row, shown, value_error
+from deadheat.io.values import check_ids_of_row, value_error
 from deadheat.io.writing import write_text
+from deadheat.wording import Plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,11 +41,11 @@ def read_nested(path: Path, kind: Kind) -> dict[str, Mapping[str, float]]:
     given = parsed(text, path)
     if not isinstance(given, dict):
         found = "a list" if isinstance(given, list) else shown(json.dumps(given))
-        raise FileFormatError(f"expected {_EXPECTED}, got {found}", path=path)
+        raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
     for query, documents in given.items():
         if not isinstance(documents, dict):
             found = shown(json.dumps(documents))
-            raise FileFormatError(f"expected {_EXPECTED}, got {found} for query {query!r}", path=path)
+            raise FileFormatError(given=Plain(f"{found} for query {query!r}"), allowed=_EXPECTED, path=path)
     nested = check_mapping(given, kind, str(path))
     for query, documents in nested.items():
         if not "".join((query, *documents)).isprintable():

@@ -34,8 +34,7 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
         with guarded(path):
             rows.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        msg = f"expected a Parquet file ({error}){_advice(path)}"
-        raise FileFormatError(msg, path=path) from error
+        raise FileFormatError(allowed=f"a Parquet file ({error})", hint=_advice(path), path=path) from error
     return rows
 
 
@@ -43,7 +42,7 @@ def _advice(path: Path) -> str:
     """Say so if the whole file was compressed, as text is."""
     with path.open("rb") as file:
         is_packed = compression(file.read(4)) is not None
-    return "; it is compressed as a whole: unpack it first (Parquet is compressed inside)" if is_packed else ""
+    return "it is compressed as a whole: unpack it first (Parquet is compressed inside)" if is_packed else ""
 
 
 def _write(rows: pl.DataFrame, file: IO[bytes], _kind: Kind, _tag: str, _compression: Compression) -> None:

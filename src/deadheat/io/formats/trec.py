@@ -37,9 +37,9 @@ from deadheat.io.values import (
     holds_large,
     holds_only_numbers,
     read_value,
-    shown,
 )
 from deadheat.io.writing import value_as_text, write_text
+from deadheat.wording import Advice, Plain, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def read_trec(path: Path, kind: Kind) -> pl.DataFrame:
     if frame is None:
         frame = _read_blocks(path, kind)
     if frame.is_empty():
-        raise EmptyDataError(f"{kind} without a single row, expected {' '.join(TREC_FIELDS[kind])}", path=path)
+        raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
     return frame
 
 
@@ -164,10 +164,11 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     fields = row.split()
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
     if len(fields) == len(TREC_FIELDS[OTHER_KIND[kind]]):
+        other = "a run" if kind == "qrels" else "qrels"
         raise SwappedFilesError(
-            f"expected {kind} ({' '.join(TREC_FIELDS[kind])}), got {len(fields)} fields as in "
-            f"{'a run' if kind == 'qrels' else 'qrels'}: {shown(text)}; "
-            "were qrels and run given in the wrong order?",
+            allowed=f"{kind} ({' '.join(TREC_FIELDS[kind])})",
+            given=Plain(f"{len(fields)} fields as in {other}: {shown(text)}"),
+            hint="were qrels and run given in the wrong order?",
             path=path,
             line=line,
         )
@@ -179,22 +180,19 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         )
     hint = _looks_like(text)
     if hint and len(fields) != len(TREC_FIELDS[kind]):
-        raise MalformedRowError(
-            f"expected {len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])}), got {shown(text)}; {hint}",
-            path=path,
-            line=line,
-        )
+        allowed = f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})"
+        raise MalformedRowError(allowed=allowed, given=text, hint=hint, path=path, line=line)
     return "\t" if b"\t" in row else " "
 
 
-def _looks_like(text: str) -> str:
-    """Return the format that a first line betrays, as a hint, or an empty string."""
+def _looks_like(text: str) -> Advice | None:
+    """Return the format that a first line betrays, as a hint."""
     if text.startswith(("{", "[")):
-        return "this looks like JSON: name the file .json or .jsonl, or pass format="
+        return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
     for name, separator in (("csv", ","), ("tsv", "\t")):
         if len(known_names() & {field.strip(' "') for field in text.split(separator)}) > 1:
-            return f"this looks like a table with a header: name the file .{name}, or pass format={name!r}"
-    return ""
+            return Advice("format", name, f".{name}", when="this looks like a table with a header: ")
+    return None
 
 
 def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.DataFrame:
@@ -243,9 +241,8 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[
 def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     """Split a line into as many fields as its kind has, or none if it is blank."""
     if b"\0" in raw:
-        raise FileFormatError(
-            "expected text in UTF-8, got a NUL byte: the file is binary or damaged", path=path, line=line
-        )
+        hint = "the file is binary or damaged"
+        raise FileFormatError(allowed="text in UTF-8", given=Plain("a NUL byte"), hint=hint, path=path, line=line)
     try:
         raw.decode()
     except UnicodeDecodeError as error:
@@ -255,9 +252,8 @@ def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     names = TREC_FIELDS[kind]
     if fields and len(fields) != len(names):
         text = raw.decode().strip()
-        raise MalformedRowError(
-            f"expected {len(names)} fields ({' '.join(names)}), got {len(fields)}: {shown(text)}", path=path, line=line
-        )
+        allowed, given = f"{len(names)} fields ({' '.join(names)})", Plain(f"{len(fields)}: {shown(text)}")
+        raise MalformedRowError(allowed=allowed, given=given, path=path, line=line)
     return fields
 
 

@@ -1,0 +1,66 @@
+"""The words of a command for the parts of an error: its options, where Python has arguments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+from deadheat.errors import MeasureError
+from deadheat.wording import LONGEST_GIVEN, PYTHON, Words, as_given
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.errors import DeadheatError
+    from deadheat.wording import Advice
+
+STDIN = "/dev/stdin"
+DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
+FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds
+
+
+class CommandWords(Words):
+    """The words of a command.
+
+    Parameters
+    ----------
+    command : click.Command
+    """
+
+    is_python = False
+
+    def __init__(self, command: click.Command) -> None:
+        names = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
+        self.options = {name.removeprefix("--").replace("-", "_"): name for name in names}
+        if "ci_method" in self.options:
+            self.options["method"] = "--ci-method"
+
+    def argument(self, name: str, value: object = None) -> str:
+        """Name an option, with its value if there is one; what is none keeps the name that it has in Python."""
+        if name not in self.options:
+            return super().argument(name, value)
+        return self.options[name] if value is None else f"{self.options[name]} {value}"
+
+    def given(self, value: object, limit: int = LONGEST_GIVEN) -> str:
+        """Show what was given; several values with commas between them, as they are typed."""
+        return ", ".join(map(as_given, value)) if isinstance(value, list | tuple) else as_given(value, limit)
+
+    def advice(self, advice: Advice, path: Path | None) -> str:
+        """Say which option to give, if there is one, and how to name the file."""
+        is_format = advice.argument == "format"
+        option = FORMATS.get(advice.of, "from") if is_format else advice.argument
+        give = f"give {self.argument(option, advice.value)}" if option in self.options else ""
+        if not advice.endings:
+            return f"{advice.when}{give}" if give else ""
+        is_stream = str(path) == STDIN or DESCRIPTOR.fullmatch(str(path))  # it has no name that could be another one
+        name = "save it in a file that ends in" if is_stream else "name the file"
+        return f"{advice.when}{name} {advice.endings}" + f", or {give}" * bool(give)
+
+
+def told(error: DeadheatError, command: click.Command | None = None, *, has_place: bool = True) -> str:
+    """Return an error in the words of a command, by default of the one that runs."""
+    command = command or click.get_current_context().command
+    is_notation = isinstance(error, MeasureError)  # which is written in Python's way here too
+    return error.told(PYTHON if is_notation else CommandWords(command), has_place=has_place)

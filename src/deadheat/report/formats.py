@@ -1,0 +1,71 @@
+"""The formats that reports are printed in: each file as_*.py registers its own, and is found when one is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+import deadheat.report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from rich.text import Text
+
+LAST = 100
+_registered: list[ReportFormat] = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFormat:
+    """A format of reports.
+
+    Attributes
+    ----------
+    name : str
+        What ``--format`` takes.
+    suffixes : tuple of str
+        How the names of such files end.
+    write : callable
+        Takes a report and, as `digits`, the decimals of its numbers (None: the usual ones), and returns the text.
+    needs : str
+        What a report must have, as a command says of its own: "document" (it is read as a whole), "rows" (its first
+        table has a number in each cell), "scores" (its tables are of scores or their differences), "runs" (they are
+        those of evaluated runs), "gates" (it is of a `GateResult`); empty: any report can be printed so.
+    is_data : bool
+        Whether there is no place for what people should know, which is told beside it then.
+    draw : callable or None
+        Takes a report, and the `width` of a screen too, and returns styled text.
+    place : int
+        Where it stands in the list of choices.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    write: Callable[..., str]
+    needs: str = ""
+    is_data: bool = False
+    draw: Callable[..., Text] | None = None
+    place: int = LAST
+
+
+def register(form: ReportFormat) -> None:
+    """Make a format known by its name."""
+    _registered.append(form)
+
+
+@cache
+def report_formats() -> dict[str, ReportFormat]:
+    """Return every format by its name."""
+    for file in iter_modules(deadheat.report.__path__):
+        if file.name.startswith("as_"):
+            import_module(f"deadheat.report.{file.name}")
+    return {form.name: form for form in sorted(_registered, key=lambda form: form.place)}
+
+
+def formats_of(parts: Collection[str]) -> dict[str, ReportFormat]:
+    """Return the formats for reports that have some of what formats need."""
+    return {name: form for name, form in report_formats().items() if not form.needs or form.needs in parts}

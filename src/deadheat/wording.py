@@ -1,0 +1,133 @@
+"""The few phrases that all messages share, and how Python puts the parts of an error; the command line has its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+LONGEST_GIVEN = 200  # characters of a value that a message shows
+
+
+class Plain(str):
+    """What was given, in words: a message shows it without quotes.
+
+    Examples
+    --------
+    >>> as_given(Plain("an empty field")), as_given("an empty field")
+    ('an empty field', "'an empty field'")
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Advice:
+    """An argument to give, or the name of a file that says the same.
+
+    Attributes
+    ----------
+    argument : str
+    value : object, optional
+        Such as ``"csv"`` for a format; None names the argument alone.
+    endings : str, default ""
+        Of the name of a file, such as ``".json or .jsonl"``.
+    of : str, default ""
+        What the file holds, where a command has an option for each: ``"cases"``, ``"documents"``.
+    when : str, default ""
+        What comes before it: a condition, or what the file looks like.
+    """
+
+    argument: str
+    value: object = None
+    endings: str = ""
+    of: str = ""
+    when: str = ""
+
+
+class Words:
+    """The words of Python for the parts of an error; a subclass has those of a command."""
+
+    is_python = True
+
+    def argument(self, name: str, value: object = None) -> str:
+        """Name an argument, with its value if there is one."""
+        return name if value is None else f"{name}={as_given(value)}"
+
+    def given(self, value: object, limit: int = LONGEST_GIVEN) -> str:
+        """Show what was given."""
+        return as_given(value, limit)
+
+    def advice(self, advice: Advice, path: Path | None) -> str:  # noqa: ARG002 - a command looks at the path
+        """Say what to do, for the file at `path` if it is about one."""
+        if advice.endings:
+            return (
+                f"{advice.when}name the file {advice.endings}, or pass {self.argument(advice.argument, advice.value)}"
+            )
+        return f"{advice.when}give {self.argument(advice.argument, advice.value)}"
+
+
+PYTHON = Words()
+
+
+def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
+    """Return the repr of what a user gave, cut where it is too long for a message.
+
+    Examples
+    --------
+    >>> as_given("float23"), as_given(10**5000)
+    ("'float23'", 'a number of thousands of digits')
+    """
+    if isinstance(value, str):
+        return value if isinstance(value, Plain) else shown(value, limit)
+    try:
+        text = repr(value)
+    except ValueError:  # which Python raises rather than write so many
+        return "a number of thousands of digits"
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def shown(text: str, limit: int = 80) -> str:
+    """Return `text` in quotes, cut to `limit` characters, for an error message."""
+    return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "query", "queries"), counted(1200, "run")
+    ('1 query', '1,200 runs')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def three(ids: Sequence[str], between: str = ", ") -> str:
+    """Return up to three ids, and that there are more.
+
+    Examples
+    --------
+    >>> three(["q1", "q2", "q3", "q4"])
+    'q1, q2, q3, ...'
+    """
+    return between.join([*ids[:3], *["..."] * (len(ids) > 3)])
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """Return ``"Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
+    import difflib  # only a mistake needs it
+
+    by_folded: dict[str, str] = {}
+    for name in known:
+        by_folded.setdefault(name.casefold(), name)
+    near = difflib.get_close_matches(str(given).casefold(), by_folded, n=1, cutoff=0.6)
+    return f"Did you mean {by_folded[near[0]]!r}?" if near else ""
+
+
+def joined(*sentences: str) -> str:
+    """Return what is not empty of a few sentences, with a blank between them."""
+    return " ".join(filter(None, sentences))

@@ -1,0 +1,96 @@
+"""A new measure, a new file format and a new output format are one new file each, which everything else finds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deadheat
+
+MEASURE = '''
+from dataclasses import dataclass
+
+from deadheat.measures.base import TrecName, register
+from deadheat.measures.first import RR
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Mine(RR):
+    """Mine.
+
+    .. math:: 1
+    """
+
+    title = "mine"
+    aliases = (TrecName("mine_cut_{}"),)
+'''
+
+FILES = """
+import polars as pl
+
+from deadheat.io.formats.base import Format, register
+
+
+def _write(rows, file, kind, tag, compression):
+    file.write(repr(rows.rows()).encode())
+
+
+register(
+    Format(
+        name="mine",
+        suffixes=(".mine",),
+        read=lambda path, kind: pl.DataFrame(
+            eval(path.read_text()), ["query_id", "doc_id", "relevance" if kind == "qrels" else "score"], orient="row"
+        ),
+        write=_write,
+    )
+)
+"""
+
+REPORTS = """
+from deadheat.report.formats import ReportFormat, register
+
+register(ReportFormat(name="mine", suffixes=(".mine",), write=lambda report, digits: f"mine {len(report.tables)}"))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    package = tmp_path / "src" / "deadheat"
+    shutil.copytree(Path(deadheat.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.gz"))
+    for name, content in {
+        "measures/mine.py": MEASURE,
+        "io/formats/mine.py": FILES,
+        "report/as_mine.py": REPORTS,
+    }.items():
+        (package / name).write_text(content, encoding="utf-8")
+    (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")
+    (tmp_path / "x.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 2.5 t\n", encoding="utf-8")
+    return tmp_path
+
+
+def call(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    command = [sys.executable, "-m", "deadheat", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def test_one_new_file_is_enough(folder: Path) -> None:
+    assert "Mine: mine" in call(folder, "measures", "mine")
+    assert "mine_cut_1            \tall\t0.5000" in call(
+        folder, "evaluate", "x.qrels", "x.run", "-m", "mine_cut_1", "--format", "trec"
+    )
+    call(folder, "convert", "x.run", "x.mine")
+    assert (folder / "x.mine").read_text() == "[('q', 'd', 2.5), ('q', 'e', 2.5)]"
+    assert " mine, " in call(folder, "convert", "--help")
+    assert "Did you mean 'mine'?" in call(folder, "convert", "x.run", "y", "--to", "min")
+    assert "mine 1" in call(folder, "evaluate", "x.qrels", "x.mine", "-m", "Mine@1", "--format", "mine")
+    assert call(folder, "evaluate", "x.qrels", "x.run", "-o", "out.mine") == ""
+    assert (folder / "out.mine").read_text() == "mine 1\n"
