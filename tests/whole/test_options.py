@@ -61,7 +61,7 @@ def test_type_checkers_know_the_options_of_intervals() -> None:
         (Design, {"test": "z"}, "test must be one of"),
         (Design, {"correction": "z"}, "correction must be one of"),
         (Design, {"alternative": "more"}, "alternative must be one of"),
-        (Design, {"test": "tukey", "alternative": "less"}, "test='tukey' is two-sided"),
+        (Design, {"test": "tukey", "alternative": "less"}, "alternative must be 'two-sided' with test='tukey'"),
         (GateOptions, {"n_resamples": 1}, "n_resamples must be"),
         (GateOptions, {"alpha": 0.5}, "alpha must be"),
         (GateOptions, {"no_worse_than": 0}, "no_worse_than must be a number above 0"),
