@@ -13,10 +13,9 @@ from deadheat.comparison.pairs import Pair
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
-from deadheat.evaluation.evaluate import evaluate
+from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.saved import load_evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.gates import GateResult, gate
 from deadheat.io.limits import max_decompressed

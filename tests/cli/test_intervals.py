@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.evaluation.saved import load_evaluation
+from deadheat.evaluation.evaluate import load_evaluation
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.comparison.pairs import Design
 from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluation import Conventions
+from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.intervals import IntervalArguments, IntervalOptions
 from deadheat.gates import GateOptions
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from deadheat.data.tables import Run
 from deadheat.errors import DeadheatWarning, UnknownExpectedWarning
+from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import evaluate_under
-from deadheat.evaluation.evaluation import Conventions, Evaluation
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import MaxRel
 from deadheat.placements.placements import sort_rows

@@ -14,7 +14,7 @@ import polars as pl
 
 from deadheat.benchmark.summary import KIND
 from deadheat.errors import DataError
-from deadheat.evaluation.saved import refuse_foreign, save
+from deadheat.evaluation.saved import refuse_foreign
 from deadheat.io.locking import locked
 from deadheat.io.naming import MARK, hashed, is_kept
 from deadheat.io.writing import replacing
@@ -136,7 +136,7 @@ class Store:
     def save(self, part: Part, evaluation: Evaluation, options: IntervalOptions) -> None:
         """Keep an evaluation."""
         path = self._evaluation_path(part, evaluation.name)
-        save(evaluation, path, options)
+        evaluation.store(path, options)
         self._saved.add(path)
 
     def finish(self, report: str, summary: Mapping[str, Any]) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
-    from deadheat.evaluation.evaluation import Conventions
+    from deadheat.evaluation.conventions import Conventions
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.evaluation import Conventions, Evaluation
+    from deadheat.evaluation.conventions import Conventions
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
     from deadheat.report.model import Fact
@@ -146,12 +147,11 @@ def _save(
     evaluations: Sequence[Evaluation], targets: Sequence[str], intervals: IntervalOptions, *, is_by_strata: bool
 ) -> Fact:
     """Save the evaluations, and return what the report says of it."""
-    from deadheat.evaluation.saved import save
     from deadheat.report.model import Fact
 
     for evaluation, target in zip(evaluations, targets, strict=True):
         with writing(target):
-            save(evaluation, target, intervals)
+            evaluation.store(target, intervals)
     whole = "; the means in it are over all queries" if is_by_strata else ""
     return Fact("saved", list(targets), "saved", ", ".join(targets) + whole)
 

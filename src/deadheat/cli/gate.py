@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from deadheat.evaluation.evaluation import Conventions, Evaluation
+    from deadheat.evaluation.conventions import Conventions
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.gates import GateResult, GateSettings, Threshold
     from deadheat.measures import Measure
@@ -173,7 +174,7 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
 
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
-    from deadheat.evaluation.saved import load_evaluation
+    from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.gates import gate as check_gates
     from deadheat.gates import measures_of
 

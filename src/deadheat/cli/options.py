@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
-    from deadheat.evaluation.evaluation import Conventions, Evaluation
+    from deadheat.evaluation.conventions import Conventions
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
     from deadheat.report.of_strata import Grouping
@@ -196,7 +197,7 @@ def stratum_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
     """Return how to evaluate, checked before anything is read; `without` are ties that do not suit either."""
     from deadheat.arguments import check_choice
-    from deadheat.evaluation.evaluation import Conventions
+    from deadheat.evaluation.conventions import Conventions
     from deadheat.placements.policies import POLICIES
 
     check_choice("ties", options["ties"], [policy for policy in POLICIES if policy not in without])

@@ -11,9 +11,9 @@ from deadheat.comparison.comparison import assemble
 from deadheat.comparison.pairs import Design, pairs_of
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
-from deadheat.evaluation.evaluate import evaluate_under, parse_measures, warn_of_missing, warn_of_unmatched
-from deadheat.evaluation.evaluation import Conventions, check_alike
-from deadheat.evaluation.saved import opened
+from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.evaluate import evaluate_under, opened, parse_measures, warn_of_missing, warn_of_unmatched
+from deadheat.evaluation.evaluation import check_alike
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.wording import counted

@@ -1,21 +1,23 @@
-"""evaluate(): from qrels and a run to exact scores by query."""
+"""evaluate() and load_evaluation(): from qrels and a run, or from a file, to exact scores by query."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from deadheat import arguments
 from deadheat.errors import MissingQueriesWarning, MissingQueryError, NothingJudgedWarning, ParameterError
-from deadheat.evaluation.evaluation import Conventions, Evaluation
+from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of, open_pair
-from deadheat.wording import counted, three
+from deadheat.wording import Plain, counted, three
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,6 +148,42 @@ def evaluate_under(
         placements=placements,
         qrels=qrels,
     )
+
+
+def load_evaluation(path: str | Path) -> Evaluation:
+    """Read an evaluation that :meth:`Evaluation.save` wrote.
+
+    Every score, mean, tie number and interval is that of the original, and so are the placements; files of before
+    deadheat saved them have none, and ``has_placements`` says so. A measure that only its program can compute
+    (`Custom`) keeps its name and its scores.
+
+    Parameters
+    ----------
+    path : path
+        Of the JSON file. One of an earlier version has a Parquet file beside it.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged or changed, or was written by a newer deadheat.
+    """
+    from deadheat.evaluation.saved import read  # few evaluations are loaded
+
+    scores, parts = read(path)
+    return Evaluation(scores, **parts)
+
+
+def opened(evaluation: object) -> Evaluation:
+    """Return an evaluation that was given as such or by the path of a saved one."""
+    if isinstance(evaluation, Evaluation):
+        return evaluation
+    if not isinstance(evaluation, str | Path):
+        raise ParameterError(given=Plain(type(evaluation).__name__), allowed="an Evaluation or the path of a saved one")
+    return load_evaluation(evaluation)
 
 
 def _score(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:

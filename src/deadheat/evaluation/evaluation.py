@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from deadheat.arguments import check_choice
-from deadheat.data.precision import check_precision
 from deadheat.data.queries import Queries
 from deadheat.data.tables import hash_of_ids
 from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import Facts, facts_of
 from deadheat.evaluation.intervals import KNOWN, IntervalOptions, cluster_codes
 from deadheat.evaluation.scores import intervals
@@ -31,7 +30,6 @@ from deadheat.evaluation.strata import (
     order,
 )
 from deadheat.measures import parse_measure
-from deadheat.placements.policies import POLICIES
 from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -42,41 +40,12 @@ if TYPE_CHECKING:
 
     from deadheat.arguments import Rng
     from deadheat.arrays import BoolArray, TextArray
-    from deadheat.data.precision import ScorePrecision
     from deadheat.data.tables import Qrels, Source
     from deadheat.evaluation.intervals import Cluster, Interval, IntervalArguments
     from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure
     from deadheat.measures.notation import MeasureLike
     from deadheat.placements.placements import Placements
-
-
-MISSING = ("empty", "skip", "error")
-NO_RELEVANT = ("zero", "skip")
-
-
-@dataclass(frozen=True)
-class Conventions:
-    """What an evaluation makes of ties, of queries without documents, and of scores that nearly tie.
-
-    They are checked when they are made.
-
-    Attributes
-    ----------
-    ties, missing, no_relevant, score_precision
-        As given to :func:`evaluate`.
-    """
-
-    ties: str = "expected"
-    missing: str = "empty"
-    no_relevant: str = "zero"
-    score_precision: ScorePrecision = None
-
-    def __post_init__(self) -> None:
-        """Raise `ParameterError` for what is not allowed."""
-        for name, allowed in (("ties", POLICIES), ("missing", MISSING), ("no_relevant", NO_RELEVANT)):
-            check_choice(name, getattr(self, name), allowed)
-        object.__setattr__(self, "score_precision", check_precision(self.score_precision))
 
 
 class Evaluation:
@@ -235,9 +204,24 @@ class Evaluation:
         **options
             Of the intervals, as for :meth:`Scores.interval`.
         """
-        from deadheat.evaluation.saved import save
+        self.store(path, IntervalOptions(**options))
 
-        save(self, path, IntervalOptions(**options))
+    def store(self, path: str | Path, options: IntervalOptions) -> None:
+        """Do what :meth:`save` does, under options that there are already."""
+        from deadheat.evaluation.saved import write  # few evaluations are saved
+
+        write(
+            path,
+            list(self),
+            options,
+            name=self.name,
+            query_ids=self.query_ids,
+            conventions=self.conventions,
+            missing_queries=self.missing_queries,
+            unjudged_queries=self.unjudged_queries,
+            placements=self._placements,
+            qrels=self.qrels_hash,
+        )
 
     def select(self, keep: BoolArray, name: str | None = None) -> Evaluation:
         """Return the evaluation of some queries; the highest relevance stays that of the whole qrels.

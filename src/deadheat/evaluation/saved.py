@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from deadheat.data.tables import hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
-from deadheat.evaluation.evaluation import Conventions, Evaluation
+from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.stored import StoredError, read_rows, read_tables, tables_of
@@ -22,10 +22,12 @@ from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import Measure, parse_measure
-from deadheat.wording import Plain, as_given
+from deadheat.wording import as_given
 
 if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
+    from collections.abc import Sequence
+
+    from deadheat.arrays import FloatArray, TextArray
     from deadheat.evaluation.intervals import Interval, IntervalOptions
     from deadheat.evaluation.scores import Scores
     from deadheat.placements.placements import Placements
@@ -80,7 +82,19 @@ class StoredMeasure(Measure):
         )
 
 
-def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> None:
+def write(
+    path: str | Path,
+    scores: Sequence[Scores],
+    options: IntervalOptions,
+    *,
+    name: str,
+    query_ids: TextArray,
+    conventions: Conventions,
+    missing_queries: tuple[str, ...],
+    unjudged_queries: tuple[str, ...],
+    placements: Placements | None,
+    qrels: str,
+) -> None:
     """Write an evaluation to a JSON file: means and intervals to read, and the tables of all queries.
 
     Folders that are missing are made. The file of an earlier save is replaced at once: whatever happens meanwhile,
@@ -88,10 +102,12 @@ def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> 
 
     Parameters
     ----------
-    evaluation : Evaluation
     path : path
         Of the JSON file, ``.json``.
+    scores : sequence of Scores
     options : IntervalOptions
+    name, query_ids, conventions, missing_queries, unjudged_queries, placements, qrels
+        As for `Evaluation`; of the qrels the hash.
 
     Raises
     ------
@@ -109,29 +125,29 @@ def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> 
             hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}?",
         )
     refuse_foreign(path)
-    found = intervals(list(evaluation), options)
+    found = intervals(scores, options)
     document: dict[str, object] = {
         "kind": KIND,
         "format": FORMAT,
         "deadheat": version("deadheat"),
-        "name": evaluation.name,
-        "conventions": asdict(evaluation.conventions),
-        "n_queries": len(evaluation.query_ids),
-        "measures": {str(one.measure): _summary(one, its) for one, its in zip(evaluation, found, strict=True)},
+        "name": name,
+        "conventions": asdict(conventions),
+        "n_queries": len(query_ids),
+        "measures": {str(one.measure): _summary(one, its) for one, its in zip(scores, found, strict=True)},
         "intervals": options.told(),
-        "qrels_hash": evaluation.qrels_hash,
-        "queries_hash": evaluation.queries_hash,
-        "missing_queries": list(evaluation.missing_queries),
-        "unjudged_queries": list(evaluation.unjudged_queries),
+        "qrels_hash": qrels,
+        "queries_hash": hash_of_ids(query_ids.tolist()),
+        "missing_queries": list(missing_queries),
+        "unjudged_queries": list(unjudged_queries),
     }
-    data = tables_of(evaluation)
+    data = tables_of(query_ids, scores, placements)
     try:
         document |= {"sha256": _seal({**document, "data": data}), "data": data}
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         written = text.encode()
     except UnicodeEncodeError:
         raise DataError(
-            f"the name {evaluation.name!r}, or that of the clusters, has half a character, which no file can hold",
+            f"the name {name!r}, or that of the clusters, has half a character, which no file can hold",
             path=path,
         ) from None
     _make_folder(path.parent)
@@ -154,27 +170,8 @@ def refuse_foreign(path: str | Path) -> None:
         )
 
 
-def load_evaluation(path: str | Path) -> Evaluation:
-    """Read an evaluation that :meth:`Evaluation.save` wrote.
-
-    Every score, mean, tie number and interval is that of the original, and so are the placements; files of before
-    deadheat saved them have none, and ``has_placements`` says so. A measure that only its program can compute
-    (`Custom`) keeps its name and its scores.
-
-    Parameters
-    ----------
-    path : path
-        Of the JSON file. One of an earlier version has a Parquet file beside it.
-
-    Returns
-    -------
-    Evaluation
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged or changed, or was written by a newer deadheat.
-    """
+def read(path: str | Path) -> tuple[list[Scores], dict[str, Any]]:
+    """Return the scores of a saved evaluation, and its other parts by their arguments of `Evaluation`."""
     path = Path(path)
     if path.suffix.lower() == BESIDE:
         raise FileFormatError(
@@ -184,18 +181,9 @@ def load_evaluation(path: str | Path) -> Evaluation:
         )
     document = _read_document(path)
     try:
-        return _evaluation(_Members(document), path)
+        return _parts(_Members(document), path)
     except StoredError as error:
         raise FileFormatError(f"is no complete saved evaluation: {error}; {HINT}", path=path) from None
-
-
-def opened(evaluation: object) -> Evaluation:
-    """Return an evaluation that was given as such or by the path of a saved one."""
-    if isinstance(evaluation, Evaluation):
-        return evaluation
-    if not isinstance(evaluation, str | Path):
-        raise ParameterError(given=Plain(type(evaluation).__name__), allowed="an Evaluation or the path of a saved one")
-    return load_evaluation(evaluation)
 
 
 def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
@@ -339,7 +327,7 @@ KINDS: dict[type, str] = {
 }
 
 
-def _evaluation(document: _Members, path: Path) -> Evaluation:
+def _parts(document: _Members, path: Path) -> tuple[list[Scores], dict[str, Any]]:
     of_measures = document.part("measures")
     measures = [_measure(notation, of_measures.part(notation)) for notation in of_measures.given]
     if not measures:
@@ -357,16 +345,15 @@ def _evaluation(document: _Members, path: Path) -> Evaluation:
     document.part("intervals")
     if document.take("queries_hash", str) != hash_of_ids(query_ids.tolist()):
         document.refuse("queries_hash", "is not that of its queries")
-    return Evaluation(
-        scores,
-        name=document.take("name", str),
-        query_ids=query_ids,
-        conventions=_conventions(document.part("conventions")),
-        missing_queries=document.texts("missing_queries"),
-        unjudged_queries=unjudged,
-        placements=placements,
-        qrels=document.sha256("qrels_hash"),
-    )
+    return scores, {
+        "name": document.take("name", str),
+        "query_ids": query_ids,
+        "conventions": _conventions(document.part("conventions")),
+        "missing_queries": document.texts("missing_queries"),
+        "unjudged_queries": unjudged,
+        "placements": placements,
+        "qrels": document.sha256("qrels_hash"),
+    }
 
 
 def _beside(path: Path, stated: _Members) -> bytes:

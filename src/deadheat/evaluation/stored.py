@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from deadheat.arrays import FloatArray, IntArray, TextArray
-    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.measures import Measure
 
 NUMBERS = ("value", "tie_mean", "tie_std", "tie_min", "tie_max", "standard_error")
@@ -48,22 +47,20 @@ class StoredError(Exception):
     """What is wrong with the content of a saved evaluation; whoever knows its file says the rest."""
 
 
-def tables_of(evaluation: Evaluation) -> dict[str, object]:
+def tables_of(query_ids: TextArray, scores: Sequence[Scores], placed: Placements | None) -> dict[str, object]:
     """Return what a file holds of an evaluation's queries and, if it has placements, of their documents.
 
     ``scores`` has a row for each measure and query, the queries in their order within each measure; null is no value.
     """
     check_threads()
-    query_ids = evaluation.query_ids.tolist()
-    queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
-    held: dict[str, object] = {"encoding": ENCODING, "scores": _packed(_score_rows(evaluation))}
-    if not evaluation.has_placements:
-        return held | {"queries": _packed(queries)}
-    placed = evaluation.placements
+    ids = query_ids.tolist()
+    held: dict[str, object] = {"encoding": ENCODING, "scores": _packed(_score_rows(scores))}
+    if placed is None:
+        return held | {"queries": _packed(pl.DataFrame({"query_id": ids}, schema={"query_id": pl.String}))}
     retrieved = {name: getattr(placed, "doc_ids" if name == "doc_id" else name).tolist() for name in RETRIEVED}
     judged = {"query": placed.judged_query, "relevance": placed.judged_relevance}
-    ends = [None] * len(query_ids) if placed.ends_in_tie is None else placed.ends_in_tie.tolist()
-    lengths = {"query_id": query_ids, "n_retrieved": placed.n_retrieved.tolist(), CUT: ends}
+    ends = [None] * len(ids) if placed.ends_in_tie is None else placed.ends_in_tie.tolist()
+    lengths = {"query_id": ids, "n_retrieved": placed.n_retrieved.tolist(), CUT: ends}
     return held | {
         "queries": _packed(pl.DataFrame(lengths, schema=QUERIES)),
         "retrieved": _packed(pl.DataFrame(retrieved, schema=RETRIEVED)),
@@ -72,18 +69,18 @@ def tables_of(evaluation: Evaluation) -> dict[str, object]:
     }
 
 
-def _score_rows(evaluation: Evaluation) -> pl.DataFrame:
-    is_known = all(scores.spread.reachable is not None for scores in evaluation)
+def _score_rows(scores: Sequence[Scores]) -> pl.DataFrame:
+    is_known = all(one.spread.reachable is not None for one in scores)
     frames = [
         pl.DataFrame(
             {
-                **{name: np.asarray(getattr(scores, "values" if name == "value" else name)) for name in NUMBERS},
-                "has_relevant": scores.spread.has_relevant,
-                **({REACHABLE: scores.spread.reachable} if is_known else {}),
+                **{name: np.asarray(getattr(one, "values" if name == "value" else name)) for name in NUMBERS},
+                "has_relevant": one.spread.has_relevant,
+                **({REACHABLE: one.spread.reachable} if is_known else {}),
             },
             schema={name: dtype for name, dtype in SCORES.items() if is_known or name != REACHABLE},
         )
-        for scores in evaluation
+        for one in scores
     ]
     return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from deadheat.arguments import generator
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
+from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.intervals import cluster_codes, told_cluster
-from deadheat.evaluation.saved import StoredMeasure, opened
+from deadheat.evaluation.saved import StoredMeasure
 from deadheat.evaluation.strata import names_of
 from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
 from deadheat.gates.parts import Parts

@@ -89,8 +89,8 @@ def _listed(checks: Checks) -> list[str]:
 def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import GateError
+    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluate import evaluate
-    from deadheat.evaluation.evaluation import Conventions
     from deadheat.gates import measures_of, opened, parse_all
 
     if options.get("baseline") is not None:

@@ -149,7 +149,8 @@ def _rising_blocks(scores: FloatArray, bounds: IntArray) -> BoolArray:
     rises = scores[1:] > scores[:-1]
     rises[bounds[(bounds > 0) & (bounds < len(scores))] - 1] = False  # from one block to the next anything goes
     found = np.zeros(len(bounds) - 1, np.bool_)
-    found[np.searchsorted(bounds, np.flatnonzero(rises), side="right") - 1] = True
+    if rises.any():  # mostly none does, and this look is the faster one
+        found[np.searchsorted(bounds, np.flatnonzero(rises), side="right") - 1] = True
     return found
 
 

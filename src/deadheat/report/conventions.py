@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from deadheat.comparison.pairs import Pair
     from deadheat.data.precision import ScorePrecision
-    from deadheat.evaluation.evaluation import Conventions, Evaluation
+    from deadheat.evaluation.conventions import Conventions
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import Interval
     from deadheat.measures import Measure
 
