@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -120,6 +121,24 @@ def test_imports_go_one_way(path: Path) -> None:
     assert floor in ORDER or floor in UNCONSTRAINED, f"{floor} has no floor: give it one in FLOORS"
     wrong = [str(found) for found in imports_of(path) if goes_up(found)]
     assert not wrong
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Neither inside functions nor for types."""
+    names = {
+        path: ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for path in SOURCES
+    }
+    known = set(names.values())
+    graph: dict[str, set[str]] = {}
+    for path, name in names.items():
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("deadheat"):
+                package = str(node.module).removeprefix("deadheat").strip(".")
+                within = {f"{package}.{alias.name}".strip(".") for alias in node.names}
+                found |= within & known or {package} & known
+        graph[name] = found - {name}
+    TopologicalSorter(graph).prepare()  # or CycleError, which names the modules
 
 
 @pytest.mark.parametrize(
