@@ -56,7 +56,7 @@ def is_number(given: object) -> bool:
     return isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
 
 
-def count(name: str, given: int, low: int = 1) -> int:
+def as_count(name: str, given: int, low: int = 1) -> int:
     """Return a whole number that is `low` or more."""
     number = whole(given)
     if number is None or number < low:
@@ -66,7 +66,7 @@ def count(name: str, given: int, low: int = 1) -> int:
 
 def resamples(given: int) -> int:
     """Return a number of resamples that is large enough for intervals and p values."""
-    return count("n_resamples", given, FEWEST_RESAMPLES)
+    return as_count("n_resamples", given, FEWEST_RESAMPLES)
 
 
 def positive(name: str, given: float) -> float:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from deadheat.arguments import count
+from deadheat.arguments import as_count
 from deadheat.errors import FileFormatError, MalformedRowError
 from deadheat.wording import Advice
 
@@ -44,7 +44,7 @@ def max_decompressed(n_bytes: int) -> Iterator[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
-    token = _given.set(count("max_decompressed", n_bytes))
+    token = _given.set(as_count("max_decompressed", n_bytes))
     try:
         yield
     finally:

@@ -86,7 +86,7 @@ class Contiguous(InBlocks):
             found = find_judged(self._qrels.to_polars(), self._blocks)
             rows, bounds = found["row"].to_numpy(), self._bounds
             block = np.searchsorted(bounds, rows, side="right") - 1
-            above, tied, ends_in_tie = count(self._scores, bounds, block, self._scores[rows])
+            above, tied, ends_in_tie = count_above_and_tied(self._scores, bounds, block, self._scores[rows])
             sizes = np.diff(bounds)
             counts = pl.DataFrame(
                 {"query_id": self._blocks.query_ids, "n_retrieved": sizes, "ends_in_tie": ends_in_tie}
@@ -106,7 +106,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
     return candidates.join(judgments, on=["query_id", "doc_id"], how="inner", maintain_order="left")
 
 
-def count(
+def count_above_and_tied(
     scores: FloatArray, bounds: IntArray, block: IntArray, own: FloatArray
 ) -> tuple[IntArray, IntArray, BoolArray]:
     """Count, in the blocks of some scores, the scores above and at each of them, and look at the end of each block.
@@ -189,7 +189,7 @@ def rows_of_ties(scores: FloatArray, bounds: IntArray, block: IntArray, above: I
     Parameters
     ----------
     scores, bounds : ndarray
-        As for :func:`count`.
+        As for :func:`count_above_and_tied`.
     block, above, sizes : ndarray of int, shape (n_ties,)
         Of each tie, in the order of the blocks: its block, the documents above it, and those in it.
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.data.precision import round_aloud, round_scores
 from deadheat.io.mappings import check_ids, series_of_ids
-from deadheat.placements.contiguous import InBlocks, count
+from deadheat.placements.contiguous import InBlocks, count_above_and_tied
 from deadheat.placements.placements import no_common_query, sort_rows
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Mapping(InBlocks):
             check_ids(list(retrieved.get(query_ids[number], ())), self._run.where)
         doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
         relevance = self._judged.numbers(query_ids)
-        above, tied, ends_in_tie = count(
+        above, tied, ends_in_tie = count_above_and_tied(
             self._scores, self._bounds, code[is_found], round_scores(own[is_found], self._precision)
         )
         return sort_rows(
