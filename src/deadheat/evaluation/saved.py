@@ -131,7 +131,7 @@ def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> 
         written = text.encode()
     except UnicodeEncodeError:
         raise DataError(
-            f"the name {evaluation.name!r}, or that of the clusters, has half a character, which no file can hold",
+            f"the name {evaluation.name!r}, or that of the clusters, has a lone surrogate, which no file can hold",
             path=path,
         ) from None
     _make_folder(path.parent)
