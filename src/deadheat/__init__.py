@@ -14,10 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat.io import forking as _forking  # noqa: F401 - it watches forks from the first import on
+from deadheat.io import forking as _forking  # noqa: F401 - watches for forks from the first import
 
-# Where the public names are that are neither measures nor modules: the stub says it, to type checkers and to us. Each
-# is imported when it is first used, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
+# The home of each public name that is neither a measure nor a module, read from the stub that type checkers read. Each
+# is imported on first use, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
 _STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
 _HOME_OF = {
     name: module
@@ -26,7 +26,7 @@ _HOME_OF = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
     if name == "__version__":
         from importlib.metadata import version
 

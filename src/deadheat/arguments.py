@@ -1,4 +1,4 @@
-"""Numbers and seeds that functions of several layers take: refused with what was given and what is allowed."""
+"""Checks of numbers and seeds that several layers take; an error says what was given and what is allowed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ if TYPE_CHECKING:
 
 Rng: TypeAlias = "np.random.Generator | int | None"
 INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more
-FEWEST_RESAMPLES = 99  # the least p value is 0.01, and two resampled means lie beyond either end of a 95% interval
+FEWEST_RESAMPLES = (
+    99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
+)
 
 
 def generator(rng: Rng, *keys: int) -> np.random.Generator:
-    """Return a generator; the same seed gives the same one.
+    """Return a random generator; the same seed and keys give the same one.
 
     Parameters
     ----------
     rng : numpy.random.Generator, int or None
-        A generator is returned as it is; None takes another seed each time.
+        A generator is returned as it is; None takes a new seed each time.
     *keys : int
-        What tells apart generators that share a seed.
+        Tell apart generators that share a seed.
     """
     check_rng(rng)
     number = whole(rng)
@@ -34,7 +36,7 @@ def generator(rng: Rng, *keys: int) -> np.random.Generator:
 
 
 def check_rng(rng: Rng) -> None:
-    """Raise `ParameterError` for what makes no generator; a seed does not load NumPy's generators."""
+    """Raise `ParameterError` unless `generator` takes the argument; to check a seed loads no generators of NumPy."""
     number = whole(rng)
     is_allowed = rng is None or isinstance(rng, np.random.Generator) if number is None else number >= 0
     if not is_allowed:
@@ -44,7 +46,7 @@ def check_rng(rng: Rng) -> None:
 
 
 def whole(given: object) -> int | None:
-    """Return a whole number, also NumPy's, as a plain one; None for anything else."""
+    """Return an integer, Python's or NumPy's, as an int; None for anything else."""
     try:
         return None if isinstance(given, bool) else operator.index(given)  # type: ignore[arg-type]
     except TypeError:
@@ -52,12 +54,12 @@ def whole(given: object) -> int | None:
 
 
 def is_number(given: object) -> bool:
-    """Tell whether an argument is one real number."""
+    """Tell whether an argument is a single real number."""
     return isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
 
 
-def count(name: str, given: int, low: int = 1) -> int:
-    """Return a whole number that is `low` or more."""
+def as_count(name: str, given: int, low: int = 1) -> int:
+    """Return an argument as a count: a whole number of at least `low`."""
     number = whole(given)
     if number is None or number < low:
         raise ParameterError(argument=name, given=given, allowed=f"a whole number from {low} on")
@@ -65,8 +67,8 @@ def count(name: str, given: int, low: int = 1) -> int:
 
 
 def resamples(given: int) -> int:
-    """Return a number of resamples that is large enough for intervals and p values."""
-    return count("n_resamples", given, FEWEST_RESAMPLES)
+    """Return a number of resamples, if it is large enough for intervals and p-values."""
+    return as_count("n_resamples", given, FEWEST_RESAMPLES)
 
 
 def positive(name: str, given: float) -> float:
@@ -94,6 +96,6 @@ def level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> 
 
 
 def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
-    """Refuse an argument that is not one of the words that it takes."""
+    """Raise `ParameterError` unless an argument is one of the allowed words."""
     if given not in allowed:
         raise ParameterError(argument=name, given=given, allowed=tuple(allowed))

@@ -1,4 +1,4 @@
-"""Names for the types of arrays, and where runs of equal keys start in them."""
+"""Type aliases for arrays, and where runs of equal keys start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TextArray: TypeAlias = NDArray[np.object_]
 
 
 def run_starts(*keys: NDArray[Any]) -> IntArray:
-    """Return the index at which each run of equal keys starts; equal keys stand together.
+    """Return the index at which each run of equal keys starts; equal keys must be adjacent.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def run_starts(*keys: NDArray[Any]) -> IntArray:
 
 
 def members(texts: TextArray, some: TextArray) -> BoolArray:
-    """Tell which of `texts` are among `some`, of shape (n_texts,); `np.isin` takes quadratic time for texts.
+    """Tell which of `texts` are in `some`, of shape (n_texts,); `np.isin` takes quadratic time on strings.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Every exception of deadheat: one tree, each branch also a built-in type that callers already catch."""
+"""Every exception and warning of deadheat: one tree, whose branches are also built-in types that callers catch."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from deadheat.wording import Words
 
-COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # of GitHub, in the log of a build
-ABSENT: Any = object()  # no value was given, where None may be one
+COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
+ABSENT: Any = object()  # "not given", where None may be the value that was given
 
 
 class DeadheatError(Exception):
     """Base of everything that deadheat raises on purpose.
 
-    Its parts are attributes, None where they make no sense; ``str(error)`` puts them into the words of Python, as in
+    Its parts are attributes, None where they do not apply; ``str(error)`` joins them for a Python caller, as in
     ``argument must be allowed, got given: hint`` or ``path:line: problem, expected allowed, got given: hint``.
 
     Parameters
@@ -28,17 +28,17 @@ class DeadheatError(Exception):
     problem : str, optional
         What is wrong.
     argument : str, optional
-        The argument that is wrong: what the sentence is about.
+        The argument that is wrong, the subject of the sentence.
     given : object, optional
-        Its value, or what else was found.
+        Its value, or whatever was found instead.
     allowed : str or collection of str, optional
-        What would be right; of several words, the one that is nearest to `given` is the hint.
+        What is allowed; of a collection, the word nearest to `given` becomes the hint.
     beside : dict of str to object, optional
-        Other arguments, because of which that is so, with their values; None names the argument alone.
+        Other arguments that rule the value out, with their values; None names the argument alone.
     hint : str or Advice, optional
         What to do.
     python : str, optional
-        What a caller in Python can do beside it.
+        What else a Python caller can do.
     path : path-like, optional
         The file that holds the offending data.
     line : int, optional
@@ -60,7 +60,7 @@ class DeadheatError(Exception):
         path: str | Path | None = None,
         line: int | None = None,
     ) -> None:
-        super().__init__(problem)  # all that `copy` and `pickle` call it with; the other parts are in its dict
+        super().__init__(problem)  # `copy` and `pickle` call it with this alone; the other parts are in its dict
         self.problem = problem
         self.argument = argument
         self.is_given = given is not ABSENT
@@ -76,7 +76,7 @@ class DeadheatError(Exception):
         return self.told()
 
     def told(self, words: Words = PYTHON, *, has_place: bool = True) -> str:
-        """Return the parts as a text: in the words of Python, or of a command; with its place, or without."""
+        """Return the message, worded for Python or for the command line, with or without the path and line."""
         place = "" if self.path is None or not has_place else f"{printable(str(self.path))}:"
         place += f"{self.line}: " if place and self.line is not None else " " * bool(place)
         choices = () if isinstance(self.allowed, str | None) else tuple(self.allowed)
@@ -104,7 +104,7 @@ class DataError(DeadheatError, ValueError):
 
 
 class FileFormatError(DataError):
-    """A file is not in the format that its name or its use promises (empty, binary, truncated, wrong encoding)."""
+    """A file is not in the format that its name or its use implies (empty, binary, truncated, wrong encoding)."""
 
 
 class MalformedRowError(FileFormatError):
@@ -116,7 +116,7 @@ class SwappedFilesError(FileFormatError):
 
 
 class ColumnError(DataError):
-    """A table lacks a column that is needed, or holds it with the wrong type."""
+    """A table lacks a column that is needed, or the column has the wrong type."""
 
 
 class ScoreError(DataError):
@@ -132,11 +132,11 @@ class NullIdError(DataError):
 
 
 class DuplicateError(DataError):
-    """A (query, document) pair stands more than once in a run or in the qrels."""
+    """A (query, document) pair appears more than once in a run or in the qrels."""
 
 
 class EmptyDataError(DataError):
-    """Qrels or a run without a single row."""
+    """Qrels or a run have no rows."""
 
 
 class NoCommonQueryError(DataError):
@@ -148,15 +148,15 @@ class MissingQueryError(DataError):
 
 
 class RowOrderError(DataError):
-    """``ties="input"`` was asked of a source that has no row order."""
+    """``ties="input"`` was requested for a source that has no row order."""
 
 
 class BaselineMismatchError(DataError):
-    """Two evaluations are of different qrels, queries, conventions or measures."""
+    """Two evaluations differ in their qrels, queries, conventions or measures."""
 
 
 class CasesError(DataError):
-    """Labelled cases that cannot be used: each of them is named, with its place.
+    """Labelled cases cannot be used; the message names each of them and where it is.
 
     Attributes
     ----------
@@ -189,13 +189,13 @@ class MeasureError(ParameterError):
         self.measure = measure
 
     def told(self, words: Words = PYTHON, *, has_place: bool = True) -> str:
-        """Return the parts as a text, behind the name of the measure."""
+        """Return the message, with the name of the measure in front."""
         text = super().told(words, has_place=has_place)
         return text if self.measure is None else f"{self.measure}: {text}"
 
 
 class UnknownMeasureError(MeasureError, KeyError):
-    """No measure has this name, or an evaluation does not hold it."""
+    """No measure has this name, or an evaluation does not contain it."""
 
 
 class GateError(ParameterError):
@@ -207,15 +207,15 @@ class SourceTypeError(DeadheatError, TypeError):
 
 
 class MissingDependencyError(DeadheatError, ImportError):  # type: ignore[misc]  # its path is a file here too
-    """An optional package is needed and not installed."""
+    """An optional package is needed but not installed."""
 
 
 class ForkError(DeadheatError, RuntimeError):
-    """A forked process cannot read files or frames, because Polars had computed before the fork."""
+    """A forked process cannot read files or frames, because Polars was used before the fork."""
 
 
 class DeadheatWarning(UserWarning):
-    """The data can be evaluated, but the result is probably not what was wanted; a class below it is one cause."""
+    """The data can be evaluated, but the result is probably not what was meant; each subclass is one cause."""
 
 
 class MissingQueriesWarning(DeadheatWarning):
@@ -223,7 +223,7 @@ class MissingQueriesWarning(DeadheatWarning):
 
 
 class NothingJudgedWarning(DeadheatWarning):
-    """No retrieved document is judged: most often the ids are written in two ways."""
+    """No retrieved document is judged: usually the ids of run and qrels are written differently."""
 
 
 class MixedLanguagesWarning(DeadheatWarning):
@@ -231,15 +231,15 @@ class MixedLanguagesWarning(DeadheatWarning):
 
 
 class UnlabelledQueriesWarning(DeadheatWarning):
-    """Queries without a value in a column of strata form a stratum of their own."""
+    """Queries without a value in a strata column form a stratum of their own."""
 
 
 class SlowMeasureWarning(DeadheatWarning):
-    """The exact value of a measure takes long."""
+    """The exact value of a measure takes long to compute."""
 
 
 class LittleProofWarning(DeadheatWarning):
-    """A gate passed, but proves little."""
+    """A gate passed, but that proves little."""
 
 
 class UnlabelledTermsWarning(DeadheatWarning):
@@ -251,64 +251,64 @@ class ObsoleteParentWarning(DeadheatWarning):
 
 
 class SynonymTypesWarning(DeadheatWarning):
-    """A file of an ontology has types of synonyms, which its format does not let us read."""
+    """An ontology file has synonym types that its format does not let us read."""
 
 
 class UnknownDocumentsWarning(DeadheatWarning):
-    """A retriever found documents that its collection does not have."""
+    """A retriever returned documents that are not in its collection."""
 
 
 class CacheWarning(DeadheatWarning):
-    """Embeddings cannot be kept."""
+    """Embeddings cannot be cached."""
 
 
 class InfiniteScoreWarning(DeadheatWarning):
-    """A precision of scores cannot hold one of them: it becomes infinite."""
+    """A score is too large for the score precision and becomes infinite."""
 
 
 class FractionsWarning(DeadheatWarning):
-    """A column that is called score is read as relevance, and has fractions."""
+    """A column named score is read as relevance, and has fractions."""
 
 
 class LockWarning(DeadheatWarning):
-    """A folder cannot be locked, so that nothing keeps two processes apart."""
+    """A folder cannot be locked, so two processes may use it at once."""
 
 
 class NoteWarning(DeadheatWarning):
-    """What a benchmark repeats in the notes of its report."""
+    """A warning that a benchmark repeats in the notes of its report."""
 
 
 class RetrieverNameWarning(NoteWarning):
-    """A file has the name of a retriever, and is not meant by it."""
+    """A file has the same name as a retriever, and the retriever is used."""
 
 
 class UnusedOntologyWarning(NoteWarning):
-    """An ontology was given, and no measure uses it."""
+    """An ontology was given, but no measure uses it."""
 
 
 class MissingDocumentsWarning(NoteWarning):
-    """Expected ids are not in the collection that is searched, or not in the ontology."""
+    """Expected ids are missing from the collection that is searched, or from the ontology."""
 
 
 class UnknownTermsWarning(NoteWarning):
-    """Ids are no terms of the ontology that judges them."""
+    """Ids are not terms of the ontology that judges them."""
 
 
 class UnknownExpectedWarning(UnknownTermsWarning):
-    """Expected ids are among them."""
+    """Expected ids are among the unknown ones."""
 
 
 def printable(text: str, kept: str = "") -> str:
-    r"""Return a text in which what a terminal would obey, or nobody could see, is an escape as Python writes it.
+    r"""Return a text in which characters that a terminal would obey, or nobody could see, are Python escapes.
 
-    These are control characters, line ends, marks that change the direction of writing, characters without a width,
-    and halves of characters. Blanks of all widths stay.
+    These are control characters, line ends, marks that change the direction of writing, zero-width characters and lone
+    surrogates. Blanks of all widths stay.
 
     Parameters
     ----------
     text : str
     kept : str, default ""
-        Such characters that stay.
+        Characters to leave as they are.
 
     Examples
     --------
@@ -317,14 +317,14 @@ def printable(text: str, kept: str = "") -> str:
     """
     if text.isprintable():
         return text
-    import unicodedata  # only a rare text needs it
+    import unicodedata  # rarely needed
 
     raw = [one for one in set(text) if not (one.isprintable() or one in kept or unicodedata.category(one) == "Zs")]
     return text.translate({ord(one): repr(one)[1:-1] for one in raw})
 
 
 def on_terminal(text: str) -> str:
-    r"""Return a text of one line that neither a terminal nor a build on GitHub obeys.
+    r"""Return a one-line text that neither a terminal nor a GitHub build log takes for commands.
 
     Examples
     --------

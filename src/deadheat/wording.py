@@ -1,4 +1,4 @@
-"""The few phrases that all messages share, and how Python puts the parts of an error; the command line has its own."""
+"""Phrases that all messages share, and the wording of errors for Python; the command line has its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_GIVEN = 200  # characters of a value that a message shows
 
 
 class Plain(str):
-    """What was given, in words: a message shows it without quotes.
+    """A description of what was given, which a message shows without quotes.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Plain(str):
 
 @dataclass(frozen=True)
 class Advice:
-    """An argument to give, or the name of a file that says the same.
+    """Advice to pass an argument, or to name a file so that the argument is not needed.
 
     Attributes
     ----------
@@ -34,11 +34,11 @@ class Advice:
     value : object, optional
         Such as ``"csv"`` for a format; None names the argument alone.
     endings : str, default ""
-        Of the name of a file, such as ``".json or .jsonl"``.
+        File name endings that say the same, such as ``".json or .jsonl"``.
     of : str, default ""
-        What the file holds, where a command has an option for each: ``"cases"``, ``"documents"``.
+        What the file holds, where a command has one option for each: ``"cases"``, ``"documents"``.
     when : str, default ""
-        What comes before it: a condition, or what the file looks like.
+        Text in front: a condition, or what the file looks like.
     """
 
     argument: str
@@ -49,12 +49,12 @@ class Advice:
 
 
 class Words:
-    """The words of Python for the parts of an error; a subclass has those of a command."""
+    """How the parts of an error are worded for Python; a subclass words them for the command line."""
 
     is_python = True
 
     def argument(self, name: str, value: object = None) -> str:
-        """Name an argument, with its value if there is one."""
+        """Name an argument, with its value if it has one."""
         return name if value is None else f"{name}={as_given(value)}"
 
     def given(self, value: object, limit: int = LONGEST_GIVEN) -> str:
@@ -62,7 +62,7 @@ class Words:
         return as_given(value, limit)
 
     def advice(self, advice: Advice, path: Path | None) -> str:  # noqa: ARG002 - a command looks at the path
-        """Say what to do, for the file at `path` if it is about one."""
+        """Say what to do, about the file at `path` if there is one."""
         if advice.endings:
             return (
                 f"{advice.when}name the file {advice.endings}, or pass {self.argument(advice.argument, advice.value)}"
@@ -74,7 +74,7 @@ PYTHON = Words()
 
 
 def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
-    """Return the repr of what a user gave, cut where it is too long for a message.
+    """Return the repr of what a user gave, cut if it is too long for a message.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
         return value if isinstance(value, Plain) else shown(value, limit)
     try:
         text = repr(value)
-    except ValueError:  # which Python raises rather than write so many
+    except ValueError:  # Python refuses to print integers of so many digits
         return "a number of thousands of digits"
     return text if len(text) <= limit else f"{text[:limit]}..."
 
@@ -96,7 +96,7 @@ def shown(text: str, limit: int = 80) -> str:
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun.
+    """Return a number with its noun, singular or plural.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def three(ids: Sequence[str], between: str = ", ") -> str:
-    """Return up to three ids, and that there are more.
+    """Return up to three ids, and an ellipsis if there are more.
 
     Examples
     --------
@@ -129,5 +129,5 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
 
 def joined(*sentences: str) -> str:
-    """Return what is not empty of a few sentences, with a blank between them."""
+    """Join the sentences that are not empty, with a blank between them."""
     return " ".join(filter(None, sentences))

@@ -72,7 +72,7 @@ def test_a_second_call_is_refused_and_the_first_loses_nothing(tmp_path: Path) ->
     until((tmp_path / "searching").exists)
     second = command("--output", tmp_path / "out")
     assert second.returncode == BAD_DATA
-    assert f"another deadheat bench is at work there (process {first.pid} on " in second.stderr
+    assert f"another deadheat bench is running there (process {first.pid} on " in second.stderr
     assert "wait until it is done, or choose another output folder" in second.stderr
     assert "searches in" not in second.stderr
     assert command("--output", tmp_path / "out", "--limit", 2).returncode == 0  # its files have names of their own
@@ -102,7 +102,7 @@ def test_a_lock_is_released_whatever_happens(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         dh.bench(CASES, DOCUMENTS, Counting(dies_in=0), "RR", output=tmp_path)
     assert not list(tmp_path.glob("*.lock"))
-    refused = pytest.raises(DataError, match="another test is at work there")
+    refused = pytest.raises(DataError, match="another test is running there")
     with locked(tmp_path / "a.lock", "test", "wait"), refused, locked(tmp_path / "a.lock", "test", "wait"):
         pytest.fail("two have it")
     with locked(tmp_path / "a.lock", "test", "wait"):

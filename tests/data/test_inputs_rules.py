@@ -186,7 +186,7 @@ def test_none_among_the_documents_of_a_run_is_found() -> None:
 def test_half_a_character_is_no_text(source: object) -> None:
     with pytest.raises(DataError, match="UTF-8 can hold"):
         dh.read_run(source).to_polars()
-    with pytest.raises(DataError, match=r"id '\\ud800' has half a character"):
+    with pytest.raises(DataError, match=r"id '\\ud800' has a lone surrogate"):
         dh.read_qrels({"q": {"\ud800": 1}})
 
 

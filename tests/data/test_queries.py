@@ -212,16 +212,21 @@ def test_the_column_of_languages(columns: list[str], name: str | None) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "error", "message"),
     [
-        ("q.csv", "qid,lang\na,de\nb,en\na,de\n", DuplicateError, r"q\.csv:4: query 'a' stands on lines 2 and 4: each"),
-        ("q.jsonl", '{"qid": "a"}\n\n{"qid": "a"}', DuplicateError, r"q\.jsonl:3: query 'a' stands on lines 1 and 3"),
-        ("q.json", '[{"qid": "a"}, {"qid": "a"}]', DuplicateError, r"query 'a' stands in rows 1 and 2"),
-        ("q.json", '{"a": {}, "a": {}}', DuplicateError, r"key 'a' stands twice"),
+        (
+            "q.csv",
+            "qid,lang\na,de\nb,en\na,de\n",
+            DuplicateError,
+            r"q\.csv:4: query 'a' appears on lines 2 and 4",
+        ),
+        ("q.jsonl", '{"qid": "a"}\n\n{"qid": "a"}', DuplicateError, r"q\.jsonl:3: query 'a' appears on lines 1 and 3"),
+        ("q.json", '[{"qid": "a"}, {"qid": "a"}]', DuplicateError, r"query 'a' appears in rows 1 and 2"),
+        ("q.json", '{"a": {}, "a": {}}', DuplicateError, r"key 'a' appears twice"),
         ("q.csv", "qid,lang\n,de\n", NullIdError, r"q\.csv:2: empty field in column 'qid', expected an id"),
         ("q.json", '[{"qid": null}]', NullIdError, r"empty field in column 'qid' in row 1"),
         ("q.csv", "", EmptyDataError, r"q\.csv: empty"),
         ("q.csv", "qid,lang\n", EmptyDataError, r"without a single row"),
         ("q.json", "[]", EmptyDataError, r"without a single row"),
-        ("q.csv", "qid,lang,lang\na,de,en\n", ColumnError, r"column 'lang' stands in the table 2 times"),
+        ("q.csv", "qid,lang,lang\na,de,en\n", ColumnError, r"column 'lang' appears 2 times in the table"),
         (
             "q.csv",
             "qid,lang\na,de,x\n",

@@ -474,7 +474,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "twice": (
         lambda path: path.write_text(path.read_text().replace("{", '{"name": "x", ', 1)),
-        r"damaged or not complete \(key 'name' stands twice in one object, expected once\)",
+        r"damaged or not complete \(key 'name' appears twice in one object, expected once\)",
     ),
     "lacking": (lambda path: sealed(path, measures=None), INCOMPLETE + "measures is missing, expected an object"),
     "wrong type": (lambda path: sealed(path, measures=3), INCOMPLETE + "measures must be an object, got 3"),

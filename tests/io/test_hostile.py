@@ -266,7 +266,7 @@ def test_the_longest_line(tmp_path: Path, name: str, short: int, packing: str) -
     longer = fits.replace("11", "111", 1)
     for content, line in ((fits + longer + fits, 2), (longer.removesuffix("\n"), 1), (fits + "1" * 5000, 2)):
         path = written(tmp_path, head + content, name, packing)
-        refused(path, line + bool(head), "a line of more than 1,000 bytes, the most that one may have")
+        refused(path, line + bool(head), "a line of more than 1,000 bytes, the longest allowed")
 
 
 def test_a_long_line_is_found_wherever_it_is(tmp_path: Path, short: int) -> None:

@@ -93,7 +93,7 @@ def test_where_two_records_are(tmp_path: Path) -> None:
     records = read_records(written(tmp_path, "json", text))
     assert (records.where(0, 1), records.where(0, 2)) == ("in rows 1 and 2", "on lines 1 and 2")
     assert Records([]).where(0, 2) == "in rows 1 and 3"
-    with pytest.raises(DuplicateError, match=r"x.json:1: query 'a' stands in rows 1 and 2: each"):
+    with pytest.raises(DuplicateError, match=r"x.json:1: query 'a' appears in rows 1 and 2: each"):
         dh.Queries(tmp_path / "x.json")
 
 

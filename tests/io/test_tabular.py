@@ -121,7 +121,7 @@ def test_swapped_tables() -> None:
 
 
 def test_a_repeated_column() -> None:
-    with pytest.raises(ColumnError, match="'score' stands in the table 2 times"):
+    with pytest.raises(ColumnError, match="'score' appears 2 times in the table"):
         resolve_columns(["qid", "docno", "score", "score"], "run", where="x")
 
 
@@ -290,7 +290,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
     for content in (b"q1 Q0 d1 1 2.5 t\n", b"", whole[:-10], gzip.compress(whole)):
         with pytest.raises(FileFormatError, match="expected a Parquet file"):
             scan(written(tmp_path, content, "x.parquet"), "run")
-    for start, message in ((4, "expected a Parquet file, but it is damaged"), (20, "its rows cannot be read")):
+    for start, message in ((4, "expected a Parquet file, but it is damaged"), (20, "rows cannot be read")):
         damaged = whole[:start] + b"\xff" * 8 + whole[start + 8 :]
         with pytest.raises(DataError, match=message):
             Run(written(tmp_path, damaged, "x.parquet"))
@@ -315,13 +315,13 @@ def test_parquet_with_wrong_columns(tmp_path: Path, columns: dict[str, list[obje
 def test_bytes_in_parquet_are_ids_if_they_are_text(tmp_path: Path) -> None:
     frame = Run(parquet(tmp_path, qid=["q"], docno=["dé".encode()], score=[1.0])).to_polars()
     assert frame.rows() == [("q", "dé", 1.0)]
-    with pytest.raises(DataError, match=r"x\.parquet: its rows cannot be read as ids and numbers: invalid utf8"):
+    with pytest.raises(DataError, match=r"x\.parquet: rows cannot be read as ids and numbers: invalid utf8"):
         Run(parquet(tmp_path, qid=["q"], docno=[b"\xff"], score=[1.0]))
 
 
 def test_parquet_without_rows(tmp_path: Path) -> None:
     no_text, no_numbers = pl.Series([], dtype=pl.String), pl.Series([], dtype=pl.Float64)
-    with pytest.raises(EmptyDataError, match="empty: no row in it"):
+    with pytest.raises(EmptyDataError, match="empty: it has no rows"):
         Run(parquet(tmp_path, qid=no_text, docno=no_text, score=no_numbers))
 
 

@@ -150,7 +150,7 @@ def test_document_ids_written_in_two_ways_are_noticed(source: str) -> None:
         (lambda: dh.compare(QRELS, "bm25.run", "RR"), "runs must be a dict of name to run, or a list of runs, got"),
         (lambda: dh.compare(QRELS, cast("Any", 5), "RR"), "got 5"),
         (lambda: dh.evaluate(QRELS, QRELS, cast("Any", 42)), "measures must be a measure, its notation such as"),
-        (lambda: dh.evaluate(QRELS, ["a.run", "b.run"]), "several runs are for dh.compare"),
+        (lambda: dh.evaluate(QRELS, ["a.run", "b.run"]), "for several runs use dh.compare"),
     ],
 )
 def test_arguments_of_another_kind(call: Callable[[], object], message: str) -> None:

@@ -83,7 +83,7 @@ def test_both_plans_count_the_same(qrels: object, run: object, plan: str) -> Non
 
 @pytest.mark.parametrize("score_precision", [None, 3])
 def test_rows_of_spark_have_no_order(run: object, score_precision: int | None) -> None:
-    with pytest.raises(dh.DeadheatError, match="needs rows in an order, and run has none"):
+    with pytest.raises(dh.DeadheatError, match="needs rows that have an order, and those of run do not"):
         dh.evaluate(BATCH.qrels, run, MEASURES, ties="input", score_precision=score_precision)
 
 

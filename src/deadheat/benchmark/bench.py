@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deadheat.arguments import check_choice, count, generator, whole
+from deadheat.arguments import as_count, check_choice, generator, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.evaluating import evaluate_part
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
@@ -128,7 +128,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
         Cases or collection cannot be used, or are not of the same ids; or `output` holds other files of these names, or
         is in use by another call.
     """
-    k = count("k", k)
+    k = as_count("k", k)
     check_choice("kind", kind, KINDS)
     check_cluster(cluster)
     _check_collection(collection, synonyms)

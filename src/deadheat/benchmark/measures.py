@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from deadheat.arguments import count
+from deadheat.arguments import as_count
 from deadheat.errors import ParameterError
 from deadheat.measures import AP, RR, Hit, MaxRel, P, R, nDCG, parse_measure
 
@@ -39,7 +39,7 @@ def _cutoffs(at: object) -> tuple[int, ...]:
         return CUTOFFS
     if isinstance(at, str) or not isinstance(at, Iterable):
         raise ParameterError(argument="at", given=at, allowed="a list of cutoffs, such as (1, 3, 5, 10)")
-    cutoffs = tuple(sorted({count("each of at", one) for one in at}))
+    cutoffs = tuple(sorted({as_count("each of at", one) for one in at}))
     if not cutoffs:
         raise ParameterError("is empty", argument="at", hint="give at least one cutoff, such as (1, 3, 5, 10)")
     return cutoffs

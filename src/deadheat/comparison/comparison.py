@@ -305,7 +305,7 @@ def _planned(target: float, error: float, pair: Pair, design: Design, power: flo
     std = error * math.sqrt(n)
     level: dict[str, Any] = {"confidence_level": design.confidence_level, "alternative": design.alternative}
     detectable = stats.detectable_difference(std, n, power=power, **level)
-    if abs(target) <= stats.NEGLIGIBLE:
+    if abs(target) <= stats.NEGLIGIBLE_DIFFERENCE:
         return {"detectable_difference": detectable}
     needed = None
     if stats.power(target, std, stats.MAX_QUERIES, **level) >= power:  # else too small, or of the other sign

@@ -31,7 +31,7 @@ from deadheat.stats import (
     tukey_p_values,
 )
 from deadheat.stats import TESTS as SINGLE_TESTS
-from deadheat.stats.units import NEGLIGIBLE
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import Plain
 
 if TYPE_CHECKING:
@@ -497,20 +497,22 @@ def _described(one: Side, other: Side) -> dict[str, Any]:
         "baseline_mean": float(other.values[keep].mean()) if n else np.nan,
         "difference": mean,
         "effect_size": _effect_size(mean, std),
-        "wins": int((better > NEGLIGIBLE).sum()),
-        "draws": int((np.abs(kept) <= NEGLIGIBLE).sum()),
-        "losses": int((better < -NEGLIGIBLE).sum()),
+        "wins": int((better > NEGLIGIBLE_DIFFERENCE).sum()),
+        "draws": int((np.abs(kept) <= NEGLIGIBLE_DIFFERENCE).sum()),
+        "losses": int((better < -NEGLIGIBLE_DIFFERENCE).sum()),
         "n_queries": n,
         "std": std,
         "tie_standard_error": float(np.sqrt((one.variance + other.variance)[keep].sum()) / n) if n else np.nan,
         "expected_difference": expected,
         "doc_id_difference": of_rule,
-        "doc_id_reverses": bool(of_rule * expected < 0 and abs(of_rule) > NEGLIGIBLE and abs(expected) > NEGLIGIBLE),
+        "doc_id_reverses": bool(
+            of_rule * expected < 0 and abs(of_rule) > NEGLIGIBLE_DIFFERENCE and abs(expected) > NEGLIGIBLE_DIFFERENCE
+        ),
     }
 
 
 def _effect_size(mean: float, std: float) -> float:
     """Return mean / std; 0 where nothing differs, infinite where all differences are the same."""
-    if std > NEGLIGIBLE or np.isnan(std):
+    if std > NEGLIGIBLE_DIFFERENCE or np.isnan(std):
         return mean / std
-    return float(np.copysign(np.inf, mean)) if abs(mean) > NEGLIGIBLE else 0.0
+    return float(np.copysign(np.inf, mean)) if abs(mean) > NEGLIGIBLE_DIFFERENCE else 0.0

@@ -36,7 +36,7 @@ GRIDS = (
 )
 ON_GRID = 1e-6  # cells: numbers closer than this are equal in theory
 COARSE = 0.01  # of the standard deviation over tie orders: more than this may not be due to rounding
-NEGLIGIBLE = 1e-17  # probability of a cell, as small as the rounding errors of a Fourier transform
+LEAST_PROBABILITY = 1e-17  # probability of a cell, as small as the rounding errors of a Fourier transform
 SPARSE = 4  # pairs of cells, as a multiple of the cells of their sums, that are added faster than transformed
 
 
@@ -240,7 +240,7 @@ def _cells(places: IntArray, probabilities: FloatArray) -> Cells:
 
 def _filled(first: int, probabilities: FloatArray) -> Cells:
     """Leave out the cells that nothing falls on, of a row of them."""
-    kept = np.flatnonzero(probabilities >= NEGLIGIBLE)
+    kept = np.flatnonzero(probabilities >= LEAST_PROBABILITY)
     return kept + first, probabilities[kept]
 
 

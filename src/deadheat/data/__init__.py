@@ -1,1 +1,1 @@
-"""Qrels, Run and Queries: what is evaluated, checked when it is read."""
+"""Qrels, Run and Queries: the data to evaluate, checked when it is read."""

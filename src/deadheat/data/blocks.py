@@ -1,4 +1,4 @@
-"""Rows in memory that are query by query, as runs are written: where each query begins, and whether pairs repeat."""
+"""Rows in memory that are grouped by query, as runs usually are: where each query begins, and whether pairs repeat."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import BoolArray, IntArray
 
-HASH_BITS = 32  # kept of every document id's hash: half the memory to sort
+HASH_BITS = 32  # of each document id's hash that are kept: half the memory to sort
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The rows of a frame, one block a query.
+    """The rows of a frame, one block for each query.
 
     Attributes
     ----------
     frame : polars.DataFrame
-        query_id, doc_id and the number.
+        query_id, doc_id, and relevance or score.
     query_ids : polars.Series of length n_blocks
     bounds : ndarray of int, shape (n_blocks + 1,)
         Where each block starts, and the number of rows.
@@ -43,7 +43,7 @@ class Blocks:
 
 
 def blocks_of(frame: pl.DataFrame) -> Blocks | None:
-    """Return the blocks of a frame, or None if the rows of a query stand apart."""
+    """Return the blocks of a frame, or None if the rows of some query are not adjacent."""
     runs = frame["query_id"].rle().struct.unnest()
     if runs["value"].n_unique() < runs.height:
         return None
@@ -51,10 +51,10 @@ def blocks_of(frame: pl.DataFrame) -> Blocks | None:
 
 
 def may_repeat(blocks: Blocks) -> bool:
-    """Tell whether a document may stand twice in a block: False is certain, True wants another look.
+    """Tell whether a document may appear twice in a block: False is certain, True needs a closer look.
 
-    Their hashes are sorted block by block in the processor's cache; the ids of all blocks in which two hashes are equal
-    are compared at once, as there may be as many blocks as rows.
+    Hashes of the ids are sorted block by block, in the processor's cache. The ids of all blocks with two equal hashes
+    are then compared at once, as there may be as many blocks as rows.
     """
     doubtful = _with_equal_hashes(blocks)
     if not doubtful.any():

@@ -1,4 +1,4 @@
-"""Rounding scores on purpose, the same way for every system."""
+"""Deliberate rounding of scores, the same for every system."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     ----------
     scores : ndarray
     precision : {"float32", "float16", "bfloat16"}, int or None
-        A floating-point format (rounding to nearest, ties to even; bfloat16 by way of float32, as PyTorch and
-        TensorFlow convert) or a number of decimals, to which they are rounded as by Python's ``round``.
+        A floating-point format (round to nearest, ties to even; bfloat16 by way of float32, as PyTorch and
+        TensorFlow convert) or a number of decimals (rounded as Python's ``round`` does).
 
     Returns
     -------
     ndarray
-        Shaped as `scores`, in float64; values beyond the format's range become infinite, as they would there.
+        Shaped as `scores`, in float64; values beyond the format's range become infinite.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
 
 
 def round_aloud(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
-    """Return the scores rounded, with a warning if the precision makes some infinite: they tie."""
+    """Return the scores rounded; warn if some become infinite, as these tie."""
     stored = round_scores(scores, precision)
     if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
         example = scores[beyond].ravel()[0]
@@ -93,9 +93,9 @@ def _to_bfloat16(scores: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
-    """Round to the nearest decimal, and of two equally near ones to the even one.
+    """Round to the nearest decimal, halves to even.
 
-    A score of which neighbouring floats are further apart than neighbouring decimals stays as it is. `np.round`
+    A score stays as it is where neighbouring floats are further apart than neighbouring decimals. `np.round`
     multiplies it all the same, which changes its last digit, or overflows.
     """
     factor = 10.0**decimals
@@ -103,7 +103,7 @@ def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
     scaled = fine * factor
     nearest = np.rint(scaled)
     rest = scaled - nearest
-    # The error of the product is at most half of its last digit: elsewhere it cannot change what is nearest.
+    # The error of the product is at most half of its last digit: elsewhere it cannot change the nearest decimal.
     close = np.flatnonzero((np.abs(rest) == 0.5) | (np.abs(scaled) >= ALL_WHOLE / 2))
     if len(close):
         error, is_odd = _product_error(fine[close], factor, scaled[close]), nearest[close] % 2 == 1
@@ -113,7 +113,7 @@ def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
 
 
 def _product_error(values: FloatArray, factor: float, product: FloatArray) -> FloatArray:
-    """Return what rounding took from ``values * factor``, exactly: Dekker 1971, https://doi.org/10.1007/BF01397083."""
+    """Return the exact rounding error of ``values * factor``: Dekker 1971, https://doi.org/10.1007/BF01397083."""
     high, factor_high = (SPLITTER * of - (SPLITTER * of - of) for of in (values, np.float64(factor)))
     low, factor_low = values - high, factor - factor_high
     return ((high * factor_high - product) + high * factor_low + low * factor_high) + low * factor_low

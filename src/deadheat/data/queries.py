@@ -1,4 +1,4 @@
-"""Queries: a table of what is known of each query, such as its language, joined on the query id."""
+"""Queries: a table of labels of each query, such as its language, joined on the query id."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from deadheat.data.tables import Source
 
-# Of two tiers the first wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
+# The first tier that matches wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
 ID_NAMES = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))
 LANGUAGE_NAMES = ("language", "lang")
 WANTED = Wanted(
@@ -42,9 +42,10 @@ WANTED = Wanted(
 
 
 class Queries:
-    """A table with a row for each query; all columns but the id are labels.
+    """A table with one row for each query; all columns but the id are labels.
 
-    Labels are text, without blanks around it; an empty one is none. Ids are text as it stands: "0880" is not 880.
+    Labels are text with surrounding blanks removed; an empty one is missing. Ids are text, unchanged: "0880" is not
+    880.
 
     Parameters
     ----------
@@ -52,9 +53,9 @@ class Queries:
         CSV, TSV, Parquet, JSON Lines or JSON (a list of objects, or ``{query_id: {column: value}}``); ``.gz`` and
         ``.zst`` are unpacked. The id is called query_id, query-id, qid, case_id, _id, id or query.
     name : str, optional
-        Label for messages; by default the file's.
+        Label for messages; by default that of the file.
     format : str, optional
-        Format of the file, if its name does not tell.
+        Format of the file, if its name does not say.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class Queries:
     Raises
     ------
     DataError
-        Ids that are missing or stand twice, an empty table, a malformed file.
+        Missing or repeated ids, an empty table, a malformed file.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class Queries:
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Return `source` itself if it is of this class already, else read it."""
+        """Return `source` itself if it is of this class, else read it."""
         return source if isinstance(source, cls) else cls(source)
 
     def __repr__(self) -> str:
@@ -108,17 +109,17 @@ class Queries:
 
     @property
     def where(self) -> str:
-        """Where the rows came from, for messages."""
+        """Where the rows come from, for messages."""
         return str(self.path) if self.path else self.name
 
     @property
     def language_column(self) -> str | None:
-        """The column that holds the language, whatever its case: language, or else lang."""
-        folded = {name.casefold(): name for name in reversed(self.columns)}  # the first of two
+        """The column that holds the language, in any case: language, or else lang."""
+        folded = {name.casefold(): name for name in reversed(self.columns)}  # of two, the first column wins
         return next((folded[name] for name in LANGUAGE_NAMES if name in folded), None)
 
     def column(self, name: str, query_ids: Iterable[str]) -> list[str | None]:
-        """Return a label for each of some queries.
+        """Return the label of each of the given queries.
 
         Parameters
         ----------
@@ -128,7 +129,7 @@ class Queries:
         Returns
         -------
         list of str or None, shape (n_queries,)
-            None where the table lacks the query, or its label is empty.
+            None where the table lacks the query or its label is empty.
 
         Raises
         ------
@@ -140,7 +141,7 @@ class Queries:
         return [None if place is None else labels[place] for place in places]
 
     def check_common(self, query_ids: Sequence[str]) -> None:
-        """Raise if the table has none of these queries: ids of another collection, or written in another way."""
+        """Raise if the table has none of these queries: the ids are of another collection, or written differently."""
         if not set(query_ids).isdisjoint(self.query_ids):
             return
         both = (query_ids, self.query_ids)
@@ -151,7 +152,7 @@ class Queries:
         )
 
     def languages(self, query_ids: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Return the languages of some queries, by default of all, sorted; none without a column of languages."""
+        """Return the languages of the given queries, by default all, sorted; none without a language column."""
         name = self.language_column
         if name is None:
             return ()
@@ -159,13 +160,13 @@ class Queries:
         return tuple(sorted(language for language in found if language is not None))
 
     def without_language(self, query_ids: Iterable[str]) -> tuple[str, ...]:
-        """Return those of some queries that have no language; none without a column of languages."""
+        """Return the given queries that have no language; none without a language column."""
         name, ids = self.language_column, tuple(query_ids)
         labels = [] if name is None else zip(ids, self.column(name, ids), strict=True)
         return tuple(query for query, language in labels if language is None)
 
     def check_columns(self, names: Iterable[str]) -> None:
-        """Raise `ColumnError` if one of the names is not that of a column of labels."""
+        """Raise `ColumnError` for a name that is not a label column."""
         for name in names:
             self._labels(name)
 
@@ -185,13 +186,13 @@ class Queries:
 
 
 def _with_common_language(records: Records) -> Records:
-    """Give cases without a language of their own that of their metadata."""
+    """Give cases without a language the language of their metadata."""
     common = {"language": records.metadata["language"]} if "language" in records.metadata else {}
     return replace(records, table=[{**common, **row} for row in records.rows(())]) if common else records
 
 
 def _records_of(source: Source, where: str) -> Records:
-    """Read what is no file: a dict of dicts, or a frame."""
+    """Read a source that is not a file: a dict of dicts, or a frame."""
     if isinstance(source, Mapping):
         for query, row in source.items():
             if not isinstance(row, Mapping):
@@ -200,7 +201,7 @@ def _records_of(source: Source, where: str) -> Records:
                 )
         check_ids(list(source), where)
         return records_of_mapping(source, WANTED.id)
-    import narwhals as nw  # files do not wait for it
+    import narwhals as nw  # imported here, so that files do not wait for it
 
     from deadheat.io.frames import as_narwhals, collect
 
@@ -216,7 +217,7 @@ def _records_of(source: Source, where: str) -> Records:
 
 
 def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
-    """Hand a frame over to Polars; a column that it cannot take (pandas without PyArrow, mixed types) as text."""
+    """Convert a frame to Polars; columns it cannot take (pandas without PyArrow, mixed types) become text."""
     try:
         return frame.to_polars()
     except Exception:  # noqa: BLE001 - each library has its own
@@ -261,7 +262,7 @@ def _find_id(names: Sequence[str], where: str) -> str:
 
 
 def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
-    """Return the ids as text; raise if there are none, one is missing, or one stands twice."""
+    """Return the ids as text; raise if there are none, one is missing, or one is repeated."""
     if column.dtype.is_float() or column.dtype == pl.Boolean:
         raise ColumnError(
             f"column {column.name!r} holds {column.dtype}", allowed="text or whole numbers as ids", path=where
@@ -277,8 +278,8 @@ def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
             )
         if query in seen:
             raise DuplicateError(
-                f"query {query!r} stands {records.where(seen[query], place)}",
-                hint="each query may stand once",
+                f"query {query!r} appears {records.where(seen[query], place)}",
+                hint="each query may appear only once",
                 path=where,
                 line=records.line(place),
             )

@@ -1,4 +1,4 @@
-"""How the rows of a table are held: as a dict of dicts, in memory, or in an engine of their own."""
+"""How the rows of a table are stored: as a dict of dicts, as a frame in memory, or in their own engine."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class Rows(ABC):
-    """Checked rows of (query_id, doc_id, number): what every table can do with them.
+    """Checked rows of (query_id, doc_id, number), and what every kind of storage can do with them.
 
     Attributes
     ----------
     in_polars : bool
-        Whether Polars can take them in their order; else they are in another engine, which may have none.
+        Whether Polars can take them in their order; else they are in another engine, which may have no order.
     blocks : Blocks or None
-        The rows query by query, if they are in memory and in such an order.
+        The rows as blocks, if they are in memory and grouped by query.
     """
 
     in_polars: bool = True
@@ -39,17 +39,17 @@ class Rows(ABC):
 
     @abstractmethod
     def to_polars(self) -> pl.DataFrame:
-        """Return them as a Polars frame, in the order of the source."""
+        """Return the rows as a Polars frame, in the order of the source."""
 
     @cached_property
     def lazy(self) -> nw.LazyFrame[Any]:
-        """Them as a lazy Narwhals frame, where they are."""
+        """The rows as a lazy Narwhals frame, in their engine."""
         import narwhals as nw  # only joins need it
 
         return nw.from_native(self.to_polars().lazy())
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return them as ``{query_id: {doc_id: number}}``."""
+        """Return the rows as ``{query_id: {doc_id: number}}``."""
         nested: dict[str, dict[str, float]] = {}
         for query, doc, value in self.to_polars().iter_rows():
             nested.setdefault(query, {})[doc] = value
@@ -60,7 +60,7 @@ class Rows(ABC):
         return list(self.lazy.select("doc_id").head(size).collect(backend="polars")["doc_id"].to_list())
 
     def repeated_pairs(self) -> pl.DataFrame | None:
-        """Return query_id, doc_id and count of the pairs that occur several times; None where none can."""
+        """Return query_id, doc_id and count of the pairs that occur more than once; None where none can."""
         from deadheat.io.frames import repeated_pairs
 
         return repeated_pairs(self.lazy)
@@ -68,13 +68,12 @@ class Rows(ABC):
 
 @dataclass(frozen=True, eq=False)
 class MappingRows(Rows):
-    """A dict of dicts, of which no frame is built unless someone asks for one.
+    """A dict of dicts; a frame is built only when asked for.
 
     Attributes
     ----------
     mapping : dict of dict
-        ``{query_id: {doc_id: number}}``, without queries that have no document: like rows, it has a query only where it
-        has a document of it.
+        ``{query_id: {doc_id: number}}``, without queries that have no document, as rows have none of these either.
     kind : {"qrels", "run"}
     where : str
         For messages.
@@ -89,7 +88,7 @@ class MappingRows(Rows):
         return frame_of_mapping(self.mapping, self.kind, self.where)
 
     def to_polars(self) -> pl.DataFrame:
-        """Return them as a Polars frame, built once."""
+        """Return the rows as a Polars frame, built once."""
         return self._frame
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -97,7 +96,7 @@ class MappingRows(Rows):
         return {query: dict(documents) for query, documents in self.mapping.items()}
 
     def numbers(self, queries: Sequence[str]) -> FloatArray:
-        """Return the numbers of some queries, checked, one after the other in the order of the dicts."""
+        """Return the checked numbers of the given queries, concatenated in the order of the dicts."""
         return all_numbers(self.mapping, queries, self.kind, self.where)
 
     def some_documents(self, size: int) -> list[str]:
@@ -120,8 +119,8 @@ class MemoryRows(Rows):
     frame: pl.DataFrame
 
     @cached_property
-    def blocks(self) -> Blocks | None:  # type: ignore[override]  # of each, not of the class
-        """The rows query by query, if they are in such an order."""
+    def blocks(self) -> Blocks | None:  # type: ignore[override]  # of each instance, not of the class
+        """The rows as blocks, if they are grouped by query."""
         return blocks_of(self.frame)
 
     def to_polars(self) -> pl.DataFrame:
@@ -129,12 +128,12 @@ class MemoryRows(Rows):
         return self.frame
 
     def repeated_pairs(self) -> pl.DataFrame | None:
-        """Return the pairs that occur several times; hashes mostly tell that none does."""
+        """Return the pairs that occur more than once; hashes usually show that none does."""
         return None if self.blocks and not may_repeat(self.blocks) else super().repeated_pairs()
 
 
 class LazyRows(Rows):
-    """A frame that stays in its engine until its rows are asked for.
+    """A frame that stays in its engine until its rows are needed.
 
     Parameters
     ----------

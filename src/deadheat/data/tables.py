@@ -1,4 +1,4 @@
-"""Qrels and runs: checked tables of (query, document, number), held lazily where the source allows it."""
+"""Qrels and runs: checked tables of (query, document, number), lazy where the source allows it."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ Source: TypeAlias = object
 
 
 class Table:
-    """Rows of (query_id, doc_id, number); what `Qrels` and `Run` have in common.
+    """Rows of (query_id, doc_id, number): the base of `Qrels` and `Run`.
 
     Attributes
     ----------
     name : str
-        Label of the table: the file's name without its format, or what the caller gave.
+        Label of the table: what the caller gave, or the file name without its format.
     path : pathlib.Path or None
         The file that it was read from.
     rows : Rows
-        Held as the source allows it.
+        Stored as the source allows.
     """
 
     kind: ClassVar[Kind]
@@ -67,7 +67,7 @@ class Table:
             source = scan(self.path, self.kind, format=self.format, progress=progress)
         if isinstance(source, Mapping):
             return MappingRows(check_mapping(source, self.kind, self.where), self.kind, self.where)
-        if not (self.path is not None and isinstance(source, pl.DataFrame)):  # whoever read a file has checked it
+        if not (self.path is not None and isinstance(source, pl.DataFrame)):  # rows read from a file are checked
             from deadheat.io.frames import canonical
 
             source = canonical(source, self.kind, self.where)
@@ -75,7 +75,7 @@ class Table:
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Return `source` itself if it is of this class already, else read it."""
+        """Return `source` itself if it is of this class, else read it."""
         if isinstance(source, cls):
             return source
         if isinstance(source, Table):
@@ -87,7 +87,7 @@ class Table:
 
     @property
     def where(self) -> str:
-        """Where the rows came from, for messages."""
+        """Where the rows come from, for messages."""
         return str(self.path) if self.path else self.name
 
     def to_polars(self) -> pl.DataFrame:
@@ -104,7 +104,7 @@ class Table:
         return self.rows.some_documents(size)
 
     def check_duplicates(self) -> None:
-        """Raise `DuplicateError` if a (query, document) pair stands twice; a dict cannot hold one."""
+        """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do."""
         if isinstance(self.rows, MappingRows):
             return
         with guarded(self.where):
@@ -115,7 +115,7 @@ class Table:
     def _duplicate(self, found: pl.DataFrame) -> DuplicateError:
         query, doc, count = found.row(0)
         word = "judged" if self.kind == "qrels" else "retrieved"
-        message = f"document {doc!r} is {word} {count} times for query {query!r}; each pair may stand once"
+        message = f"document {doc!r} is {word} {count} times for query {query!r}; each pair may appear only once"
         lines = locate(self.path, self.kind, query, doc, format=self.format) if self.path else []
         if lines:
             message += f" (lines {', '.join(map(str, lines[:5]))})"
@@ -130,12 +130,12 @@ class Qrels(Table):
     Parameters
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
-        Relevance may be an integer level or a real gain; negative ones are kept; true is 1 and false 0. A query exists
-        if it has a row: one with an empty dict is none.
+        Relevance may be an integer level or a real gain; negative values are kept; true is 1 and false 0. A query
+        exists if it has a row: one with an empty dict does not.
     name : str, optional
         Label for messages and tables.
     format : str, optional
-        Format of the file, if its name does not tell.
+        Format of the file, if its name does not say.
     progress : callable, optional
         Called with the bytes read and their total while a file is read.
 
@@ -149,7 +149,7 @@ class Qrels(Table):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 of the judgments, whatever their order."""
+        """A SHA-256 hash of the judgments, independent of their order."""
         check_threads()
         rows = self.to_polars().sort("query_id", "doc_id")
         found = hashlib.sha256()
@@ -166,13 +166,13 @@ class Run(Table):
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
         Higher scores rank first; their order in the source matters for ``ties="input"`` only. Integers and decimals
-        beyond 2**53 are refused, for float64 merges neighbours; true is 1 and false 0. A query exists if it has a row:
-        one with an empty dict is missing. Ids are text: in a dict of dicts, which holds too many to look at each, one
-        that is not may pass as an unjudged document.
+        beyond 2**53 are refused, as float64 merges neighbours there; true is 1 and false 0. A query exists if it has a
+        row: one with an empty dict is missing. Ids are text: a dict of dicts holds too many to check each, so one that
+        is not text may pass as an unjudged document.
     name : str, optional
         Label for messages and tables.
     format : str, optional
-        Format of the file, if its name does not tell.
+        Format of the file, if its name does not say.
     progress : callable, optional
         Called with the bytes read and their total while a file is read.
 
@@ -185,7 +185,7 @@ class Run(Table):
     kind = "run"
 
     def rounded(self, precision: ScorePrecision) -> Self:
-        """Return the run with its scores rounded, in memory; itself if there is nothing to round to."""
+        """Return the run with its scores rounded, in memory; the run itself if `precision` is None."""
         if precision is None:
             return self
         frame, found = self.to_polars(), copy(self)
@@ -239,12 +239,12 @@ def read_run(source: Source, *, name: str | None = None, format: str | None = No
 
 
 def path_of(source: Source) -> Path | None:
-    """Return the path that a source is, None if it is none."""
+    """Return a source as a path, or None if it is not one."""
     return Path(os.fsdecode(source)) if isinstance(source, str | os.PathLike) else None
 
 
 def label_of(path: Path) -> str:
-    """Return the label of a file, its name without the format: ``bm25.run.gz`` is ``bm25``."""
+    """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
     name = path.name
     for suffix in (*COMPRESSED, *SUFFIXES):
         name = name.removesuffix(suffix)

@@ -147,7 +147,7 @@ def write(
         written = text.encode()
     except UnicodeEncodeError:
         raise DataError(
-            f"the name {name!r}, or that of the clusters, has half a character, which no file can hold",
+            f"the name {name!r}, or that of the clusters, has a lone surrogate, which no file can hold",
             path=path,
         ) from None
     _make_folder(path.parent)

@@ -77,7 +77,7 @@ class Pairs:
         return (
             (self.n_queries > 0)
             & ~self.is_lost.any(axis=0)
-            & (np.nan_to_num(np.abs(self.better)) < stats.NEGLIGIBLE).all(axis=0)
+            & (np.nan_to_num(np.abs(self.better)) < stats.NEGLIGIBLE_DIFFERENCE).all(axis=0)
         )
 
     @property
@@ -285,7 +285,7 @@ def _no_regression(test: Tested, options: GateOptions) -> tuple[bool, bool, str]
     if test.is_same:
         return True, False, ""
     by = f"worse by {-test.better:.4g}"
-    is_worse = test.better < -stats.NEGLIGIBLE
+    is_worse = test.better < -stats.NEGLIGIBLE_DIFFERENCE
     if math.isnan(test.p_adjusted):
         return not is_worse, not is_worse, f"{by}; {_needs(test)}" if is_worse else f"proves nothing: {_needs(test)}"
     if stats.significant(test.p_adjusted, options.alpha):
@@ -314,7 +314,7 @@ def _no_worse(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
         why += [_skewed(test, "rules out")] if test.is_skewed and test.skewness < 0 else []
         why += [f"all differences of {_units(test)} are equal"] if test.is_constant and test.better < 0 else []
         return True, bool(why), f"proves little: {'; '.join(why)}" if why else ""
-    by = f"worse by {-test.better:.4g}; " if test.better < -stats.NEGLIGIBLE else ""
+    by = f"worse by {-test.better:.4g}; " if test.better < -stats.NEGLIGIBLE_DIFFERENCE else ""
     return False, False, f"{by}a loss of {margin:.15g} or more is not ruled out ({_p_value(test)})"
 
 

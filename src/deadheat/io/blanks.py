@@ -1,4 +1,4 @@
-"""The blanks of a text as bytes: counted to prove a parse, and made regular for another try."""
+"""The blanks in the bytes of a text: counted to prove a parse correct, and normalised for another try."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-_STEP = 1 << 18  # bytes looked at together: they and their masks stay in the processor's cache
+_STEP = 1 << 18  # bytes looked at together, so that they and their masks stay in the processor's cache
 _SPACE, _NEWLINE, _RETURN, _DELETE = 32, 10, 13, 127
-# What bytes.split() takes for a blank, but for the newline.
+# What bytes.split() takes for a blank, except the newline.
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 
 
 @dataclass(frozen=True)
 class Census:
-    """How many blanks (bytes up to the space) a text holds.
+    """How many blanks (bytes up to the space character) a text has.
 
     Attributes
     ----------
     n_blanks : int
     n_pairs : int
-        Blanks that stand right behind another blank or at the start of the text.
+        Blanks right after another blank or at the start of the text.
     n_crlf : int
-        The pairs among them that end a line in the Windows way.
+        Those of them that are Windows line ends.
     lacks_final_newline : bool
     may_hold_controls : bool
-        Whether a byte may be part of a control character that is no blank.
+        Whether a byte may be part of a control character that is not a blank.
     """
 
     n_blanks: int
@@ -42,7 +42,7 @@ class Census:
 
     @property
     def are_regular(self) -> bool:
-        """Whether no blank follows another, but for the line ends of Windows."""
+        """Whether no blank follows another, apart from Windows line ends."""
         return self.n_pairs == self.n_crlf
 
 
@@ -56,7 +56,7 @@ def count_blanks(data: bytes) -> Census:
 
 
 def count_blanks_of_file(path: Path) -> Census:
-    """Count the blanks of a file, without holding it in memory."""
+    """Count the blanks of a file without holding it in memory."""
     memory = bytearray(_STEP + 1)
     buffer = np.frombuffer(memory, np.uint8)
     buffer[0] = _NEWLINE
@@ -69,7 +69,7 @@ def count_blanks_of_file(path: Path) -> Census:
 
 
 def _counts(view: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Count blanks, pairs, line ends of Windows and control characters among ``view[1:]``; `view[0]` is before it."""
+    """Count blanks, pairs, Windows line ends and control characters in ``view[1:]``; ``view[0]`` precedes it."""
     blank = view <= _SPACE
     n_pairs = np.count_nonzero(blank[1:] & blank[:-1])
     n_crlf = np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)) if n_pairs else 0
@@ -77,7 +77,7 @@ def _counts(view: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
 
 
 def may_hold_controls(view: npt.NDArray[np.uint8]) -> bool:
-    """Return whether there is DEL, or a byte with which C1, line separators or a byte order mark begin."""
+    """Return whether there is a DEL, or a byte that can begin a C1 control, a line separator or a byte order mark."""
     if view.max() < _DELETE:
         return False
     return bool(((view == _DELETE) | (view == 0xC2) | (view == 0xE2) | (view == 0xEF)).any())

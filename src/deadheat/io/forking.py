@@ -1,4 +1,4 @@
-"""Threads of Polars that a fork lost: whoever needs them would wait for ever, and gets an error instead."""
+"""Polars threads that a fork lost: a call that needs them would hang for ever, and raises an error instead."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from deadheat.errors import ForkError
 
 _TASKS = Path("/proc/self/task")
-_OF_POLARS = re.compile(r"polars-\d|async-executor")  # names of the threads that compute; importing starts none
+_OF_POLARS = re.compile(r"polars-\d|async-executor")  # names of its worker threads; importing starts none
 
 
 @dataclass
 class _Threads:
-    """Whether Polars has threads that compute, and whether a fork left this process without them.
+    """Whether Polars has worker threads, and whether a fork left this process without them.
 
     Attributes
     ----------
     may_run : bool
-        Whether deadheat called Polars: threads that were only just started have no name yet.
+        Whether deadheat has called Polars: threads that have just started have no name yet.
     ran_before_fork, are_lost : bool
     """
 
@@ -37,7 +37,7 @@ class _Threads:
 
 
 def _others_use_polars() -> bool:
-    """Tell by the threads of this process, where the system shows them, whether Polars has computed something."""
+    """Tell whether Polars has computed something, by the threads of this process where the system shows them."""
     with suppress(OSError):
         return any(_OF_POLARS.match(_name_of(task)) for task in os.listdir(_TASKS))  # noqa: PTH208 - names are enough
     return False
@@ -55,11 +55,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def check_threads() -> None:
-    """Raise `ForkError` where Polars would wait for ever: its threads did not come along into a forked process."""
+    """Raise `ForkError` in a forked process where Polars would hang for ever, because its threads were not forked."""
     _THREADS.may_run = True
     if _THREADS.are_lost:
         raise ForkError(
-            "this process was forked from one in which Polars had computed already; its threads are not here, and it"
-            " would wait for them for ever. Start processes with multiprocessing.get_context('spawn') or"
+            "this process was forked from one that had already used Polars; the threads of Polars were not forked, and"
+            " it would wait for them for ever. Start processes with multiprocessing.get_context('spawn') or"
             " ('forkserver'), or fork before anything is read; evaluate() of dicts of dicts works here too"
         )

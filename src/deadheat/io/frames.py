@@ -1,6 +1,6 @@
-"""Frames of any engine and tuples, brought to three checked columns.
+"""Frames of any engine, and tuples, converted to three checked columns.
 
-Narwhals is imported for them, and where they are used: files and dicts of dicts do not wait for it.
+They need Narwhals, so this module is imported only where they are used: files and dicts of dicts do not wait for it.
 """
 
 from __future__ import annotations
@@ -28,29 +28,31 @@ KEYS = ("query_id", "doc_id")
 
 
 def canonical(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
-    """Name, cast and check the three columns of a frame or of tuples.
+    """Return the three columns of a frame or of tuples, named, cast and checked.
 
     Returns
     -------
     polars.DataFrame
-        Of rows in memory.
+        For rows in memory.
     narwhals.LazyFrame
-        Of others, in their engine.
+        For others, in their engine.
     """
     held, value = _hold(source, kind, where), VALUE[kind]
     frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
     schema = _schema(frame, where)
     names = resolve_columns(list(schema.names()), kind, where=where)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
-    number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(value)  # Polars takes -0.0 for 0.0; others may not
+    number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(
+        value
+    )  # -0.0 equals 0.0 in Polars, but perhaps not elsewhere
     named = frame.select(*ids, number)
     try:
         _check_types(frame, schema, names, kind, where)
         rows = collect(named) if isinstance(held, pl.DataFrame) else None
         _check_rows(named if rows is None else nw.from_native(rows.lazy()), kind, where)
-    except pl.exceptions.PolarsError as error:  # bytes that are no text, a damaged file
+    except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
         raise DataError(
-            f"its rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
+            f"rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
         ) from error
     return named if rows is None else rows
 
@@ -59,17 +61,17 @@ def _schema(frame: Frame, where: str) -> nw.Schema:
     try:
         return frame.collect_schema()
     except ValueError as error:  # Narwhals refuses decimals of more than 38 digits, which Parquet can hold
-        raise ColumnError(f"a column is of a type that is not read: {error}", path=where) from error
+        raise ColumnError(f"a column has a type that cannot be read: {error}", path=where) from error
 
 
 def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: Kind, where: str) -> None:
-    """Raise if a column is of a type that holds no ids, or no numbers, or numbers that float64 merges."""
+    """Raise if the type of a column cannot hold ids or numbers, or if float64 would merge its numbers."""
     texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
     if frame.implementation.is_polars():
-        texts += (nw.Binary,)  # so some writers of Parquet call text; other engines would write its bytes as \xC3
+        texts += (nw.Binary,)  # some Parquet writers store text so; other engines would write its bytes as \xC3
     for key in KEYS:
         dtype = schema[names[key]]
-        # A float may have come from text, and lost it: 880.0 for "0880".
+        # A float may have been text that got lost: 880.0 for "0880".
         if not (dtype.is_integer() or isinstance(dtype, texts)):
             raise ColumnError(
                 f"column {names[key]!r} holds {dtype}", allowed="text or whole numbers as ids", path=where
@@ -87,10 +89,10 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: K
 
 
 def as_narwhals(source: object, where: str) -> object:
-    """Return a frame of any engine as Narwhals', and anything else as it is."""
+    """Return a frame of any engine as a Narwhals frame, and anything else unchanged."""
     try:
         return nw.from_native(cast("Any", source), pass_through=True)
-    except nw.exceptions.DuplicateError as error:  # pandas lets two columns have one name
+    except nw.exceptions.DuplicateError as error:  # pandas allows two columns of the same name
         raise ColumnError(" ".join(str(error).split()), path=where) from error
 
 
@@ -103,7 +105,7 @@ def collect(frame: Frame) -> pl.DataFrame:
 
 
 def _hold(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
-    """Hand a frame in memory, or tuples, to Polars, mostly without a copy; a lazy one stays in its engine."""
+    """Convert a frame in memory, or tuples, to Polars, usually without a copy; a lazy frame stays in its engine."""
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):
         return frame
@@ -118,19 +120,19 @@ def _hold(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
 
 
 def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
-    """Hand three columns over to Polars, as plain lists where it cannot take them."""
+    """Convert three columns to Polars, as plain lists where it cannot take them."""
     try:
         return frame.to_polars()
     except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
         try:
             return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
         except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # among them UnicodeEncodeError
-            what = "values of different types, of one that is not read, or no text that UTF-8 can hold"
+            what = "values of mixed types, of a type that cannot be read, or text that UTF-8 cannot hold"
             raise ColumnError(f"a column holds {what}: {error}", path=where) from None
 
 
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
-    """Build a frame from tuples; named tuples (those of ir_measures, say) are read by name."""
+    """Build a frame from tuples; named tuples, such as those of ir_measures, are read by name."""
     value = VALUE[kind]
     rows = list(rows)
     if rows and hasattr(rows[0], "_fields"):
@@ -140,7 +142,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(isinstance(key, str) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text ids, got {row!r}"
             if isinstance(row, str | os.PathLike):
-                msg += "; several runs are for dh.compare, or for a call of evaluate each"
+                msg += "; for several runs use dh.compare, or call evaluate for each"
             raise SourceTypeError(msg)
         check_number(kind, row[0], row[1], row[2], kind)
     queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
@@ -154,17 +156,17 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
 
 
 def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
-    """Look for nulls, empty ids and NaN in one pass; name the first such row."""
+    """Raise for nulls, empty ids or NaN, looked for in one pass; name the first bad row."""
     value = VALUE[kind]
     number = nw.col(value)
     wrong = ~number.is_finite() if kind == "qrels" else number.is_nan()
     no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
     marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong}
-    counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark sums no booleans
+    counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark cannot sum booleans
     checks = frame.select(rows=nw.len(), **counts)
     rows, ids, null, bad = (count or 0 for count in collect(checks).row(0))
     if not rows:
-        raise EmptyDataError("empty: no row in it", path=where)
+        raise EmptyDataError("empty: it has no rows", path=where)
     if ids:
         raise NullIdError(
             f"{ids:,} of {counted(rows, 'row')} lack a query_id or doc_id", hint="every row needs both", path=where
@@ -172,13 +174,13 @@ def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
     if null or bad:
         query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
         what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"
-        count = f"; {null + bad:,} rows are such" if null + bad > 1 else ""
+        count = f"; this holds for {null + bad:,} rows" if null + bad > 1 else ""
         msg = f"{value} of document {doc!r} for query {query!r} is {what}{count}"
         raise VALUE_ERROR[kind](msg, path=where)
 
 
 def repeated_pairs(frame: Frame) -> pl.DataFrame:
-    """Return query_id, doc_id and n of the (query, document) pairs that stand more than once, sorted."""
+    """Return query_id, doc_id and n of the (query, document) pairs that appear more than once, sorted."""
     rows = frame.select(*KEYS)
     if rows.implementation.is_polars():
         suspects = _rows_with_equal_hash(rows.to_native())
@@ -189,9 +191,9 @@ def repeated_pairs(frame: Frame) -> pl.DataFrame:
 
 
 def _rows_with_equal_hash(keys: pl.LazyFrame) -> pl.LazyFrame | None:
-    """Return the rows whose hash stands twice, or None if there are none.
+    """Return the rows whose hash is repeated, or None if there are none.
 
-    64-bit hashes find a suspicion in a tenth of the time and memory that grouping all rows takes.
+    64-bit hashes find suspects in a tenth of the time and memory that grouping all rows takes.
     """
     hashed = pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)
     hashes = keys.select(hashed).collect(engine="streaming").to_series().sort(in_place=True).to_numpy()

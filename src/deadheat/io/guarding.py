@@ -1,4 +1,4 @@
-"""What Polars does to a user's data, watched: its panics become errors."""
+"""A guard around calls of Polars on a user's data, which turns its panics into errors."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _NO_THREADS = re.compile(r"(?i)spawn|os error 11\b|WouldBlock|thread pool|Thread
 
 @contextmanager
 def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
-    """Let Polars work on the data of a user.
+    """Guard Polars while it works on a user's data.
 
     Parameters
     ----------
     where : str or path-like
-        Where the data came from, for messages.
+        Where the data comes from, for messages.
 
     Raises
     ------
     DataError
-        Polars panicked: what it raises then is no `Exception`, and would pass by everything that expects one.
+        Polars panicked. What it raises then is not an `Exception`, and nothing that expects one would catch it.
     OSError
-        The system has no thread for Polars.
+        The system has no threads left for Polars.
     ForkError
         Polars cannot work in this process.
     """
@@ -45,8 +45,8 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
     except pl.exceptions.PanicException as panic:
         what = str(panic).partition("\n")[0]
         if _NO_THREADS.search(what):
-            msg = "no more threads: memory or processes are short (Polars: POLARS_MAX_THREADS=1 needs fewer)"
+            msg = "no threads left: memory or processes are short (with POLARS_MAX_THREADS=1 Polars needs fewer)"
             raise OSError(errno.EAGAIN, msg) from panic
-        problem = f"Polars broke off while it read it ({what})"
-        hint = "it is damaged, or holds what Polars does not know"
+        problem = f"Polars crashed while reading it ({what})"
+        hint = "it is damaged, or has content that Polars does not know"
         raise DataError(problem, hint=hint, path=Path(where)) from panic

@@ -1,4 +1,4 @@
-"""What a file holds (qrels or a run), its columns, and the names that other tools give them."""
+"""The two kinds of data, qrels and runs, their columns, and the names that other tools give these."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
 
 
 def known_names() -> frozenset[str]:
-    """Return every column name that is recognised for qrels or for a run."""
+    """Return every column name that is recognised in qrels or in a run."""
     return frozenset(name for columns in _NAMES.values() for names in columns.values() for name in names)
 
 
@@ -46,24 +46,24 @@ def resolve_columns(names: Sequence[object], kind: Kind, *, where: str | Path) -
     Parameters
     ----------
     names : sequence of str
-        The column names of the table, in any order; columns that are not needed are ignored. A frame may have names
-        that are no text, such as the numbers of pandas, which match nothing.
+        The column names of the table, in any order; other columns are ignored. Names that are not text, such as the
+        numbers of pandas, match nothing.
     kind : {"qrels", "run"}
     where : str or path
-        What the table is, for the error message: a path, or words such as ``"run"``.
+        The table, for the error message: a path, or words such as ``"run"``.
 
     Returns
     -------
     dict of str to str
-        Canonical name (``query_id``, ``doc_id``, and ``relevance`` or ``score``) to the name in the table. Where a
-        table has several names for one column, deadheat's own name wins, then the more specific one.
+        From canonical name (``query_id``, ``doc_id``, and ``relevance`` or ``score``) to the name in the table. If
+        several names in the table match one column, deadheat's own name wins, then the more specific one.
 
     Raises
     ------
     ColumnError
-        If a column is missing, or stands in the table more than once.
+        If a column is missing, or appears in the table more than once.
     SwappedFilesError
-        If the table can only be of the other kind.
+        If the table can only be the other kind.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def resolve_columns(names: Sequence[object], kind: Kind, *, where: str | Path) -
             raise _missing_column(names, kind, canonical, where)
         if list(names).count(actual) > 1:
             raise ColumnError(
-                f"column {actual!r} stands in the table {list(names).count(actual)} times", allowed="once", path=where
+                f"column {actual!r} appears {list(names).count(actual)} times in the table", allowed="once", path=where
             )
         found[canonical] = actual
     if kind == "qrels" and found["relevance"] == "score" and "rank" in names:
@@ -99,7 +99,7 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
 
 
 def _other_separator(header: str) -> str:
-    """Say that a header that was read as one name has several, if it has."""
+    """Say which separator a header that was read as a single name has; empty if it has none."""
     for separator, advice in (
         ("\t", "tabs: name it .tsv"),
         (",", "commas: name it .csv"),

@@ -1,4 +1,4 @@
-"""One process at a time: a lock that the system takes back when its holder ends, however it ends."""
+"""One process at a time: a lock that the system releases when its holder ends, however it ends."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
-BEYOND = 1 << 20  # the byte that Windows locks: what is written before it can still be read
+BEYOND = 1 << 20  # the byte that Windows locks; what is before it can still be read
 
 
 @contextmanager
 def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[None]:
-    """Hold a lock: a file, which is there meanwhile and names the process.
+    """Hold a lock: a file that exists while the lock is held, and names the process.
 
-    A file that a dead process left is taken over. Where a file system has no locks there is a warning, and no lock.
+    A file that a dead process left is taken over. On a file system without locks there is a warning, and no lock.
 
     Parameters
     ----------
     path : path-like
-        Of the file, in a folder that exists.
+        The lock file, in an existing folder.
     what : str
-        What holds it, for messages, such as "deadheat bench".
+        What holds the lock, for messages, such as "deadheat bench".
     advice : str
         What to do if another process holds it.
 
@@ -52,22 +52,22 @@ def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[Non
             if error.errno in HELD:
                 os.close(file)
                 raise DataError(
-                    f"another {what} is at work there{holder and f' ({holder})'}", hint=advice, path=path.parent
+                    f"another {what} is running there{holder and f' ({holder})'}", hint=advice, path=path.parent
                 ) from None
-            told = f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time"
-            warnings.warn(told, LockWarning, stacklevel=4)
+            message = f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time"
+            warnings.warn(message, LockWarning, stacklevel=4)
             break
-        os.close(file)  # its holder removed it between our opening and locking it: take the new one
+        os.close(file)  # its holder removed it after we opened it and before we locked it: try again with a new one
     try:
         os.ftruncate(file, 0)
         os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
         if sys.platform != "win32":
-            path.unlink(missing_ok=True)  # while it is locked: nobody else has it yet
+            path.unlink(missing_ok=True)  # while it is still locked, so that nobody else holds it
         os.close(file)
         if sys.platform == "win32":
-            with suppress(OSError):  # another one has it open already, and removes it
+            with suppress(OSError):  # another process already has it open, and will remove it
                 path.unlink()
 
 
@@ -89,7 +89,7 @@ else:
 
 
 def _is_at(file: int, path: Path) -> bool:
-    """Return whether an open file is still the one of that name."""
+    """Return whether a path still names this open file."""
     try:
         return os.path.samestat(os.fstat(file), path.stat())
     except FileNotFoundError:

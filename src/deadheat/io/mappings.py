@@ -1,4 +1,4 @@
-"""Dicts of dicts as users hold them: checked, and their numbers as arrays."""
+"""Dicts of dicts from users: checked, with their numbers as arrays."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
 
 
 def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
-    """Return the queries of a dict of dicts that have a document; its ids are checked.
+    """Return the queries of a dict of dicts that have a document, with their ids checked.
 
-    :func:`all_numbers` checks the numbers, once. Of judgments every id is looked at. To look at all of a run would take
-    as long as to evaluate it: there the first id of each query is, and whether None or an empty text is among them;
-    another id that is no text matches no judgment, and is refused where ids become columns.
+    :func:`all_numbers` checks the numbers, once. All ids of judgments are checked. Checking all ids of a run would take
+    as long as evaluating it: only the first id of each query is checked, and whether None or an empty string is among
+    them. Any other id that is not text matches no judgment, and is refused where ids become columns.
     """
     for query, documents in source.items():
         if not isinstance(documents, Mapping):
@@ -59,7 +59,7 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
             )
     mapping = {query: documents for query, documents in source.items() if documents}
     if not mapping:
-        msg = "empty: no document in it" if source else "empty: no query in it"
+        msg = "empty: it has no documents" if source else "empty: it has no queries"
         raise EmptyDataError(msg, path=where)
     if kind == "qrels":
         docs = list(chain.from_iterable(mapping.values()))
@@ -71,7 +71,7 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
 
 
 def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:
-    """Return ids as a column of text."""
+    """Return ids as a text column."""
     try:
         return pl.Series(ids, dtype=pl.String)
     except (TypeError, UnicodeEncodeError):
@@ -80,9 +80,9 @@ def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:
 
 
 def check_ids(ids: Sequence[Any], where: str) -> None:
-    """Raise for the first id that is no text, or none that a file can hold."""
+    """Raise for the first id that is not text, or not text that a file can hold."""
     try:
-        "".join(ids).encode()  # refuses other types and half characters ten times as fast as a look at each
+        "".join(ids).encode()  # finds other types and lone surrogates ten times as fast as a loop
         if all(ids):
             return
     except (TypeError, UnicodeEncodeError):
@@ -95,23 +95,23 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
         if not given:
             raise NullIdError("an id is an empty string", allowed="text", path=where)
         if is_broken(given):
-            raise DataError(f"id {given!r} has half a character", allowed="text that UTF-8 can hold", path=where)
+            raise DataError(f"id {given!r} has a lone surrogate", allowed="text that UTF-8 can hold", path=where)
 
 
 def is_broken(text: str) -> bool:
-    """Tell whether a text has half a character, which UTF-8 cannot hold."""
+    """Tell whether a text has a lone surrogate (half a character), which UTF-8 cannot hold."""
     return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> FloatArray:
-    """Return the numbers of some queries of a dict of dicts, checked, one after the other in its order.
+    """Return the checked numbers of the given queries of a dict of dicts, concatenated in its order.
 
-    Numbers are looked at one by one only if one of them may be wrong.
+    Numbers are checked one by one only if some number may be wrong.
     """
     numbers = np.empty(sum(len(mapping[query]) for query in queries))
     at = 0
     try:
-        # Packing is faster than np.fromiter, and refuses text, which that would read as numbers.
+        # Packing is faster than np.fromiter, and refuses text, which np.fromiter would read as numbers.
         for query in queries:
             values = mapping[query].values()
             struct.pack_into(f"{len(values)}d", numbers.data, at, *values)
@@ -125,7 +125,7 @@ def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str)
 
 
 def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: str, numbers: FloatArray) -> None:
-    """Raise for the first number that is NaN, infinite where none may be, or an integer that was rounded."""
+    """Raise for the first number that is NaN, infinite in qrels, or an integer that was rounded."""
     lengths = np.array([len(mapping[query]) for query in queries])
     ends = np.cumsum(lengths)
     places = np.flatnonzero(~(np.abs(numbers) < LARGEST_INTEGER))
@@ -146,11 +146,11 @@ def check_all(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -
 
 
 def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
-    """Tell whether an integer or decimal lies where float64 merges neighbouring integers; infinity does not."""
+    """Tell whether float64 may merge an integer or decimal with its neighbours; infinity is not such a number."""
     return not -LARGEST_INTEGER <= value <= LARGEST_INTEGER and value not in {math.inf, -math.inf}
 
 
-def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - to be found out
+def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
     """Raise if a value is not a number that can be evaluated."""
     place, error = f"{VALUE[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
     try:

@@ -1,4 +1,4 @@
-"""Names of files that are made of other names: short enough, and allowed on every system."""
+"""File names made from other names: short enough, and allowed on every system."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import hashlib
 import re
 import unicodedata
 
-MARK = 9  # bytes of a hash with its hyphen
-LONGEST = 255  # bytes that file systems take; some count UTF-16 units, of which there are never more
+MARK = 9  # bytes of a hash and its hyphen
+LONGEST = 255  # bytes that file systems allow; some count UTF-16 units, which are never more
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)  # devices of Windows
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]')
 _HASHED = re.compile(r"-[0-9a-f]{8}$")
 
 
 def cut(text: str, most: int) -> str:
-    """Return the beginning of a text that takes at most so many bytes.
+    """Return the beginning of a text, in at most `most` bytes.
 
     Examples
     --------
@@ -25,20 +25,20 @@ def cut(text: str, most: int) -> str:
 
 
 def hashed(plain: str, name: str, most: int) -> str:
-    """Return `plain` with a hash of the whole name behind it, of at most `most` bytes."""
+    """Return `plain` followed by a hash of the whole name, in at most `most` bytes."""
     digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
     return f"{cut(plain, most - MARK)}-{digest[: MARK - 1]}"
 
 
 def file_name(name: str, most: int) -> str:
-    """Return a name as one that files may have on every system; one that is changed by more than a _ has a hash.
+    """Return a name as a file name for every system; if it changes by more than a ``_``, a hash is added.
 
     Parameters
     ----------
     name : str
         A ``/`` or a ``:`` becomes ``_``.
     most : int
-        Bytes that it may take.
+        Bytes that the result may take.
 
     Examples
     --------
@@ -55,5 +55,5 @@ def file_name(name: str, most: int) -> str:
 
 
 def is_kept(name: str) -> bool:
-    """Return whether a name is no device, looks like none with a hash, and is written in one way only."""
+    """Return whether a name can stay: it is not a device, does not end like a hash, and is normalised Unicode (NFC)."""
     return not (_RESERVED.fullmatch(name) or _HASHED.search(name)) and unicodedata.is_normalized("NFC", name)

@@ -1,4 +1,4 @@
-"""JSON and JSON lines as objects, and the line on which each part of them begins."""
+"""JSON and JSON lines as objects, with the line on which each part begins."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _NEWLINE = re.compile("\n")
 _DECODER = json.JSONDecoder()
 _NESTED = {dict, list}
-DEEPEST = 200  # lists and objects inside each other: what is done with them later may recurse
+DEEPEST = 200  # levels of nested lists and objects: later steps may recurse
 
 
 class JsonText:
-    r"""A JSON text and what it says.
+    r"""A JSON text and its value.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class JsonText:
     Raises
     ------
     MalformedRowError, DuplicateError
-        It is no JSON, or an object has a key twice.
+        It is not JSON, or an object has a repeated key.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class JsonText:
         self._found: dict[int, dict[str | int, int]] = {}
 
     def line_of(self, keys: Sequence[str | int]) -> int:
-        """Return the line on which a part begins: the value under keys of objects and places in lists."""
+        """Return the line on which a part begins, given the object keys and list places that lead to it."""
         return self._line(self._offset(keys))
 
     def lines_of_items(self, keys: Sequence[str | int]) -> list[int]:
@@ -81,7 +81,7 @@ class JsonText:
         return offset
 
     def _members(self, offset: int) -> dict[str | int, int]:
-        """Return the offset of each member of the object or list that begins at an offset, by its key or place."""
+        """Return the offset of each member of the object or list at an offset, by its key or place."""
         if offset not in self._found:
             members = self._found[offset] = {}
             is_object = self.text[offset] == "{"
@@ -96,13 +96,13 @@ class JsonText:
         return self._found[offset]
 
     def _next(self, offset: int) -> int:
-        """Return the offset of the next character that is no blank and stands not between two parts."""
+        """Return the offset of the next character that is not a blank, comma or colon."""
         found = _BETWEEN.match(self.text, offset)
         return found.end() if found else offset
 
 
 def read_text(path: str | os.PathLike[str], expected: str, *, has_lines: bool = False) -> str:
-    """Return the text of a file, unpacked; `expected` says what an empty one should have held."""
+    """Return the text of a file, unpacked; `expected` says what should be in an empty one."""
     path = readable(path)
     text = decoded(read_all(path, has_lines=has_lines), path)
     if not text.strip():
@@ -117,7 +117,7 @@ def parsed(
     *,
     number: Callable[[str], object] | None = None,
 ) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return what a JSON text says.
+    """Return the value of a JSON text.
 
     Parameters
     ----------
@@ -125,19 +125,19 @@ def parsed(
     path : pathlib.Path
         For messages.
     line : int, optional
-        Of JSON lines, the one that the text is.
+        The line number of the text in a file of JSON lines.
     number : callable, optional
-        What is made of a number, which it gets as it is written; NaN and infinities are then none.
+        Makes the value of a number from its text; NaN and infinities are then None.
 
     Raises
     ------
     MalformedRowError, DuplicateError
-        It is no JSON, or no text that UTF-8 can hold, or an object has a key twice.
+        It is not JSON, or UTF-8 cannot hold it, or an object has a repeated key.
     """
     closed = 0
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """Build an object; JSON allows a key twice, and Python would keep the last."""
+        """Build an object; JSON allows repeated keys, of which Python would keep the last."""
         nonlocal closed
         closed += 1
         built = dict(pairs)
@@ -145,7 +145,7 @@ def parsed(
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise DuplicateError(
-                f"key {twice!r} stands twice in one object",
+                f"key {twice!r} appears twice in one object",
                 allowed="once",
                 path=path,
                 line=line or _line_of_object(text, closed),
@@ -176,7 +176,7 @@ def parsed(
 
 
 def object_of(raw: str, path: Path, line: int, *, number: Callable[[str], object] | None = None) -> dict[str, Any]:
-    """Return the object on one line of JSON lines."""
+    """Return the object on a line of JSON lines."""
     given = parsed(raw, path, line, number=number)
     if not isinstance(given, dict):
         raise MalformedRowError(given=raw.strip(), allowed="one JSON object a line", path=path, line=line)
@@ -184,7 +184,7 @@ def object_of(raw: str, path: Path, line: int, *, number: Callable[[str], object
 
 
 def _is_deep(value: object) -> bool:
-    """Return whether lists and objects are too deep inside each other, without recursion."""
+    """Return whether lists and objects are nested too deeply, without recursion."""
     level: list[Any] = [value]
     for _ in range(DEEPEST):
         members = [one.values() if type(one) is dict else one for one in level if type(one) in _NESTED]
@@ -195,12 +195,12 @@ def _is_deep(value: object) -> bool:
 
 
 def _too_deep(path: Path, line: int | None) -> MalformedRowError:
-    message = f"JSON that is nested more than {DEEPEST} deep: lists and objects inside each other"
+    message = f"JSON with lists and objects nested more than {DEEPEST} levels deep"
     return MalformedRowError(message, path=path, line=line)
 
 
 def _too_long(text: str, path: Path, line: int | None) -> MalformedRowError:
-    """Return the error for a whole number of so many digits that Python refuses to read it."""
+    """Return the error for a whole number with more digits than Python reads."""
     most = sys.get_int_max_str_digits()
     found = re.search(rf"[0-9]{{{most + 1}}}", text)
     at = text.count("\n", 0, found.start()) + 1 if found else None
@@ -209,11 +209,11 @@ def _too_long(text: str, path: Path, line: int | None) -> MalformedRowError:
 
 
 def _none(_: str) -> None:
-    """Take NaN and infinities, which are no JSON, for no value."""
+    """Return None for NaN and infinities, which are not JSON."""
 
 
 def _line_of_object(text: str, closed: int) -> int:
-    """Return the line on which the object begins that is closed as the first, second, ... of all."""
+    """Return the line on which the object begins whose closing brace is number `closed`."""
     starts: list[int] = []
     for found in _STRING_OR_BRACE.finditer(text):
         if found[0] == "{":
@@ -227,7 +227,7 @@ def _line_of_object(text: str, closed: int) -> int:
 
 
 def _check_characters(text: str, path: Path, line: int | None) -> None:
-    r"""Raise `MalformedRowError` for half a character: a ``\ud800`` by itself, which no file can hold."""
+    r"""Raise `MalformedRowError` for a lone surrogate: a ``\ud800`` by itself, which no file can hold."""
     if not _SURROGATE.search(text):
         return
     for found in _STRING_OR_BRACE.finditer(text):
@@ -235,6 +235,6 @@ def _check_characters(text: str, path: Path, line: int | None) -> None:
             if _SURROGATE.search(found[0]):
                 json.loads(found[0]).encode()
         except UnicodeEncodeError as error:
-            msg = f"{shown(found[0])} has half a character, expected text that UTF-8 can hold"
+            msg = f"{shown(found[0])} has a lone surrogate, expected text that UTF-8 can hold"
             at = line or text.count("\n", 0, found.start()) + 1
             raise MalformedRowError(msg, path=path, line=at) from error

@@ -1,7 +1,7 @@
-"""What a Parquet file says of its own sizes, looked at before Polars believes it.
+"""The sizes that a Parquet file declares, checked before Polars trusts them.
 
-A size below 0, or of exabytes, makes Polars abort the process: nothing in Python can catch that. So the footer and the
-header of each page are read here first: a few microseconds a page, which holds about a megabyte. They are written in
+A size below 0, or of exabytes, makes Polars abort the process, which nothing in Python can catch. So the footer and
+the header of each page are read here first, in a few microseconds per page of about a megabyte. They are encoded in
 the compact protocol of Apache Thrift, as apache/parquet-format describes (parquet.thrift).
 """
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PAR1"
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
-_DEEPEST = 16  # structures and lists inside each other: the format needs 8
-# numbers of fields in parquet.thrift
+_DEEPEST = 16  # levels of nested structures and lists: the format needs 8
+# field numbers in parquet.thrift
 _FILE_ROWS, _FILE_GROUPS = 3, 4
 _GROUP_CHUNKS, _GROUP_ROWS = 1, 3
 _CHUNK_FILE, _CHUNK_META, _CHUNK_INDICES = 1, 3, ((4, 5), (6, 7))
@@ -32,7 +32,7 @@ class _Damaged(Exception):  # noqa: N818 - never leaves this module
 
 
 class _Thrift:
-    """Reads one value after the other, from `at` on."""
+    """A reader of values, one after the other, from `at` on."""
 
     def __init__(self, data: mmap.mmap, at: int, end: int) -> None:
         self.data, self.at, self.end = data, at, end
@@ -60,13 +60,13 @@ class _Thrift:
         self.at += n_bytes
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Return the fields of a structure by their numbers: integers, structures and lists; others are None."""
+        """Return the integers, structures and lists of a structure by field number; other fields are None."""
         fields: dict[int, Any] = {}
         number = 0
         while header := self.byte():
             number = number + (header >> 4) if header >> 4 else self.integer()
             kind = header & 15
-            fields[number] = None if kind in (1, 2) else self.value(kind, depth)  # true and false are kinds
+            fields[number] = None if kind in (1, 2) else self.value(kind, depth)  # for booleans the kind is the value
         return fields
 
     def value(self, kind: int, depth: int) -> Any:  # noqa: ANN401 - what a field holds
@@ -91,9 +91,9 @@ class _Thrift:
 
 
 def check_pages(path: Path) -> None:
-    """Raise FileFormatError if the sizes that a Parquet file gives cannot be true.
+    """Raise FileFormatError if the sizes that a Parquet file declares are impossible.
 
-    What is no Parquet at all, or encrypted, is left to Polars, which says so.
+    A file that is not Parquet at all, or encrypted, is left to Polars, which says so.
     """
     with path.open("rb") as stream:
         if stream.seek(0, 2) < len(_MAGIC) + _TAIL:
@@ -109,17 +109,17 @@ def _check(data: mmap.mmap, path: Path) -> None:
     where = "its footer"
     try:
         groups = _groups(data, start, end)
-        where = "the file, of which the footer does not know all bytes,"
+        where = "the file, whose footer does not account for all bytes,"
         _check_known(data, groups, start)
         for chunk in (chunk for group in groups for chunk in group.get(_GROUP_CHUNKS) or ()):
-            # a column in another file is for Polars to refuse
+            # Polars refuses a column in another file
             if _CHUNK_FILE not in chunk:
                 where = f"a column from byte {chunk[_CHUNK_META].get(_META_DATA)} on"
                 _check_chunk(data, chunk[_CHUNK_META], start)
-    # the latter three: a field that the format needs is not there, or holds what it should not
+    # the latter three: a required field is missing, or has a value of another type
     except (_Damaged, LookupError, TypeError, AttributeError):
         raise FileFormatError(
-            allowed="a Parquet file, but it is damaged", hint=f"{where} has sizes that cannot be", path=path
+            allowed="a Parquet file, but it is damaged", hint=f"{where} has impossible sizes", path=path
         ) from None
 
 
@@ -134,7 +134,7 @@ def _groups(data: mmap.mmap, start: int, end: int) -> list[dict[int, Any]]:
 
 
 def _check_known(data: mmap.mmap, groups: list[dict[int, Any]], end: int) -> None:
-    """Refuse files that were joined: the places that the last footer gives are those of its own file."""
+    """Refuse concatenated files: the offsets in the last footer refer to its own file only."""
     ends = [0]
     for chunk in (chunk for group in groups for chunk in group.get(_GROUP_CHUNKS) or ()):
         if chunk.get(_CHUNK_META) is not None:
@@ -145,13 +145,13 @@ def _check_known(data: mmap.mmap, groups: list[dict[int, Any]], end: int) -> Non
 
 
 def _start(meta: dict[int, Any]) -> int:
-    """Return where the pages of a column begin; its dictionary is the first, if it has one (some write 0 for none)."""
+    """Return where the pages of a column begin, with its dictionary if it has one (some writers put 0 for none)."""
     at = _size(meta, _META_DATA)
     return min(at, _size(meta, _META_DICTIONARY)) if meta.get(_META_DICTIONARY) else at
 
 
 def _check_chunk(data: mmap.mmap, meta: dict[int, Any], end: int) -> None:
-    """Go from page to page of one column of one row group, until all its values are seen."""
+    """Check page after page of one column of a row group, until all its values are counted."""
     left, at = _size(meta, _META_VALUES), _start(meta)
     end = min(end, at + _size(meta, _META_COMPRESSED))
     while left > 0:

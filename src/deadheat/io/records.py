@@ -1,4 +1,4 @@
-"""Tables of records, such as queries, documents or labelled cases: the reader of all files but qrels and runs."""
+"""Tables of records, such as queries, documents or labelled cases: the reader of all files except qrels and runs."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-CASES_KEYS = ("cases", "test_cases")  # under which a file of labelled cases has them, beside its metadata
+CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What a table of records is of, and in which forms it may come.
+    """What a table of records contains, and which forms it may have.
 
     Attributes
     ----------
     what : str
-        For messages, such as "cases".
+        The records, for messages, such as "cases".
     expected : str
         What a JSON file should hold, for messages.
     record : str
-        What one record of it is, where that says enough.
+        What a single record should be, for messages; empty: `expected` says it.
     formats : tuple of str
-        The first is what an advice names.
+        The formats that are read; advice names the first.
     keys : tuple of str
-        One of them is that of the records in a JSON object, which may have metadata beside them.
+        Keys under which a JSON object, which may have metadata too, may hold the records.
     id : str
-        The name of the column that gets the keys of a JSON object of objects; empty: such is no table.
+        Name of the column for the keys of a JSON object of objects; empty if such an object is not a table.
     as_written : bool
-        Whether a number in JSON becomes the text that it is written as.
+        Whether numbers in JSON are kept as text, as written.
     keeps_misfits : bool
-        Whether what is no record is told in `Records.misfits`, and not refused.
+        Whether rows that are not records are reported in `Records.misfits` instead of refused.
     """
 
     what: str = "records"
@@ -62,7 +62,7 @@ class Wanted:
 
     @property
     def number(self) -> Callable[[str], object] | None:
-        """What is made of a number in JSON."""
+        """The function that makes a value from the text of a JSON number; None for the default."""
         return str if self.as_written else None
 
 
@@ -73,15 +73,15 @@ class Records:
     Attributes
     ----------
     table : polars.DataFrame or list of dict
-        A frame of text, or of what a Parquet file holds; or objects as JSON has them.
+        A frame of text, or of the columns of a Parquet file; or the objects of a JSON file.
     misfits : dict of int to DataError
-        What is wrong with rows that are no records, by their place; their fields are empty.
+        What is wrong with rows that are not records, by their place; their fields are empty.
     metadata : dict
-        What JSON says of all records.
+        Metadata about all records, from JSON.
     keys : tuple of str
-        Where JSON has the records; empty if it is their list itself.
+        Key of the records in JSON; empty if the file is a list of records.
     json : JsonText or None
-        The whole text, which has a line for each part of a record.
+        The whole text, which knows the line of each part of a record.
     """
 
     table: pl.DataFrame | list[dict[str, Any]]
@@ -98,7 +98,7 @@ class Records:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The records as columns; JSON as text."""
+        """The records as columns; those of JSON as text."""
         if isinstance(self.table, pl.DataFrame):
             return self.table
         columns = {name: [as_text(row.get(name)) for row in self.table] for name in self.columns}
@@ -112,7 +112,7 @@ class Records:
         return list(dict.fromkeys(name for row in self.table for name in row))
 
     def rows(self, names: Collection[str]) -> Iterable[dict[str, Any]]:
-        """Return the records with some of their fields at least; those that JSON lacks are not there."""
+        """Return the records with at least the named fields, except where JSON lacks them."""
         if not isinstance(self.table, pl.DataFrame):
             return self.table
         return self.table.select(name for name in self.columns if name in names).iter_rows(named=True)
@@ -122,7 +122,7 @@ class Records:
         return self.lines[place] if self.lines is not None else None
 
     def where(self, one: int, other: int) -> str:
-        """Return where two records are, in words: by their lines, unless JSON has both on one."""
+        """Return where two records are, in words: their lines, or their rows if both are on one line."""
         first, second = (self.line(place) for place in (one, other))
         return f"in rows {one + 1} and {other + 1}" if first == second else f"on lines {first} and {second}"
 
@@ -138,13 +138,13 @@ def read_records(
     ----------
     path : pathlib.Path
     format : str, optional
-        Default: what the name says.
+        Default: what the file name says.
     wanted : Wanted
 
     Raises
     ------
     DataError
-        Of its subclasses the one that says what is wrong, with the line where there are lines.
+        The subclass that says what is wrong, with the line if the format has lines.
     """
     path = readable(path)
     return _checked(READERS[format_of_records(path, format, wanted)](path, wanted), wanted)
@@ -157,7 +157,7 @@ def _checked(records: Records, wanted: Wanted) -> Records:
 
 
 def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
-    """Return the format that was asked for, or else the one that the name says; raise if it is none of those wanted."""
+    """Return the given format, or else that of the file name; raise if it is not one of those wanted."""
     allowed = wanted.formats
     if given is not None and given not in allowed:
         raise ParameterError(f"unknown format of {wanted.what}", given=given, allowed=allowed)
@@ -170,12 +170,12 @@ def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
 
 
 def records_of_mapping(mapping: Mapping[str, Mapping[str, Any]], name: str) -> Records:
-    """Return a dict of dicts as records, its keys in a column of this name."""
+    """Return a dict of dicts as records, with its keys in the column `name`."""
     return Records([{**row, name: key} for key, row in mapping.items()])
 
 
 def as_text(value: object) -> str | None:
-    """Return a value as text: null and NaN are none, true and false as JSON has them.
+    """Return a value as text, or None for null and NaN; booleans as JSON writes them.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
     for name in rows.header:
         if rows.header.count(name) > 1:
             raise ColumnError(
-                f"column {name!r} stands in the table {rows.header.count(name)} times", allowed="once", path=path
+                f"column {name!r} appears {rows.header.count(name)} times in the table", allowed="once", path=path
             )
     for line, row in rows:
         if misfit := rows.misfit(row, line):
@@ -242,7 +242,7 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
         try:
             row = object_of(raw, path, line, number=number)
         except DataError as error:
-            if not (wanted.keeps_misfits and (rows or metadata)):  # at the beginning, the file is something else
+            if not (wanted.keeps_misfits and (rows or metadata)):  # a bad first line: this is another kind of file
                 raise
             row, misfits[len(rows)] = {}, error
         if wanted.keys and not rows and set(row) == {"metadata"}:
@@ -292,11 +292,11 @@ def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
 
 
 def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wanted: Wanted) -> tuple[str, ...]:
-    """Return the key under which an object has records; none if its own keys are their ids."""
+    """Return the key under which an object has its records; none if its keys are their ids."""
     found = [key for key in wanted.keys if key in given and (isinstance(given[key], list) or not wanted.id)]
     if len(found) > 1:
         raise MalformedRowError(
-            f"both {' and '.join(map(repr, found))} are there",
+            f"found both {' and '.join(map(repr, found))}",
             allowed="one of them",
             path=path,
             line=json_text.line_of(found[1:]),

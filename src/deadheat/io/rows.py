@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV as Python's csv module reads them when it is strict: slow and right, with their lines."""
+"""Rows of CSV and TSV with their lines, as Python's csv module reads them in strict mode: slow but right."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-_QUOTES = 'a field that begins with a quote ends with one, and one inside it is written twice, ""'
+_QUOTES = 'a field that begins with a quote must end with one, and a quote inside it is doubled, ""'
 _lock = Lock()
 _n_readers = 0
 _limit_before = 0
 
 
 class Rows:
-    """The rows of an open file below its header, one after the other; blank ones are left out.
+    """The rows of an open file below its header, one after the other; blank rows are skipped.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class Rows:
     Attributes
     ----------
     header : list of str
-        The first row that is not blank; none in a file without rows.
+        The first row that is not blank; empty in a file without rows.
     n_lines, n_bytes : int
-        What the rows so far took of the file, at first the header.
+        How much of the file has been read so far; at first, the header.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Rows:
         Raises
         ------
         MalformedRowError
-            Quotes do not match, a carriage return is no part of a line end, or a line is too long.
+            Quotes do not match, a carriage return is not part of a line end, or a line is too long.
         FileFormatError
             The text is not UTF-8.
         """
@@ -74,7 +74,7 @@ class Rows:
                     if "new-line character" in str(error):
                         raise self._stray_return() from error
                     raise MalformedRowError(
-                        f"quotes that do not match, from here on ({error}): {_QUOTES}", path=self._path, line=line
+                        f"unmatched quotes from here on ({error}): {_QUOTES}", path=self._path, line=line
                     ) from error
                 if row is None:
                     return
@@ -84,7 +84,7 @@ class Rows:
                     yield line, row
 
     def misfit(self, row: list[str], line: int) -> MalformedRowError | None:
-        """Return what is wrong with a row that has not as many fields as the header."""
+        """Return the error for a row that has more or fewer fields than the header."""
         if len(row) == len(self.header):
             return None
         expected, given = (self._separator.join(fields) for fields in (self.header, row))
@@ -105,13 +105,13 @@ class Rows:
                 raise not_utf8(raw, error.start, self._path, self.n_lines) from error
 
     def _stray_return(self) -> MalformedRowError:
-        problem = f"a carriage return that ends no line, {LINE_ENDS}: {shown(self._last.decode())}"
+        problem = f"a carriage return inside a line, {LINE_ENDS}: {shown(self._last.decode())}"
         return MalformedRowError(problem, path=self._path, line=self.n_lines)
 
 
 @contextmanager
 def _long_fields() -> Iterator[None]:
-    """Let the csv module read fields as long as a line may be: its limit is one for all readers."""
+    """Let the csv module read fields as long as a line may be; its limit applies to all readers at once."""
     global _n_readers, _limit_before  # noqa: PLW0603 - as the limit is
     with _lock:
         if not _n_readers:

@@ -1,4 +1,4 @@
-"""The separators of a table as bytes: counted to prove a parse."""
+"""The separators in the bytes of a table: counted to prove a parse correct."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     Bytes = npt.NDArray[np.uint8]
     Mask = npt.NDArray[np.bool_]
 
-_STEP = 1 << 17  # bytes looked at together: they and their masks stay in the processor's cache
+_STEP = 1 << 17  # bytes looked at together, so that they and their masks stay in the processor's cache
 _NEWLINE, _RETURN, _SPACE, _QUOTE = b'\n\r "'
 
 
 @dataclass(frozen=True)
 class Census:
-    """How many lines and separators a table has, if quotes and line ends are such that each line is a row.
+    """How many lines and separators a table has, if its quotes and line ends make each line a row.
 
     Attributes
     ----------
     n_lines, n_separators : int
-        Separators inside quotes are none.
+        Separators inside quotes do not count.
     may_hold_controls : bool
         Whether there is a control character, or a byte that may be part of one.
     """
@@ -41,20 +41,20 @@ class Census:
 
 
 def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Census | None:
-    """Count lines and separators of a table, without holding the file in memory.
+    """Count lines and separators of a table without holding the file in memory.
 
     Parameters
     ----------
     source : pathlib.Path or bytes
     separator : str
     skip : int
-        The bytes of the header.
+        Length of the header in bytes.
 
     Returns
     -------
     Census or None
-        None if a quote begins or ends where a field does not, or holds a newline, or if a carriage return does not
-        belong to a line end: only a reader of rows knows what these mean.
+        None if a quote opens or closes where a field does not, if a quoted field has a newline, or if a carriage return
+        is not part of a line end: only a reader of rows knows what these mean.
     """
     mark = ord(separator)
     n_lines = n_separators = 0
@@ -75,7 +75,7 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Cens
             if n_returns is None:
                 return None
             n_low = np.count_nonzero(view < _SPACE) - n_newlines - n_returns
-            if mark < _SPACE:  # a tab inside quotes is no separator
+            if mark < _SPACE:  # a tab inside quotes is not a separator
                 n_low -= np.count_nonzero(is_separator)
             is_doubtful |= bool(n_low) or may_hold_controls(view)
             n_lines += int(n_newlines) + (not block.endswith(b"\n"))
@@ -84,8 +84,8 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Cens
 
 
 def _outside_quotes(view: Bytes, is_quote: Mask, mark: int) -> Mask | None:
-    """Return which bytes are outside quotes; None if a quote is elsewhere than around a field or doubled inside."""
-    inside = _odd_so_far(is_quote)  # an opening quote is, a closing one is not
+    """Return which bytes are outside quotes; None if a quote is neither around a field nor doubled inside one."""
+    inside = _odd_so_far(is_quote)  # an opening quote is inside, a closing one is not
     if inside[-1]:
         return None
     ends_field = is_quote | (view == mark) | (view == _NEWLINE)
@@ -97,7 +97,7 @@ def _outside_quotes(view: Bytes, is_quote: Mask, mark: int) -> Mask | None:
 
 
 def _odd_so_far(mask: Mask) -> Mask:
-    """Return for each place whether an odd number is set up to it: 64 places at a time, for each by itself is slow."""
+    """Return for each place whether the number of set bits up to it is odd; works on 64 places at a time, for speed."""
     packed = np.packbits(mask, bitorder="little")
     words = np.zeros(-(-packed.size // 8), "<u8")
     bits = words.view(np.uint8)
@@ -110,7 +110,7 @@ def _odd_so_far(mask: Mask) -> Mask:
 
 
 def _count_returns(view: Bytes) -> int | None:
-    """Count the carriage returns; None if one of them stands before something else than a newline."""
+    """Count the carriage returns; None if one of them is not followed by a newline."""
     n_returns = np.count_nonzero(view == _RETURN)
     if n_returns and n_returns != np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)):
         return None

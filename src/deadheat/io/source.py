@@ -1,4 +1,4 @@
-"""Opening a file: whether it can be read, how it is compressed, and its bytes in blocks of whole lines."""
+"""Opening a file: check that it can be read, unpack it, and yield its bytes in blocks of whole lines."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
 BLOCK = 1 << 24
-_PACKED = 1 << 18  # compressed bytes that are read at once
-_WINDOW = 1 << 16  # in which a newline is looked for
+_PACKED = 1 << 18  # compressed bytes read at once
+_WINDOW = 1 << 16  # bytes in which a newline is looked for
 HEAD = 1 << 16
-MOSTLY_TEXT = 8  # at most one byte in so many is NUL; of UTF-16 it is about every other
+MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
 _CONVERT = "convert it first, for instance with iconv -f latin1 -t utf-8"
 _BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -46,23 +46,23 @@ _FOREIGN = {
 def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path, or raise DataError if there is no file that can be read."""
     if not os.fspath(path):
-        raise DataError("the name of a file is empty", allowed="a path")
+        raise DataError("the file name is empty", allowed="a path")
     path = Path(path)
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        raise DataError("the name of the file is not UTF-8, and Polars opens no other: rename it", path=path) from None
+        raise DataError("the file name is not UTF-8, and Polars cannot open it: rename the file", path=path) from None
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        pass  # said below
+        pass  # reported below
     except (OSError, ValueError) as error:  # a name that is too long, a folder that may not be entered, a NUL
-        told = (isinstance(error, OSError) and error.strerror) or error
-        raise DataError(f"cannot be opened: {told}", path=path) from None
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        raise DataError(f"cannot be opened: {reason}", path=path) from None
     if path.is_dir():
         raise DataError("is a directory", allowed="a file", path=path)
     if path.is_symlink() and not path.exists():
-        raise DataError(f"is a link to {path.readlink()}, which is not there", path=path)
+        raise DataError(f"is a link to {path.readlink()}, which does not exist", path=path)
     if not path.exists():
         siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise DataError("no such file", hint=did_you_mean(path.name, siblings), path=path)
@@ -74,7 +74,7 @@ def readable(path: str | os.PathLike[str]) -> Path:
 
 
 def _is_endless(path: Path) -> bool:
-    """Return whether a path is a device such as /dev/zero or a disk: none is but a terminal and /dev/null."""
+    """Return whether a path is a device without an end, such as /dev/zero or a disk, not a terminal or /dev/null."""
     if not (path.is_char_device() or path.is_block_device()):
         return False
     descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
@@ -94,11 +94,11 @@ def plain_head(path: Path) -> bytes | None:
 
 
 def refuse_binary(data: bytes, path: Path) -> None:
-    """Raise FileFormatError if the first bytes are those of a file without lines of text."""
+    """Raise FileFormatError if the first bytes show that a file is not text."""
     head = data[:HEAD]
     refuse_repeated_mark(head, path)
     if b"\0" not in head and _is_utf8(head):
-        return  # an id may begin with the letters of a magic number
+        return  # an id may begin like a magic number
     kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
     n_nul, line = head.count(b"\0"), None
     if compression(head):
@@ -113,7 +113,7 @@ def refuse_binary(data: bytes, path: Path) -> None:
 
 
 def refuse_repeated_mark(head: bytes, path: Path) -> None:
-    """Raise FileFormatError if a file begins with two byte order marks, of which one would be left."""
+    """Raise FileFormatError if a file begins with two byte order marks, as only one would be removed."""
     if head.startswith(_BOM * 2):
         raise FileFormatError(
             "two byte order marks", allowed="one or none", hint="the file is damaged", path=path, line=1
@@ -121,7 +121,7 @@ def refuse_repeated_mark(head: bytes, path: Path) -> None:
 
 
 def _is_utf8(head: bytes) -> bool:
-    """Return whether this is the start of a UTF-8 text; its last character may be cut."""
+    """Return whether this is the start of UTF-8 text, whose last character may be incomplete."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
@@ -130,7 +130,7 @@ def _is_utf8(head: bytes) -> bool:
 
 
 def misleads_polars(head: bytes) -> bool:
-    """Return whether Polars would unpack a text that begins so, such as a query x^2, or take off what is no mark."""
+    """Return whether Polars would take the beginning of a text, such as a query x^2, for a magic number or a mark."""
     return head.startswith((*_COMPRESSED, *_ZLIB, _BOM))
 
 
@@ -140,13 +140,13 @@ def without_bom(data: bytes) -> bytes:
 
 
 def blocks(path: Path, size: int = BLOCK, *, has_lines: bool = False) -> Iterator[bytes]:
-    """Yield the decompressed file in blocks of about `size` bytes, each cut after a line; no byte order mark.
+    """Yield the decompressed file without its byte order mark, in blocks of about `size` bytes of whole lines.
 
     Raises
     ------
     FileFormatError
-        If a compressed file is truncated or damaged, or its text is not UTF-8; if the format `has_lines` and one of
-        them is longer than any may be.
+        If a compressed file is truncated or damaged, or its text is not UTF-8; if the format `has_lines` and a line is
+        too long.
     """
     with path.open("rb") as file:
         pieces = whole_lines(_unpacked(file, path, size), path if has_lines else None)
@@ -162,12 +162,12 @@ def read_all(path: Path, *, has_lines: bool = False) -> bytes:
     Raises
     ------
     FileFormatError
-        As for `blocks`; if it begins like something else than text; if it is compressed or a pipe, and larger than may
-        be held.
+        As for `blocks`; also if the file does not begin like text, or if it is compressed or a pipe and too large to be
+        held in memory.
     """
     held: list[bytes] = []
     n_held, is_plain = 0, plain_head(path) is not None
-    n_packed = path.stat().st_size  # of a pipe 0
+    n_packed = path.stat().st_size  # 0 for a pipe
     with path.open("rb") as file:
         pieces = _unpacked(file, path, BLOCK)
         for piece in whole_lines(pieces, path) if has_lines else pieces:
@@ -186,10 +186,10 @@ def read_all(path: Path, *, has_lines: bool = False) -> bytes:
 
 
 def check_lines_of(path: Path) -> None:
-    """Raise MalformedRowError if a plain file has a line that is too long, before anything is parsed.
+    """Raise MalformedRowError if an uncompressed file has a line that is too long, before anything is parsed.
 
-    A newline is looked for at every half of the allowed length: where there is one, no line between is too long. So
-    little of a file is read, unless it is doubtful.
+    A newline is looked for at intervals of half the allowed length: if each has one, no line is too long. So little of
+    the file is read, unless it is in doubt.
     """
     n_bytes, longest = path.stat().st_size, limits.LONGEST_LINE
     window = min(_WINDOW, longest // 4)
@@ -218,7 +218,7 @@ def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
 
 
 def not_utf8(line: bytes, position: int, path: Path, n: int) -> FileFormatError:
-    """Return the error of the `n`-th line of a file, which is not UTF-8 at a position."""
+    """Return the error for line `n` of a file, which is not UTF-8 at a position."""
     wrong = line.decode("utf-8", "backslashreplace").strip()
     return FileFormatError(
         f"the text is not UTF-8 (byte 0x{line[position]:02X}): {wrong[:80]!r}; {_CONVERT}", path=path, line=n
@@ -226,12 +226,12 @@ def not_utf8(line: bytes, position: int, path: Path, n: int) -> FileFormatError:
 
 
 def compression(head: bytes) -> str | None:
-    """Return how a file that begins so is compressed, if it is."""
+    """Return how a file with this head is compressed, None if it is not."""
     return next((name for magic, name in _COMPRESSED.items() if head.startswith(magic)), None)
 
 
 def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterator[bytes]:
-    """Yield the pieces of a file cut after lines; with the path that is `bounded`, refuse a line that is too long."""
+    """Yield the pieces of a file as whole lines; with the path as `bounded`, refuse a line that is too long."""
     rest: list[bytes] = []
     n_rest, line = 0, 1
     for piece in pieces:
@@ -264,7 +264,7 @@ def _unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
 
 
 def _gunzipped(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
-    """Yield what Python unpacks, byte for byte: Polars, as fast on one core, makes every line end a newline."""
+    """Yield what Python unpacks, byte for byte; Polars, as fast on one core, would normalise line ends."""
     n_bytes, packed = 0, file.read(_PACKED)
     try:
         while packed:
@@ -279,7 +279,7 @@ def _gunzipped(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
                 yield piece
             packed = member.unused_data
             while not packed.strip(b"\0") and (packed := file.read(_PACKED)):
-                pass  # tapes and some tools fill up with zeros
+                pass  # tapes and some tools pad with zeros
             packed = packed.lstrip(b"\0")
     except zlib.error as error:
         raise _damaged("gzip", error, n_bytes, path) from error
@@ -287,14 +287,14 @@ def _gunzipped(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
 
 def _damaged(compressed: str, problem: object, n_bytes: int, path: Path) -> FileFormatError:
     return FileFormatError(
-        f"the {compressed} file is damaged or ends too early ({problem}) after {n_bytes:,} bytes of its content; "
+        f"the {compressed} file is damaged or truncated ({problem}) after {n_bytes:,} bytes of its content; "
         "nothing was read, expected a complete file",
         path=path,
     )
 
 
 def _unpacked_zstd(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
-    """Yield what PyArrow unpacks, byte for byte; without it, what Polars does (Python learns Zstandard with 3.14)."""
+    """Yield what PyArrow unpacks, byte for byte; without it, what Polars does (Python has Zstandard from 3.14 on)."""
     try:
         import pyarrow as pa
     except ImportError:
@@ -322,9 +322,9 @@ def _read_packed(file: BufferedReader, path: Path) -> bytes:
 
 
 def _unpacked_by_polars(source: Path | bytes, path: Path, size: int) -> Iterator[bytes]:
-    """Yield what Polars unpacks, whole lines, of which it holds several copies.
+    """Yield what Polars unpacks, as whole lines, of which it holds several copies.
 
-    It takes the line ends off, one carriage return with each: a line that still has one had two.
+    It removes line ends, each with one carriage return: a line that still ends with one had two.
     """
     n_packed = len(source) if isinstance(source, bytes) else path.stat().st_size
     check_held(largest_content(source), n_packed, path, is_streamed=True)
@@ -349,9 +349,9 @@ def _unpacked_by_polars(source: Path | bytes, path: Path, size: int) -> Iterator
 
 
 def _not_utf8_somewhere(source: Path | bytes, path: Path) -> FileFormatError:
-    """Name the line of a compressed file that is not UTF-8: read again, with a sign for each byte that is wrong.
+    """Return the error with the line that is not UTF-8: the file is read again, with a sign for each invalid byte.
 
-    Compressed bytes are never UTF-8, so that a file which is compressed twice comes here too.
+    Compressed bytes are never UTF-8, so a file that is compressed twice ends up here too.
     """
     text = pl.scan_csv(
         source,
@@ -365,7 +365,7 @@ def _not_utf8_somewhere(source: Path | bytes, path: Path) -> FileFormatError:
     )
     try:
         wrong = text.with_row_index("n").filter(pl.col("line").str.contains("\ufffd", literal=True)).head(1).collect()
-    except (pl.exceptions.PolarsError, OSError):  # of some bytes not even this can be read
+    except (pl.exceptions.PolarsError, OSError):  # some bytes cannot be read even so
         wrong = pl.DataFrame()
     if not wrong.is_empty() and wrong["line"].item().startswith(_COMPRESSED_LOSSY):
         return FileFormatError("is compressed twice, expected once: unpack it once", path=path)

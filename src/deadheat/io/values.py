@@ -1,4 +1,4 @@
-"""Scores and relevances written as text: which are numbers, and which a float64 holds."""
+"""Scores and relevances as text: which are numbers, and which a float64 can hold."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
     from deadheat.io.kinds import Kind
 
-# What Polars reads as a float. Python's float() takes more: "1_0", and digits of other scripts.
+# What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
 _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE | re.ASCII
 )
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
-# C0, DEL and C1, of which some end lines or move the cursor; and the two characters that end lines beyond ASCII.
+# C0, DEL and C1, some of which end lines or move the cursor, and the two non-ASCII characters that end lines.
 CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
 _FIND_CONTROL = re.compile(CONTROL)
 LINE_ENDS = r"lines end with \n or \r\n"
 
 
 def value_error(kind: Kind, problem: str, path: Path, line: int | None = None, **given: object) -> DataError:
-    """Return the error of this kind's value column, with the line of the file, and with what was given."""
+    """Return the error for the value column of this kind, with the line of the file and what was given."""
     error = ScoreError if kind == "run" else RelevanceError
     return error(problem, path=path, line=line, **given)  # type: ignore[arg-type]
 
 
 def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
-    """Return the score or relevance that `text` says, or raise ScoreError or RelevanceError."""
+    """Return the score or relevance in `text`, or raise ScoreError or RelevanceError."""
     name = VALUE_COLUMN[kind]
     if not _NUMBER.fullmatch(text):
         raise value_error(kind, f"{name} must be a number", path, line, given=text or Plain("an empty field"))
@@ -49,13 +49,13 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
         raise value_error(kind, f"{name} must be finite", path, line, given=text)
     if math.isinf(value) and any(char.isdigit() for char in text):
         raise value_error(kind, f"{name} is beyond the range of float64: {shown(text)}", path, line)
-    if _INTEGER.fullmatch(text) and is_beyond(Decimal(text)):  # Python reads no int of thousands of digits
+    if _INTEGER.fullmatch(text) and is_beyond(Decimal(text)):  # int() refuses thousands of digits
         raise value_error(kind, f"{name} is {shown(text)}, {BEYOND}", path, line)
     return value
 
 
 def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = None) -> None:
-    """Raise MalformedRowError if an id holds a control character."""
+    """Raise MalformedRowError if an id contains a control character."""
     if query_id.isprintable() and doc_id.isprintable():
         return
     for name, given in (("query_id", query_id), ("doc_id", doc_id)):
@@ -63,17 +63,17 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
         if found:
             if found[0] == "\ufeff":
                 raise MalformedRowError(
-                    f"{name} {shown(given)} holds a byte order mark; only a file begins with one",
-                    hint="were files joined?",
+                    f"{name} {shown(given)} contains a byte order mark, which only the start of a file may have",
+                    hint="were files concatenated?",
                     path=path,
                     line=line,
                 )
-            message = f"{name} {shown(given)} holds the control character U+{ord(found[0]):04X}; ids have none"
+            message = f"{name} {shown(given)} contains the control character U+{ord(found[0]):04X}; ids have none"
             raise MalformedRowError(f"{message}, and {LINE_ENDS}", path=path, line=line)
 
 
 def holds_controls(frame: pl.DataFrame) -> bool:
-    """Return whether an id holds a control character."""
+    """Return whether an id contains a control character."""
     return any(ids.str.contains(CONTROL).any() for ids in frame.select("query_id", "doc_id"))
 
 
@@ -88,13 +88,13 @@ def holds_only_numbers(values: pl.Series) -> bool:
 
 
 def holds_large(values: pl.Series) -> bool:
-    """Return whether some value is infinite or so large that its text must be looked at."""
+    """Return whether some value is infinite or so large that its text must be checked."""
     low, high = values.min(), values.max()
     return isinstance(low, float) and isinstance(high, float) and not -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
 
 
 def are_exact(texts: pl.Series, kind: Kind, path: Path) -> bool:
-    """Return whether every text of a large value is one that float64 holds."""
+    """Return whether float64 can hold the numbers in all texts of large values."""
     try:
         for text in texts.unique():
             read_value(text, kind, path=path, line=None)

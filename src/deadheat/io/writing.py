@@ -1,4 +1,4 @@
-"""Writing files: into a temporary one beside the target, which takes its name when it is complete."""
+"""Writing files: to a temporary file beside the target, which is renamed when it is complete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
 
-_SLICE = 1 << 18  # rows that are written together
+_SLICE = 1 << 18  # rows written together
 
 
 def write_text(
@@ -34,9 +34,10 @@ def write_text(
     compression: Compression,
     separator: str | None = None,
 ) -> None:
-    """Write a table with a header, or without a separator each row of its one column as a line, never quoted.
+    """Write a table with a header; without a separator, write each row of its one column as an unquoted line.
 
-    Plain ones are written by `file` itself: Polars before 2.0 does not tell that it lost the last bytes.
+    Compressed output is written in slices, plain output directly to `file`: Polars before 2.0 does not report that it
+    lost the last bytes.
     """
     has_header, separator = separator is not None, separator or ","
     quote_style: Literal["necessary", "never"] = "necessary" if has_header else "never"
@@ -58,7 +59,7 @@ def write_text(
 
 
 def value_as_text(kind: Kind) -> pl.Expr:
-    """Write a relevance without a fraction as an integer; everything else as the shortest text of its float64."""
+    """Return values as text: whole relevances as integers, everything else as the shortest text of its float64."""
     value = pl.col(VALUE_COLUMN[kind])
     text = value.cast(pl.String)
     if kind == "run":
@@ -70,13 +71,13 @@ def value_as_text(kind: Kind) -> pl.Expr:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that becomes `path` when it is complete, or vanishes on any failure.
+    """Open a file that becomes `path` when it is complete, and is deleted on any failure.
 
-    Until then it is ``.NAME.deadheat-*.tmp`` in the same folder. One that is left there is of a process that was
-    killed: nothing reads it, and it may be deleted.
+    Until then it is ``.NAME.deadheat-*.tmp`` in the same folder. A leftover one is from a process that was killed:
+    nothing reads it, and it may be deleted.
 
-    A symbolic link stays, and what it points to is replaced; the mode of an existing file stays too. What is there
-    and is no regular file (a pipe, a device) stays what it is: it gets the bytes when they are complete.
+    A symbolic link is kept, and its target is replaced; so is the mode of an existing file. Anything there that is not
+    a regular file (a pipe, a device) is not replaced, but gets the bytes when they are complete.
 
     Raises
     ------
@@ -88,12 +89,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as held:
             yield held
             held.seek(0)
-            with path.open("ab") as stream:  # appended: the standard output may be a file that others write to
+            with path.open("ab") as stream:  # append: standard output may be a file that others write to
                 shutil.copyfileobj(held, stream)
         return
     target = Path(os.path.realpath(path))
     if target.exists() and not target.stat().st_mode & 0o222:
-        raise DataError("is read-only, and is not replaced", hint="choose another name, or make it writable", path=path)
+        raise DataError("is read-only and not replaced", hint="choose another name, or make it writable", path=path)
     if not target.parent.is_dir():
         raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
     ending = f".deadheat-{secrets.token_hex(4)}.tmp"
@@ -104,7 +105,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 shutil.copymode(target, temporary)
             yield file
             file.flush()
-            os.fsync(file.fileno())  # before the name: after a crash of the machine it is on a whole file
+            os.fsync(file.fileno())  # before renaming, so that after a crash of the machine the name is on a complete file
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -112,7 +113,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _is_stream(path: Path) -> bool:
-    """Return whether a path is something that must not be replaced by a file."""
+    """Return whether a path is a pipe, a device or the like, which must not be replaced by a file."""
     if path.exists() and not path.is_file():
         return True
     return str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # redirected, these may be files

@@ -1,4 +1,4 @@
-"""How large a Zstandard file may become, from the headers of its blocks (RFC 8878): nothing is unpacked for it."""
+"""The size to which a Zstandard file may unpack, from the headers of its blocks (RFC 8878), without unpacking it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _RLE, _COMPRESSED = 1, 2
 
 
 def largest_content(source: Path | bytes) -> int:
-    """Return the number of bytes that a file can at most become; of a damaged one, what stands before the damage.
+    """Return the most bytes to which a file can unpack; for a damaged file, the part before the damage.
 
-    A compressed block counts as a full one, which all but the last of a file are as a rule.
+    A compressed block counts as full, as usually all but the last of a file are.
     """
     n_bytes = 0
     with source.open("rb") if isinstance(source, Path) else BytesIO(source) as file:
@@ -35,7 +35,7 @@ def largest_content(source: Path | bytes) -> int:
 
 
 def _largest_frame(file: BinaryIO) -> int:
-    """Return the size that the frame whose magic number was read can have, and go to its end."""
+    """Return the largest size of the frame whose magic number was just read, and skip to its end."""
     (descriptor,) = file.read(1) or b"\0"
     is_single_segment = bool(descriptor & 0x20)
     n_size = (int(is_single_segment), 2, 4, 8)[descriptor >> 6]

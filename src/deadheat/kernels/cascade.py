@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
 
 
-NEGLIGIBLE = 41.5  # -ln(1e-18): by Maclaurin's inequality the mean product of x is at most (mean q) ** x
+DECAY_EXPONENT = 41.5  # -ln(1e-18): by Maclaurin's inequality the mean product of x is at most (mean q) ** x
 N_TABLES = 4  # of the second moments
 MAX_TABLE = 1 << 28  # cells of them for one tie: 2 GB, and about as much again while they grow
 CELLS_A_SECOND = 1e8  # that one document is added to
@@ -82,7 +82,7 @@ def _reach(limit: IntArray, mean_stop: FloatArray) -> IntArray:
     """Return how many documents can be read before the probability of reading on is negligible."""
     with np.errstate(divide="ignore"):
         decay = np.maximum(-np.log1p(-np.clip(mean_stop, 0.0, 1.0)), 1e-15)
-    return np.minimum(limit, np.ceil(NEGLIGIBLE / decay).astype(np.int64) + 1)
+    return np.minimum(limit, np.ceil(DECAY_EXPONENT / decay).astype(np.int64) + 1)
 
 
 def _two_way_batches(width: IntArray, depth: IntArray, cells: IntArray) -> Iterator[IntArray]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
 
 
-NEGLIGIBLE = 46.1  # -ln(1e-20): S(x) <= exp(-x r / n), so ranks beyond 46.1 n / r carry less than 1e-20
+TAIL_EXPONENT = 46.1  # -ln(1e-20): S(x) <= exp(-x r / n), so ranks beyond 46.1 n / r carry less than 1e-20
 LEAST = 1e-18  # probability of a value that is listed
 
 
@@ -103,7 +103,7 @@ def _first_ranks(
         Probability that none stands inside, or on a rank beyond the negligible ones; 0 where one must.
     """
     reach = np.minimum(inside, tied - relevant + 1)
-    reach = np.minimum(reach, np.ceil(NEGLIGIBLE * tied / relevant).astype(np.int64) + 1)
+    reach = np.minimum(reach, np.ceil(TAIL_EXPONENT * tied / relevant).astype(np.int64) + 1)
     for index, width in batches(reach):
         x = np.arange(1, width + 1)
         n, r = tied[index, None], relevant[index, None]

@@ -1,1 +1,1 @@
-"""From qrels and a run to placements, in one of several engines; tie policies."""
+"""From qrels and a run to placements, by one of several engines; tie policies."""

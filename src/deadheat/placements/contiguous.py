@@ -1,6 +1,6 @@
-"""Placements of rows in memory that are query by query: no grouping, no sort of all rows.
+"""Placements of rows in memory that are grouped by query: no grouping, no sort of all rows.
 
-The same results as the relational steps, in a fraction of their time. A dict of dicts is such rows too.
+The results are those of the relational engine, in a fraction of its time. A dict of dicts has such rows too.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from deadheat.data.tables import Qrels, Run
     from deadheat.placements.placements import Placements
 
-TABLE_BITS = 22  # of the hashes, to look judged documents up: a table of 4 MB stays in the processor's cache
-PAIRS_PER_ROW = 10  # above so many (document, judged document) pairs a row of a tie, sorting the ties is faster
-MAX_PAIRS = 1 << 20  # that are compared at once
+TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache
+PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
+MAX_PAIRS = 1 << 20  # compared at once
 
 
 class InBlocks(ABC):
-    """What engines have in common whose scores are in memory, one block a query.
+    """The base of engines whose scores are in memory, one block for each query.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class InBlocks(ABC):
     bounds : ndarray of int, shape (n_blocks + 1,)
         Where each block starts, and the number of rows.
     scores : ndarray of float, shape (n_rows,)
-        Block by block, rounded already.
+        Block by block, already rounded.
     """
 
     def __init__(self, query_ids: Sequence[str], bounds: IntArray, scores: FloatArray) -> None:
@@ -47,10 +47,10 @@ class InBlocks(ABC):
 
     @abstractmethod
     def _documents(self, rows: IntArray) -> pl.Series:
-        """Return the ids of documents by their rows, which rise from block to block."""
+        """Return the document ids of rows, which ascend from block to block."""
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
-        """Count, for each of some rows of placements, the documents of its tie that a rule puts before it."""
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
         check_threads()
         starts = run_starts(placements.query[rows], placements.above[rows])
         tie = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))
@@ -71,7 +71,7 @@ class Contiguous(InBlocks):
     ----------
     qrels : Qrels
     run : Run
-        Its scores rounded already.
+        With its scores already rounded.
     blocks : Blocks
         Of the run.
     """
@@ -81,12 +81,12 @@ class Contiguous(InBlocks):
         self._qrels, self._run, self._blocks = qrels, run, blocks
 
     def place(self) -> Placements:
-        """Count within each query's rows."""
+        """Return the placements, counted within each query's rows."""
         with guarded(self._run.where):
             found = find_judged(self._qrels.to_polars(), self._blocks)
             rows, bounds = found["row"].to_numpy(), self._bounds
             block = np.searchsorted(bounds, rows, side="right") - 1
-            above, tied, ends_in_tie = count(self._scores, bounds, block, self._scores[rows])
+            above, tied, ends_in_tie = count_above_and_tied(self._scores, bounds, block, self._scores[rows])
             sizes = np.diff(bounds)
             counts = pl.DataFrame(
                 {"query_id": self._blocks.query_ids, "n_retrieved": sizes, "ends_in_tie": ends_in_tie}
@@ -98,7 +98,7 @@ class Contiguous(InBlocks):
 
 
 def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
-    """Return query_id, doc_id, relevance, score and row of every judged document that was retrieved, by row."""
+    """Return query_id, doc_id, relevance, score and row of every judged document retrieved, in row order."""
     known = np.zeros(1 << TABLE_BITS, np.bool_)
     known[judgments["doc_id"].hash(1).to_numpy() >> np.uint64(64 - TABLE_BITS)] = True
     rows = pl.Series("row", np.flatnonzero(known[blocks.hashes >> np.uint32(HASH_BITS - TABLE_BITS)]))
@@ -106,12 +106,12 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
     return candidates.join(judgments, on=["query_id", "doc_id"], how="inner", maintain_order="left")
 
 
-def count(
+def count_above_and_tied(
     scores: FloatArray, bounds: IntArray, block: IntArray, own: FloatArray
 ) -> tuple[IntArray, IntArray, BoolArray]:
-    """Count, in the blocks of some scores, the scores above and at each of them, and look at the end of each block.
+    """Count the scores above and equal to each given one in its block, and find the blocks that end in a tie.
 
-    Runs are mostly written from the highest score to the lowest: only blocks that are not are sorted.
+    Most runs are written from the highest score to the lowest: only blocks that are not are sorted.
 
     Parameters
     ----------
@@ -120,15 +120,15 @@ def count(
     bounds : ndarray of int, shape (n_blocks + 1,)
         Where each block starts, and the number of rows.
     block : ndarray of int, shape (n,)
-        In which to count.
+        The block of each given score.
     own : ndarray of float, shape (n,)
-        Scores of their blocks.
+        The given scores.
 
     Returns
     -------
     above, tied : ndarray of int, shape (n,)
     ends_in_tie : ndarray of bool, shape (n_blocks,)
-        Whether two scores or more are the lowest of the block.
+        Whether two or more scores are the lowest of the block.
     """
     unsorted = _rising_blocks(scores, bounds)
     if unsorted.any():
@@ -147,7 +147,7 @@ def count(
 def _rising_blocks(scores: FloatArray, bounds: IntArray) -> BoolArray:
     """Tell in which blocks a score is above the one before it."""
     rises = scores[1:] > scores[:-1]
-    rises[bounds[(bounds > 0) & (bounds < len(scores))] - 1] = False  # from one block to the next anything goes
+    rises[bounds[(bounds > 0) & (bounds < len(scores))] - 1] = False  # a rise from one block to the next is none
     found = np.zeros(len(bounds) - 1, np.bool_)
     if rises.any():  # mostly none does, and this look is the faster one
         found[np.searchsorted(bounds, np.flatnonzero(rises), side="right") - 1] = True
@@ -155,7 +155,7 @@ def _rising_blocks(scores: FloatArray, bounds: IntArray) -> BoolArray:
 
 
 def _sorted(scores: FloatArray, bounds: IntArray, wanted: BoolArray) -> FloatArray:
-    """Return the scores with those blocks sorted that are wanted."""
+    """Return the scores with the wanted blocks sorted."""
     ordered = scores.copy()
     for n in np.flatnonzero(wanted).tolist():
         part = ordered[bounds[n] : bounds[n + 1]]
@@ -164,7 +164,7 @@ def _sorted(scores: FloatArray, bounds: IntArray, wanted: BoolArray) -> FloatArr
 
 
 def _ends_in_tie(scores: FloatArray, bounds: IntArray, unsorted: BoolArray) -> BoolArray:
-    """Tell which blocks end in a tie: the last two scores of one that falls are equal."""
+    """Tell which blocks end in a tie: in a descending block, the last two scores are equal."""
     found = np.diff(bounds) > 1
     last = bounds[1:][found] - 1
     found[found] = scores[last] == scores[last - 1]
@@ -175,7 +175,7 @@ def _ends_in_tie(scores: FloatArray, bounds: IntArray, unsorted: BoolArray) -> B
 
 
 def _bisect(scores: FloatArray, start: IntArray, stop: IntArray, own: FloatArray, is_before: np.ufunc) -> IntArray:
-    """Return where, between `start` and `stop`, falling scores stop to stand before each of `own`; all at once."""
+    """Return the first place from `start` to `stop` whose score, in descending order, is not before each of `own`."""
     low, high = start, stop
     while (is_open := low < high).any():
         middle = (low + high) // 2
@@ -185,14 +185,14 @@ def _bisect(scores: FloatArray, start: IntArray, stop: IntArray, own: FloatArray
 
 
 def rows_of_ties(scores: FloatArray, bounds: IntArray, block: IntArray, above: IntArray, sizes: IntArray) -> IntArray:
-    """Return the rows of some ties, one tie after the other, each in the order of the input.
+    """Return the rows of the given ties, one tie after the other, each in input order.
 
     Parameters
     ----------
     scores, bounds : ndarray
-        As for :func:`count`.
+        As for :func:`count_above_and_tied`.
     block, above, sizes : ndarray of int, shape (n_ties,)
-        Of each tie, in the order of the blocks: its block, the documents above it, and those in it.
+        For each tie, in the order of the blocks: its block, the number of documents above it, and in it.
     """
     rows = spans(bounds[block] + above, sizes)
     unsorted = set(np.flatnonzero(_rising_blocks(scores, bounds)).tolist()).intersection(block.tolist())
@@ -202,13 +202,13 @@ def rows_of_ties(scores: FloatArray, bounds: IntArray, block: IntArray, above: I
     for n in unsorted:
         start, stop = bounds[n], bounds[n + 1]
         order[start:stop] = start + np.argsort(-scores[start:stop])
-    # ten times as fast as a stable sort of the scores: the rows of each tie are sorted at last
+    # Sorting the rows of each tie afterwards is ten times as fast as a stable sort of the scores.
     offsets = np.repeat(np.arange(len(sizes)) * len(scores), sizes)
     return np.sort(offsets + order[rows]) - offsets
 
 
 def spans(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return the numbers from each start on, as many as its size says, one after the other.
+    """Return the ranges ``start, ..., start + size - 1``, concatenated.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def spans(starts: IntArray, sizes: IntArray) -> IntArray:
 
 
 def _first_by_comparing(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: IntArray, *, by_id: bool) -> IntArray:
-    """Compare each judged document with all of its tie; by bytes, as Polars compares texts."""
+    """Compare each judged document with all others of its tie, by bytes, as Polars compares strings."""
     starts, found = np.cumsum(sizes) - sizes, np.zeros(len(tie), np.int64)
     n_pairs = np.cumsum(sizes[tie])
     for batch in np.split(np.arange(len(tie)), np.flatnonzero(np.diff(n_pairs // MAX_PAIRS)) + 1):
@@ -235,7 +235,7 @@ def _first_by_comparing(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: I
 
 
 def _first_by_sorting(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: IntArray, *, by_id: bool) -> IntArray:
-    """Sort every tie, and look the judged documents up."""
+    """Sort every tie and look up the judged documents."""
     frame = pl.DataFrame({"tie": np.repeat(np.arange(len(sizes)), sizes), "doc_id": docs})
     wanted = pl.DataFrame({"tie": tie, "doc_id": own})
     if by_id:

@@ -1,4 +1,4 @@
-"""Placements of a dict of dicts: the judged documents are looked up, the scores counted, and no frame is built."""
+"""Placements of a dict of dicts: judged documents are looked up and scores counted, without building a frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.data.precision import round_aloud, round_scores
 from deadheat.io.mappings import check_ids, series_of_ids
-from deadheat.placements.contiguous import InBlocks, count
+from deadheat.placements.contiguous import InBlocks, count_above_and_tied
 from deadheat.placements.placements import no_common_query, sort_rows
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class Mapping(InBlocks):
     ----------
     qrels : Qrels
     judged : MappingRows
-        Its rows.
+        Rows of the qrels.
     run : Run
     retrieved : MappingRows
-        Its rows.
+        Rows of the run.
     precision : str, int or None
-        That the scores are rounded to.
+        To which the scores are rounded.
     """
 
     def __init__(
@@ -49,24 +49,24 @@ class Mapping(InBlocks):
         super().__init__(query_ids, bounds, round_aloud(scores, precision))
 
     def place(self) -> Placements:
-        """Look the judged documents up and count scores."""
+        """Return the placements: look up the judged documents and count scores."""
         judgments, retrieved, query_ids = self._judged.mapping, self._retrieved.mapping, self._query_ids
         unjudged = sorted(retrieved.keys() - judgments.keys())
         if len(unjudged) == len(retrieved):
             raise no_common_query(self._qrels, self._run, query_ids, unjudged)
-        self._retrieved.numbers(unjudged)  # what cannot be evaluated is refused there too, as in a frame
+        self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
         looked_up: list[float] = []
         for query in query_ids:
-            looked_up += map(retrieved.get(query, {}).get, judgments[query], repeat(math.nan))  # which no score is
+            looked_up += map(retrieved.get(query, {}).get, judgments[query], repeat(math.nan))  # no score is NaN
         own = np.array(looked_up, np.float64)
         is_found = ~np.isnan(own)
         code = np.repeat(np.arange(len(query_ids)), [len(judgments[query]) for query in query_ids])
-        # 10 is not "10": what was judged would be missed in silence; a look at all ids would take as long as the rest
+        # 10 is not "10": a judged document would be missed silently. Checking all ids would take as long as the rest.
         for number in sorted(set(code[~is_found].tolist())):
             check_ids(list(retrieved.get(query_ids[number], ())), self._run.where)
         doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
         relevance = self._judged.numbers(query_ids)
-        above, tied, ends_in_tie = count(
+        above, tied, ends_in_tie = count_above_and_tied(
             self._scores, self._bounds, code[is_found], round_scores(own[is_found], self._precision)
         )
         return sort_rows(

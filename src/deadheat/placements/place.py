@@ -1,4 +1,4 @@
-"""place(): opens both sources, chooses the engine for them, and has it find the placements."""
+"""place(): opens both sources, chooses an engine for them, and lets it find the placements."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ PLANS = ("count", "window")
 
 
 class Engine(Protocol):
-    """What finds placements: a file of this package each, and a line of `engine_of`."""
+    """Finds placements; each engine is one file of this package and one line of `engine_of`."""
 
     def place(self) -> Placements:
         """Return the placements of the judged documents."""
         ...
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
-        """Count, for each of some rows of placements, the documents of its tie that a rule puts before it.
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it.
 
         Parameters
         ----------
         placements : Placements
-            Those of the engine, or of some of their queries.
+            Those of the engine, or of some of its queries.
         rows : ndarray of int, shape (n,)
-            Of documents that tie with others, rising.
+            Rows of documents that tie with others, ascending.
         rule : {"doc_id", "input"}
             Document ids, descending by UTF-8 bytes (as trec_eval sorts), or the order of the rows.
 
@@ -60,13 +60,13 @@ def place(
     ----------
     qrels, run : path, dict of dict, tuples, dataframe, Qrels or Run
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
-        Round all scores first, to a floating-point format or to so many decimals.
+        Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
-        Whether a (query, document) pair that stands twice is looked for. Without it the result is undefined for
-        such data.
+        Whether to look for repeated (query, document) pairs. Without it the result is undefined for data that has
+        some.
     plan : {"count", "window"}, optional
         The relational plan; by default the faster one for this data. Both give the same placements. A dict of
-        dicts needs none.
+        dicts needs neither.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def place(
     Raises
     ------
     DataError
-        Of its subclasses the one that says what is wrong with the data.
+        The subclass that says what is wrong with the data.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def place(
 
 
 def open_pair(qrels: Source, run: Source, *, check_duplicates: bool) -> tuple[Qrels, Run]:
-    """Read both sources and check what does not need them together."""
+    """Read both sources and check each by itself."""
     qrels, run = Qrels.of(qrels), Run.of(run)
     if check_duplicates:
         qrels.check_duplicates()
@@ -100,7 +100,7 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool) -> tuple[Qr
 
 
 def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None, plan: str | None = None) -> Engine:
-    """Return the engine for a run, with its scores rounded; the rows of other libraries go to Polars for that."""
+    """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
     if isinstance(run.rows, MappingRows):
         judged = qrels.rows
         if not isinstance(judged, MappingRows):
@@ -109,6 +109,6 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None, plan: st
     run = run.rounded(precision)
     if plan is None and run.rows.blocks:
         return Contiguous(qrels, run, run.rows.blocks)
-    from deadheat.placements.relational import Relational  # which needs Narwhals
+    from deadheat.placements.relational import Relational  # it needs Narwhals
 
     return Relational(qrels, run, plan)

@@ -1,4 +1,4 @@
-"""Placements: all that a measure needs to know of a run, one row per judged document that was retrieved."""
+"""Placements: all that a measure needs to know about a run, one row per judged document that was retrieved."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Relevant:
-    """The ties that hold a relevant document, for one lowest relevance.
+    """The ties that contain a relevant document, for one lowest relevant level.
 
     Attributes
     ----------
     query, above, tied : ndarray of shape (n_groups,)
-        Query code, documents above the tie, documents in it.
+        Query code, number of documents above the tie and in it.
     count, before : ndarray of shape (n_groups,)
-        Relevant documents in the tie, and above it.
+        Number of relevant documents in the tie, and above it.
     """
 
     query: IntArray
@@ -46,7 +46,7 @@ class Relevant:
 
 @dataclass(frozen=True, eq=False)
 class Placements:
-    """Where the judged documents of a run stand.
+    """Where the judged documents of a run are ranked.
 
     Rows are sorted by query, then rank, then relevance (highest first).
 
@@ -55,25 +55,25 @@ class Placements:
     query_ids : ndarray of str, shape (n_queries,)
         Queries of the qrels, sorted by code point.
     n_retrieved : ndarray of int, shape (n_queries,)
-        Documents that the run retrieved for each; 0 if it lacks the query.
+        Number of documents that the run retrieved for each; 0 if it lacks the query.
     query : ndarray of int, shape (n_rows,)
         Index into `query_ids` of each judged, retrieved document.
     doc_ids : ndarray of str, shape (n_rows,)
     relevance : ndarray of float, shape (n_rows,)
     above : ndarray of int, shape (n_rows,)
-        Documents of the query with a strictly higher score.
+        Number of documents of the query with a strictly higher score.
     tied : ndarray of int, shape (n_rows,)
-        Documents of the query with exactly this score, this one included.
+        Number of documents of the query with exactly this score, this one included.
     judged_query, judged_relevance : ndarray of shape (n_judged,)
         Every judgment, retrieved or not, sorted by query and highest relevance first.
     max_relevance : float
-        Highest relevance in the whole qrels.
+        Highest relevance in all of the qrels.
     unjudged_queries : tuple of str
-        Queries of the run without judgments: they are left out.
+        Queries of the run without judgments; they are left out.
     before : Placements or None
-        Of placements after a tie policy: those before it.
+        After a tie policy, the placements before it.
     ends_in_tie : ndarray of bool, shape (n_queries,), or None
-        Whether the lowest score of the query is that of two documents or more; None where that is not known.
+        Whether two or more documents share the query's lowest score; None if unknown.
     """
 
     query_ids: TextArray
@@ -89,7 +89,7 @@ class Placements:
     unjudged_queries: tuple[str, ...] = ()
     before: Placements | None = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
-    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # of its own in every copy
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
 
     def __repr__(self) -> str:
         queries, documents = counted(self.n_queries, "query", "queries"), counted(len(self.query), "judged document")
@@ -106,14 +106,14 @@ class Placements:
         return self.n_retrieved == 0
 
     def cached(self, key: object, make: Callable[[], T]) -> T:
-        """Return what `make` returns, made once for each key: measures share counts, ideals and weights."""
+        """Return what `make` returns, computed once for each key: measures share counts, ideals and weights."""
         if key not in self._cache:
             self._cache[key] = make()
         return cast("T", self._cache[key])
 
     @property
     def tie_starts(self) -> IntArray:
-        """The first row of each tie that holds a judged document, of shape (n_groups,)."""
+        """The first row of each tie that contains a judged document, of shape (n_groups,)."""
         return self.cached("tie_starts", lambda: run_starts(self.query, self.above))
 
     def relevant(self, rel: float) -> Relevant:
@@ -130,7 +130,7 @@ class Placements:
         return self.cached(("relevant", rel), find)
 
     def n_relevant(self, rel: float) -> IntArray:
-        """Count the judged documents of relevance `rel` or more, retrieved or not, by query."""
+        """Count each query's judged documents of relevance `rel` or more, retrieved or not."""
         return self.cached(
             ("n_relevant", rel),
             lambda: np.bincount(self.judged_query[self.judged_relevance >= rel], minlength=self.n_queries),
@@ -141,7 +141,7 @@ class Placements:
         return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
 
     def moved(self, above: IntArray, tied: IntArray) -> Placements:
-        """Return the placements after a tie policy: the same documents at other places."""
+        """Return the placements after a tie policy: the same documents at other ranks."""
         order = np.lexsort((-self.relevance, above, self.query))
         return replace(
             self,
@@ -150,12 +150,12 @@ class Placements:
             relevance=self.relevance[order],
             above=above[order],
             tied=tied[order],
-            # without the cache, which may hold the new ones: placements that hold each other are not freed at once
+            # A copy without the cache, which may hold the new placements: reference cycles are not freed at once.
             before=self.before or replace(self),
         )
 
     def select(self, keep: BoolArray) -> Placements:
-        """Return the placements of some queries; `max_relevance` stays that of the whole qrels.
+        """Return the placements of some queries; `max_relevance` remains that of all the qrels.
 
         Parameters
         ----------
@@ -226,13 +226,13 @@ def sort_rows(
 
 
 def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
-    """Build placements from what an engine counted.
+    """Build placements from the counts of an engine.
 
     Parameters
     ----------
     qrels, run : Qrels, Run
     counts : polars.DataFrame
-        query_id, n_retrieved and, where it is known, ends_in_tie of every query of the run.
+        query_id, n_retrieved and, if known, ends_in_tie of every query of the run.
     rows : polars.DataFrame
         query_id, doc_id, relevance, above and tied of every judged document that was retrieved.
     """
@@ -246,7 +246,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
     if not queries["n_retrieved"].count():
         raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
     codes = queries.select("query_id", "code")
-    # other engines are not asked for it: it would be another pass over all rows
+    # not computed in other engines, where it would take another pass over all rows
     ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
     rows, judgments = rows.join(codes, on="query_id"), judgments.join(codes, on="query_id")
     return sort_rows(
@@ -267,7 +267,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
 
 
 def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:
-    """Return the error that shows ids of both sides."""
+    """Return the error, which shows query ids of both sides."""
 
     def three(ids: Sequence[str]) -> str:
         rest = len(ids) - 3

@@ -1,4 +1,4 @@
-"""Tie policies: each turns placements into placements, and no measure knows of it."""
+"""Tie policies: each turns placements into placements, so that measures need not know about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placement
     ----------
     placements : Placements
     key : ndarray of shape (n_rows,)
-        The judged documents are put in its order; unjudged ones stand after them (`best`) or before them.
+        Judged documents are ordered by it; unjudged ones come after them (`best`) or before them.
     best : bool
 
     Returns
@@ -46,17 +46,17 @@ def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placement
 
 
 def best(placements: Placements) -> Placements:
-    """Put the judged documents first in their tie, highest relevance first."""
+    """Put judged documents first in their tie, the highest relevance first."""
     return placements.cached("best", lambda: arrange(placements, placements.relevance, best=True))
 
 
 def worst(placements: Placements) -> Placements:
-    """Put the judged documents last in their tie, lowest relevance first."""
+    """Put judged documents last in their tie, the lowest relevance first."""
     return placements.cached("worst", lambda: arrange(placements, placements.relevance, best=False))
 
 
 def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
-    """Draw one order of every tie, each with the same probability.
+    """Draw an order of every tie; all orders are equally likely.
 
     Parameters
     ----------
@@ -79,19 +79,19 @@ def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
 
 
 def check_row_order(run: Run, ties: str) -> None:
-    """Raise `RowOrderError` if a policy asks for the order of the rows, and their engine has none."""
+    """Raise `RowOrderError` if a policy needs the order of the rows and their engine has none."""
     if ties == "input" and not run.rows.in_polars:
         hint = "use a file, a dict or an eager frame"
-        raise RowOrderError(f"ties='input' needs rows in an order, and {run.where} has none", hint=hint)
+        raise RowOrderError(f"ties='input' needs rows that have an order, and those of {run.where} do not", hint=hint)
 
 
 def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
-    """Break ties by document id (descending, by UTF-8 bytes, as trec_eval does) or by the order of the input.
+    """Break ties by document id (descending, by UTF-8 bytes, as trec_eval does) or by input order.
 
     Parameters
     ----------
     placements : Placements
-        Those of the engine, or of some of their queries.
+        Those of the engine, or of some of its queries.
     engine : Engine
     rule : {"doc_id", "input"}
     """
@@ -103,7 +103,7 @@ def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
 
 
 def apply(placements: Placements, ties: str, rng: np.random.Generator | None) -> Placements:
-    """Apply a policy that needs the placements alone."""
+    """Apply a policy that needs only the placements."""
     if ties == "best":
         return best(placements)
     if ties == "worst":

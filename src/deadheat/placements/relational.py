@@ -1,7 +1,7 @@
-"""The relational steps from qrels and run to placements, written once against Narwhals.
+"""Placements by joins and counts, written once against Narwhals.
 
 Two plans give the same result. The *count plan* pairs every retrieved document with the judged scores of its
-query and counts; it streams. The *window plan* ranks all documents of a query; it wins when there are many
+query and counts; it streams. The *window plan* ranks all documents of a query; it is faster when there are many
 judged scores.
 """
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     Frame = nw.LazyFrame[Any]
 
-PAIRS_PER_ROW = 4  # above so many (document, judged score) pairs a row, ranking all documents is the faster plan
+PAIRS_PER_ROW = 4  # with more (document, judged score) pairs per row, ranking all documents is faster
 
 
 class Relational:
-    """An engine for rows in any order, in whatever library Narwhals knows.
+    """An engine for rows in any order, in any library that Narwhals knows.
 
     Parameters
     ----------
     qrels : Qrels
     run : Run
-        Its scores rounded already.
+        With its scores already rounded.
     plan : {"count", "window"}, optional
         By default the faster one.
     """
@@ -42,7 +42,7 @@ class Relational:
         self._qrels, self._run, self._plan = qrels, run, plan
 
     def place(self) -> Placements:
-        """Join and count where the rows are."""
+        """Return the placements, joined and counted where the rows are."""
         with guarded(self._run.where):
             judged, retrieved = same_engine(self._qrels, self._run)
             counts = count_retrieved(retrieved)
@@ -50,7 +50,7 @@ class Relational:
             found = collect(lazy)
             levels = found.select("query_id", "score").unique()
             plan = self._plan or choose_plan(levels, counts)
-            # Another engine cannot always take a frame of ours: there the levels are found again.
+            # Another engine cannot always take a Polars frame, so it computes the levels again.
             in_polars = retrieved.implementation.is_polars()
             in_engine = nw.from_native(levels.lazy()) if in_polars else lazy.select("query_id", "score").unique()
             places = (count_plan if plan == "count" else window_plan)(retrieved, in_engine)
@@ -58,7 +58,7 @@ class Relational:
             return from_frames(self._qrels, self._run, counts, rows)
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
-        """Count, for each of some rows of placements, the documents of its tie that a rule puts before it."""
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
         with guarded(self._run.where):
             judged, retrieved = same_engine(self._qrels, self._run)
             if rule == "input":
@@ -73,7 +73,7 @@ class Relational:
 
 
 def same_engine(qrels: Qrels, run: Run) -> tuple[Frame, Frame]:
-    """Return both frames where one engine can join them, else in Polars."""
+    """Return both frames in their engine if it can join them, else in Polars."""
     judged, retrieved = qrels.rows.lazy, run.rows.lazy
     if judged.implementation is retrieved.implementation and (run.rows.in_polars or _can_join(judged, retrieved)):
         return judged, retrieved
@@ -81,7 +81,7 @@ def same_engine(qrels: Qrels, run: Run) -> tuple[Frame, Frame]:
 
 
 def _can_join(judged: Frame, retrieved: Frame) -> bool:
-    """Try a join: relations of two DuckDB connections, say, look alike and cannot be joined."""
+    """Try a join: relations of two DuckDB connections, for instance, look alike but cannot be joined."""
     try:
         collect(retrieved.join(judged.select("doc_id"), on="doc_id", how="semi").head(0))
     except Exception:  # noqa: BLE001 - every engine has exceptions of its own; a real one comes up again in Polars
@@ -90,7 +90,7 @@ def _can_join(judged: Frame, retrieved: Frame) -> bool:
 
 
 def in_polars(frame: Frame) -> Frame:
-    """Return the rows as a Polars frame; another engine's are fetched."""
+    """Return the rows as a Polars frame; those of another engine are fetched."""
     return frame if frame.implementation.is_polars() else nw.from_native(collect(frame).lazy())
 
 
@@ -101,7 +101,7 @@ def count_retrieved(run: Frame) -> pl.DataFrame:
 
 def find_judged(qrels: Frame, run: Frame) -> Frame:
     """Return query_id, doc_id, relevance and score of every judged document that was retrieved."""
-    # A join on one text column needs no row encoding; what it leaves is small.
+    # A join on one text column needs no row encoding; its result is small.
     candidates = run.join(qrels.select("doc_id").unique(), on="doc_id", how="semi")
     return candidates.join(qrels, on=["query_id", "doc_id"], how="inner")
 
@@ -114,7 +114,7 @@ def choose_plan(levels: pl.DataFrame, retrieved: pl.DataFrame) -> str:
 
 
 def count_plan(run: Frame, levels: Frame) -> pl.DataFrame:
-    """Count, for each judged score of a query, the documents above and at it.
+    """Count, for each judged score of a query, the documents above it and those with this score.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ def count_plan(run: Frame, levels: Frame) -> pl.DataFrame:
 
 
 def window_plan(run: Frame, levels: Frame) -> pl.DataFrame:
-    """Rank the documents of every query that has a judged one, and keep the judged scores.
+    """Rank the documents of every query with a judged one, and keep the judged scores.
 
-    Parameters and result as for :func:`count_plan`.
+    Parameters and result are those of :func:`count_plan`.
     """
     rows = run.select("query_id", "score").join(levels.select("query_id").unique(), on="query_id", how="semi")
     low = nw.col("score").rank("min", descending=True).over("query_id").cast(nw.Int64)

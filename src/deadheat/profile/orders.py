@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deadheat.arguments import count
+from deadheat.arguments import as_count
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import evaluate
 from deadheat.io.mappings import check_number
@@ -163,7 +163,7 @@ def tie_complexity(
     >>> ties.sizes, ties.n_orders, ties.groups[0].doc_ids
     ((2, 2), 4, ('doc2', 'doc3'))
     """
-    count("max_orders", max_orders)
+    as_count("max_orders", max_orders)
     documents = _documents(scores, doc_ids)
     ties = tuple(Tie(score, ids) for score, ids in _groups(documents) if len(ids) > 1)
     return TieComplexity(ties, math.prod(math.factorial(tie.size) for tie in ties), max_orders)

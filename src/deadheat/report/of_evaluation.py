@@ -23,7 +23,7 @@ from deadheat.report.conventions import (
 from deadheat.report.model import Fact, Report, Share
 from deadheat.report.numbers import MARK, NOISE, few_units, format_cell
 from deadheat.report.score_tables import inside, list_queries, parts_of, tabulate, unexplained, whole
-from deadheat.report.totals import count, reported, tell_counts
+from deadheat.report.totals import count_cell, reported, tell_counts
 from deadheat.wording import three
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
     if not span:
         return None, "no order of equal scores changes any value"
     is_total = any(one is not None and one[measure].measure.total for part in parts for one in part.evaluations)
-    shown = format_cell(count(span) if is_total else span, digits)
+    shown = format_cell(count_cell(span) if is_total else span, digits)
     text = f"tie order alone moves {measure} of {run}{inside(labels)} by up to {shown}"
     return {"run": run, **_stratum(labels), "measure": measure, "range": span}, text
 

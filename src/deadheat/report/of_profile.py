@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deadheat.report.conventions import COUNTED, LEFT_OUT, nothing_judged
 from deadheat.report.model import Column, Fact, Report, Row, Share, Table
 from deadheat.report.numbers import format_cell
-from deadheat.report.totals import TOTAL, count, mean_heading, reported, tell_counts
+from deadheat.report.totals import TOTAL, count_cell, mean_heading, reported, tell_counts
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
 def _of_measure(one: Decided, *, has_counts: bool) -> tuple[Cell, ...]:
     numbers = [reported(one.scores, name) for name in ("", "tie_std", "tie_min", "tie_max")]
     numbers.append(numbers[-1] - numbers[-2])
-    cells = map(count, numbers) if one.measure.total else numbers
+    cells = map(count_cell, numbers) if one.measure.total else numbers
     level, *others = cells
     total = ((level if one.measure.total else None),) if has_counts else ()
     shares = one.n_queries, Share(one.share_of_queries), Share(one.share_of_error)

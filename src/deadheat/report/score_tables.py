@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.report.bars import bars
 from deadheat.report.model import Column, Marked, Row, Span, Table
-from deadheat.report.totals import TOTAL, as_cell, count, mean_heading
+from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -290,7 +290,7 @@ def _by_query(evaluation: Evaluation) -> dict[tuple[str, str], tuple[Cell, ...]]
     found: dict[tuple[str, str], tuple[Cell, ...]] = {}
     for scores in evaluation:
         columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
-        name, shown = str(scores.measure), count if scores.measure.total else _number
+        name, shown = str(scores.measure), count_cell if scores.measure.total else _number
         for query, *cells in zip(scores.query_ids.tolist(), *(column.tolist() for column in columns), strict=True):
             found[query, name] = tuple(map(shown, cells))
     return found

@@ -37,10 +37,10 @@ def reported(scores: Scores, of_ties: str = "") -> float:
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
     number = reported(scores, of_ties)
-    return count(number) if scores.measure.total else number
+    return count_cell(number) if scores.measure.total else number
 
 
-def count(value: float) -> Cell:
+def count_cell(value: float) -> Cell:
     """Return a count as an int; over ties it may have a fraction."""
     whole_number = round(value) if math.isfinite(value) else None
     is_whole = whole_number is not None and abs(value - whole_number) < 1e-9 * max(1.0, abs(value))

@@ -13,7 +13,7 @@ from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.stats.significance import CLUSTERED, TESTS, Significance, p_values
 from deadheat.stats.skewness import is_doubtful, skewness
-from deadheat.stats.units import NEGLIGIBLE
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 
 __all__ = [
     "ALTERNATIVES",
@@ -21,7 +21,7 @@ __all__ = [
     "CORRECTIONS",
     "MAX_QUERIES",
     "METHODS",
-    "NEGLIGIBLE",
+    "NEGLIGIBLE_DIFFERENCE",
     "TESTS",
     "Equivalence",
     "Significance",

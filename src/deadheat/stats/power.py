@@ -55,7 +55,7 @@ def power(
         raise ParameterError(argument="difference", given=difference, allowed="a finite number")
     checks.alternative(alternative)
     ratio = difference / arguments.positive("std", std)
-    n_queries = arguments.count("n_queries", n_queries, low=2)
+    n_queries = arguments.as_count("n_queries", n_queries, low=2)
     return _power(ratio, n_queries, 1 - arguments.level("confidence_level", confidence_level), alternative)
 
 
@@ -161,7 +161,7 @@ def detectable_difference(
     0.0404
     """
     alpha = check_power(power, confidence_level)
-    std, n_queries = arguments.positive("std", std), arguments.count("n_queries", n_queries, low=2)
+    std, n_queries = arguments.positive("std", std), arguments.as_count("n_queries", n_queries, low=2)
     sided = "two-sided" if checks.alternative(alternative) == "two-sided" else "greater"
     low, high = 0.0, 1.0
     while _power(high, n_queries, alpha, sided) < power:

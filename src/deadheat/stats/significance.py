@@ -13,7 +13,7 @@ from deadheat.errors import ParameterError
 from deadheat.stats import checks
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
-from deadheat.stats.units import NEGLIGIBLE, ROUNDING, units_of
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, units_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -108,7 +108,7 @@ def p_values(
     codes = checks.clusters(cluster, len(differences))
     if codes is not None and test not in CLUSTERED:
         raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={"cluster": None})
-    differences = np.where(np.abs(differences) < NEGLIGIBLE, 0.0, differences)
+    differences = np.where(np.abs(differences) < NEGLIGIBLE_DIFFERENCE, 0.0, differences)
     if test == "randomization":
         return Significance(
             *randomization_p_values(
@@ -147,7 +147,7 @@ def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: int) -> Floa
 
     spread = standard_error > 0
     t = np.divide(excess, standard_error, out=np.zeros(len(excess)), where=spread)
-    return np.where(spread, special.stdtr(freedom, -t), excess <= NEGLIGIBLE)
+    return np.where(spread, special.stdtr(freedom, -t), excess <= NEGLIGIBLE_DIFFERENCE)
 
 
 def _t(differences: FloatArray, codes: IntArray | None, alternative: Alternative) -> FloatArray:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
 
 ROUNDING = 1e-12  # relative; sums that differ by less are equal in theory
-NEGLIGIBLE = 1e-12  # differences below it count as zero: what rounding leaves of two equal values
+NEGLIGIBLE_DIFFERENCE = 1e-12  # differences below it count as zero: what rounding leaves of two equal values
 
 
 @dataclass(frozen=True, eq=False)

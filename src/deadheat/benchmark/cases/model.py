@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from deadheat.arguments import count, is_number
+from deadheat.arguments import as_count, is_number
 from deadheat.data.tables import Qrels
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.writing import replacing
@@ -173,7 +173,7 @@ class Cases:
 
     def limit(self, n: int) -> Cases:
         """Return the first `n` cases, for a quick look."""
-        return replace(self, cases=self.cases[: count("a limit of cases", n)])
+        return replace(self, cases=self.cases[: as_count("a limit of cases", n)])
 
     def repeated_texts(self) -> tuple[tuple[Case, ...], ...]:
         """Return the groups of cases that have one text in one language; upper case and blanks make no difference."""

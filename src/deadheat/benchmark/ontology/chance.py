@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.arguments import count, generator
+from deadheat.arguments import as_count, generator
 from deadheat.benchmark.ontology.judging import Expected, report
 from deadheat.data.tables import Qrels
 from deadheat.errors import ParameterError, UnknownExpectedWarning
@@ -53,7 +53,7 @@ def chance(
     rng: np.random.Generator | int | None,
 ) -> Chance:
     """Return the chance of a kind; `Ontology.chance` says how."""
-    n, cutoffs = count("n", n), [count("each of cutoffs", cutoff) for cutoff in cutoffs]
+    n, cutoffs = as_count("n", n), [as_count("each of cutoffs", cutoff) for cutoff in cutoffs]
     n_terms = len(ontology)
     share = 0.0
     if qrels is not None:

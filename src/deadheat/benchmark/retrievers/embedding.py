@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deadheat.arguments import check_choice, count
+from deadheat.arguments import as_count, check_choice
 from deadheat.benchmark.retrievers import cache as cached
 from deadheat.benchmark.retrievers.cards import name_of
 from deadheat.benchmark.retrievers.options import check_indexed, check_search, options_of, written
@@ -82,7 +82,7 @@ class Embedding:
         revision: str | None = None,
         name: str | None = None,
     ) -> None:
-        self.batch_size = count("batch_size", batch_size)
+        self.batch_size = as_count("batch_size", batch_size)
         check_choice("strings", strings, STRINGS)
         if find_spec("sentence_transformers") is None:
             raise MissingDependencyError(

@@ -6,7 +6,7 @@ import inspect
 import math
 from typing import TYPE_CHECKING, TypeVar
 
-from deadheat.arguments import count, is_number
+from deadheat.arguments import as_count, is_number
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain, shown
 
@@ -43,7 +43,7 @@ def check_number(name: str, given: object, *, low: float, high: float = math.inf
 
 def check_search(texts: Sequence[str], k: int) -> None:
     """Raise `ParameterError` if what is searched for is no list of texts, or if nothing is to be found."""
-    count("k", k)
+    as_count("k", k)
     if isinstance(texts, str):
         raise ParameterError(
             argument="texts",

@@ -130,7 +130,7 @@ def _rows(
                 raise (NullIdError if given in (None, "") else MalformedRowError)(message, path=path, line=line)
             if is_broken(given):
                 raise MalformedRowError(
-                    f"{columns[name]} {shown(given)} has half a character",
+                    f"{columns[name]} {shown(given)} has a lone surrogate",
                     allowed="text that UTF-8 can hold",
                     path=path,
                     line=line,
