@@ -21,7 +21,7 @@ from deadheat.evaluation.saved import StoredMeasure
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.report.as_json import as_json
-from deadheat.report.of_evaluation import Settings, report_evaluations
+from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from support.paths import FIRST_FORMAT
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 
@@ -154,9 +154,9 @@ def test_a_loaded_evaluation_works_like_any_other(tmp_path: Path) -> None:
     checks = ["low(nDCG@10) > 0.5", "mine < 9", "tie_max(MR) < 3"]
     assert dh.gate(loaded, checks, baseline=original) == dh.gate(original, checks, baseline=loaded)
     assert loaded.without_relevant("RR") == original.without_relevant("RR")
-    settings = Settings("qrels")
-    assert as_json(report_evaluations([loaded], settings, per_query=True)) == as_json(
-        report_evaluations([original], settings, per_query=True)
+    context = EvaluationContext("qrels")
+    assert as_json(report_evaluations([loaded], context, per_query=True)) == as_json(
+        report_evaluations([original], context, per_query=True)
     )
 
 

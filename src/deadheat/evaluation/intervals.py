@@ -85,18 +85,18 @@ class IntervalOptions(Estimation):
     cluster: Cluster = None
     queries: Source | None = None
 
-    def told(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return them as plain values, for reports and files: of clusters the column, or that there were some."""
         return {
             "method": self.method,
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
-            "cluster": told_cluster(self.cluster),
+            "cluster": cluster_name(self.cluster),
             "rng": "generator" if isinstance(self.rng, np.random.Generator) else arguments.whole(self.rng),
         }
 
 
-def told_cluster(cluster: Cluster) -> str | None:
+def cluster_name(cluster: Cluster) -> str | None:
     """Return the column of clusters, "given" if they came otherwise, None if there are none."""
     return cluster if cluster is None or isinstance(cluster, str) else "given"
 

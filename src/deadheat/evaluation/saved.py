@@ -118,7 +118,7 @@ def save(evaluation: Evaluation, path: str | Path, options: IntervalOptions) -> 
         "conventions": asdict(evaluation.conventions),
         "n_queries": len(evaluation.query_ids),
         "measures": {str(one.measure): _summary(one, its) for one, its in zip(evaluation, found, strict=True)},
-        "intervals": options.told(),
+        "intervals": options.to_dict(),
         "qrels_hash": evaluation.qrels_hash,
         "queries_hash": evaluation.queries_hash,
         "missing_queries": list(evaluation.missing_queries),

@@ -102,11 +102,11 @@ class SelectedSpread:
 
     Attributes
     ----------
-    whole : Spread
+    whole : TieSpread
     keep : ndarray of bool, shape (n_queries of the whole,)
     """
 
-    whole: Spread
+    whole: TieSpread
     keep: BoolArray
 
     @property
@@ -141,7 +141,7 @@ class SelectedSpread:
         return None if self.whole.reachable is None else self.whole.reachable[self.keep]
 
 
-Spread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread
+TieSpread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread
 """The values of a measure over all tie orders, one entry for each query."""
 
 
@@ -155,14 +155,14 @@ class Scores:
     query_ids : ndarray of str, shape (n_queries,)
     values : ndarray of float, shape (n_queries,)
         Under the tie policy of the evaluation; NaN where the query has no value and is left out.
-    spread : Spread
+    spread : TieSpread
         What the ties could make of them.
     """
 
     measure: Measure
     query_ids: TextArray
     values: FloatArray
-    spread: Spread = field(repr=False)
+    spread: TieSpread = field(repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from deadheat.arguments import generator
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
-from deadheat.evaluation.intervals import cluster_codes, told_cluster
+from deadheat.evaluation.intervals import cluster_codes, cluster_name
 from deadheat.evaluation.saved import StoredMeasure, opened
 from deadheat.evaluation.strata import names_of
 from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
-from deadheat.gates.parts import Parts
 from deadheat.gates.presets import PRESETS, SOURCES, preset_gates
 from deadheat.gates.regression import paired, regressions
 from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
 from deadheat.gates.settings import GateSettings, has_settings, read_settings
+from deadheat.gates.subsets import Subsets
 from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
 from deadheat.measures import parse_measure
 from deadheat.wording import Advice, did_you_mean, joined
@@ -147,7 +147,7 @@ def gate(
         method=method,
         n_resamples=n_resamples,
         rng=rng,
-        cluster=told_cluster(cluster),
+        cluster=cluster_name(cluster),
         by=tuple(names_of(by)) if by else (),
         pool_languages=pool_languages,
         allow_unknown=allow_unknown,
@@ -157,15 +157,15 @@ def gate(
     has_strata = bool(options.by) or any(one.by for one in thresholds)
     table = queries if isinstance(cluster, str) or not has_strata else None  # the one of strata may be without clusters
     codes = cluster_codes(cluster, table, own.query_ids)
-    parts = Parts(own.query_ids, queries, pool_languages=pool_languages)
+    subsets = Subsets(own.query_ids, queries, pool_languages=pool_languages)
     _check_held(own, thresholds)
-    found = _thresholds(own, thresholds, parts, options, codes)
+    found = _thresholds(own, thresholds, subsets, options, codes)
     if before is None:
-        return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=parts.languages)
+        return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages)
     pairs, not_compared = paired(own, before, codes)
-    found += _comparisons(pairs, parts, options)
+    found += _comparisons(pairs, subsets, options)
     name = before.name + " (baseline)" * (before.name == own.name)
-    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, parts.languages)
+    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
@@ -204,7 +204,7 @@ def _asked(
 def _thresholds(
     own: Evaluation,
     thresholds: Sequence[Threshold],
-    parts: Parts,
+    subsets: Subsets,
     options: GateOptions,
     cluster: IntArray | None,
 ) -> list[Check]:
@@ -218,15 +218,17 @@ def _thresholds(
     found = [
         check
         for columns, of_family in families.items()
-        for check in check_family(own, of_family, parts.of(columns), one_stream, cluster)
+        for check in check_family(own, of_family, subsets.of(columns), one_stream, cluster)
     ]
     return _in_order(found, [one.text for one in thresholds])
 
 
-def _comparisons(pairs: Pairs, parts: Parts, options: GateOptions) -> list[Check]:
+def _comparisons(pairs: Pairs, subsets: Subsets, options: GateOptions) -> list[Check]:
     """Compare with the baseline, over all queries and by the strata that are asked for."""
     found = [
-        check for columns in dict.fromkeys([(), options.by]) for check in regressions(pairs, parts.of(columns), options)
+        check
+        for columns in dict.fromkeys([(), options.by])
+        for check in regressions(pairs, subsets.of(columns), options)
     ]
     return _in_order(found, [check.gate for check in found])
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates.parts import Part
     from deadheat.gates.result import GateOptions
+    from deadheat.gates.subsets import Subset
     from deadheat.measures import Measure
 
 LEAST_P = 0.0001  # that people are told as a number, as in tables
@@ -94,7 +94,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Tested:
-    """What a question's test found for one measure in one part.
+    """What a question's test found for one measure in one subset.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Tested:
     bound : float
         Of the difference, higher being better.
     detectable : float or None
-    n_parts : int
+    n_subsets : int
         Of the family that the p values are corrected for.
     skewness : float
         Of the differences, higher being better; NaN where all are equal, or fewer than three of them.
@@ -130,7 +130,7 @@ class Tested:
     p_adjusted: float
     bound: float
     detectable: float | None
-    n_parts: int
+    n_subsets: int
     skewness: float
     is_skewed: bool
 
@@ -169,19 +169,19 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     return Pairs(measures, values, before, is_lost, cluster), tuple(sorted({*own, *others}.difference(shared)))
 
 
-def regressions(pairs: Pairs, family: Sequence[Part], options: GateOptions) -> Iterator[Check]:
-    """Ask the questions of all measures in each part of a family; p values are corrected over its parts (Holm)."""
-    parts = [pairs.select(part.keep) for part in family]
+def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
+    """Ask the questions of all measures in each subset of a family; p values are corrected over its subsets (Holm)."""
+    subsets = [pairs.select(subset.keep) for subset in family]
     for question in QUESTIONS:
         if not getattr(options, question):
             continue
-        found = [_tested(question, of_part, options) for of_part in parts]
+        found = [_tested(question, of_subset, options) for of_subset in subsets]
         p_values = np.stack([p_value for p_value, _ in found])
         adjusted = np.stack([stats.adjust(column, "holm") for column in p_values.T], axis=1)
         for n in range(len(pairs.measures)):
-            for place, (part, of_part) in enumerate(zip(family, parts, strict=True)):
+            for place, (subset, of_subset) in enumerate(zip(family, subsets, strict=True)):
                 test = found[place][0][n], adjusted[place, n], found[place][1][n]
-                yield _checked(_told(question, of_part, n, test, options, len(family)), of_part, n, part, options)
+                yield _checked(_told(question, of_subset, n, test, options, len(family)), of_subset, n, subset, options)
 
 
 def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
@@ -206,7 +206,7 @@ def _is_known(pairs: Pairs, options: GateOptions) -> BoolArray:
 
 
 def _told(  # noqa: PLR0917 - all that is known of one test
-    question: str, pairs: Pairs, n: int, test: tuple[float, float, float], options: GateOptions, n_parts: int
+    question: str, pairs: Pairs, n: int, test: tuple[float, float, float], options: GateOptions, n_subsets: int
 ) -> Tested:
     """Return what is to be said of one measure, in its own units."""
     column, scale = pairs.better[:, n], float(pairs.scales[n])
@@ -224,8 +224,8 @@ def _told(  # noqa: PLR0917 - all that is known of one test
         float(test[0]),
         float(test[1]),
         scale * float(test[2]),
-        _detectable(pairs, n, options.alpha / n_parts) if question == "no_regression" else None,
-        n_parts,
+        _detectable(pairs, n, options.alpha / n_subsets) if question == "no_regression" else None,
+        n_subsets,
         float(skewness[0]),
         bool(stats.is_doubtful(skewness, n_units, "t")[0]),
     )
@@ -244,8 +244,8 @@ def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
     return float(pairs.scales[n]) * stats.detectable_difference(std, n_units, alternative="greater", **level)
 
 
-def _checked(test: Tested, pairs: Pairs, n: int, part: Part, options: GateOptions) -> Check:
-    """Return the check of one question, measure and part."""
+def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOptions) -> Check:
+    """Return the check of one question, measure and subset."""
     measure, is_higher = pairs.measures[n], pairs.measures[n].higher_is_better
     scale, sign = float(pairs.scales[n]), 1.0 if is_higher else -1.0
     mean, before = (
@@ -273,8 +273,8 @@ def _checked(test: Tested, pairs: Pairs, n: int, part: Part, options: GateOption
         test.p_adjusted,
         test.detectable,
         proves_little=proves_little,
-        by=part.by,
-        stratum=part.stratum,
+        by=subset.by,
+        stratum=subset.stratum,
     )
 
 
@@ -349,7 +349,7 @@ def _needs(test: Tested) -> str:
 
 
 def _p_value(test: Tested) -> str:
-    name = "p" if test.n_parts == 1 else "p adjusted"
+    name = "p" if test.n_subsets == 1 else "p adjusted"
     return f"{name} = {test.p_adjusted:.2g}" if test.p_adjusted >= LEAST_P else f"{name} < .0001"
 
 

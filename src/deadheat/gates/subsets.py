@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Subset:
     """Some of the queries.
 
     Attributes
@@ -36,8 +36,8 @@ class Part:
     keep: BoolArray
 
 
-class Parts:
-    """The parts of some queries by the columns of a table; languages are kept apart unless they may be pooled.
+class Subsets:
+    """Subsets of some queries by the columns of a table; languages are kept apart unless they may be pooled.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Parts:
         found = () if self._table is None else self._table.languages(self._ids)
         self.languages = found if len(found) > 1 else ()
 
-    def of(self, by: Sequence[str]) -> tuple[Part, ...]:
+    def of(self, by: Sequence[str]) -> tuple[Subset, ...]:
         """Return the strata of some columns, of none all queries, as one family.
 
         Raises
@@ -66,11 +66,11 @@ class Parts:
             if by:
                 hint = Advice("queries", "queries.csv")
                 raise ParameterError("is about a table of queries", argument="by", given=", ".join(by), hint=hint)
-            return (Part("", "", np.ones(len(self._ids), np.bool_)),)
+            return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
         self._table.check_columns(by)
         columns = columns_of(self._table, self._ids, by, pool_languages=self._pool_languages)
         if not columns:
-            return (Part("", "", np.ones(len(self._ids), np.bool_)),)
+            return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", UnlabelledQueriesWarning
@@ -81,4 +81,4 @@ class Parts:
                 f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by",
                 path=self._table.where,
             )
-        return tuple(Part(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())
+        return tuple(Subset(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())
