@@ -1,4 +1,4 @@
-"""evaluate(): from qrels and a run to exact scores by query."""
+"""evaluate(): exact scores by query, from qrels and a run."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def evaluate(
     measures : measure or iterable of measures, optional
         Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
     ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
-        What a tie counts: the mean over its orders, the best or the worst one for the judged documents, the one by
-        document id (descending, as in trec_eval), the one of the input, or one drawn with `rng`.
+        How ties are scored: by the mean over their orders, the best or the worst order for the judged documents, the
+        order of document ids (descending, as in trec_eval), that of the input, or one drawn with `rng`.
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``; the same seed gives the same order.
     missing : {"empty", "skip", "error"}, default "empty"
-        Queries of the qrels that the run lacks count as empty rankings, are left out, or are refused. Where it is not
-        given and the run lacks some, a `DeadheatWarning` names them.
+        Queries of the qrels that the run lacks count as empty rankings, are left out, or are an error. If `missing` is
+        not given and the run lacks more than half of the queries, a `MissingQueriesWarning` names them.
     no_relevant : {"zero", "skip"}, default "zero"
         Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
-        Round all scores first, to a floating-point format or to so many decimals.
+        Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that stand twice.
+        Whether to look for (query, document) pairs that appear twice.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def evaluate(
     DataError
         The data cannot be evaluated; the message names the place.
     MeasureError, ParameterError
-        A measure or an option is not known.
+        A measure or an option is unknown.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def evaluate_under(
     *,
     engine: Engine | None = None,
 ) -> Evaluation:
-    """Evaluate a run under conventions that there are already, without a warning and a look for duplicates.
+    """Evaluate a run under given conventions, without warnings and without a check for duplicates.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def evaluate_under(
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     engine : Engine, optional
-        Of the qrels and the run, if there is one already.
+        Of the qrels and the run; made here by default.
     """
     ties = conventions.ties
     policies.check_row_order(run, ties)
@@ -149,7 +149,7 @@ def evaluate_under(
 
 
 def _score(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
-    """Give the scores of one measure; `ranked` are the placements after the tie policy."""
+    """Return the scores of one measure; `ranked` are the placements after the tie policy."""
     spread, values = PlacedSpread(measure, placements), measure.mean(ranked)
     if no_relevant == "skip":
         values = np.where(spread.has_relevant, values, np.nan)
@@ -157,7 +157,7 @@ def _score(measure: Measure, placements: Placements, ranked: Placements, no_rele
 
 
 def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
-    """Return the measures that are named, each once; the default ones if none is."""
+    """Return the given measures, each once; the default ones for None."""
     if measures is None:
         return DEFAULT_MEASURES
     if isinstance(measures, str | Measure | type):
@@ -179,10 +179,10 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
 
 
 def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> None:
-    """Warn the caller of a caller that runs lack most queries, which nobody said to count as empty rankings.
+    """Warn the user that runs lack most queries, which then count as empty rankings by default.
 
-    Some without a result are what search engines leave, and `Evaluation` shows them; a mean that is made of more
-    empty rankings than others is most often a mistake in the ids or a part of a run.
+    Search engines leave some queries without a result, and `Evaluation` shows these. A mean of mostly empty rankings
+    usually means wrong ids or an incomplete run. The warning points at the caller of the calling function.
     """
     named = "; ".join(
         f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels"
@@ -193,7 +193,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     if not named:
         return
     warnings.warn(
-        f"{named}: they count as empty rankings, 0 by most measures. missing='empty' says that this is meant,"
+        f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is intended;"
         " missing='skip' leaves them out",
         MissingQueriesWarning,
         stacklevel=3,
@@ -201,7 +201,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
 
 
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
-    """Warn the caller of a caller if no retrieved document is judged: most often the ids are written in two ways."""
+    """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
     if len(evaluation.placements.query):
         return
     examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]
