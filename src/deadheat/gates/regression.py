@@ -1,4 +1,4 @@
-"""Is an evaluation worse than its baseline: significantly, or possibly by more than a margin."""
+"""Test whether an evaluation is worse than its baseline: significantly, or possibly by more than a margin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from deadheat.gates.subsets import Subset
     from deadheat.measures import Measure
 
-LEAST_P = 0.0001  # that people are told as a number, as in tables
+LEAST_P = 0.0001  # smaller p values print as "<", as in tables
 POWER = 0.8
 
 
@@ -36,9 +36,9 @@ class Pairs:
     ----------
     measures : tuple of Measure
     values, before : ndarray of float, shape (n_queries, n_measures)
-        NaN in both where one of them has no value.
+        NaN in both where either has no value.
     is_lost : ndarray of bool, shape (n_queries, n_measures)
-        Where the baseline alone has one.
+        Where only the baseline has a value.
     cluster : ndarray of int, shape (n_queries,), or None
     """
 
@@ -65,7 +65,7 @@ class Pairs:
 
     @property
     def n_units(self) -> IntArray:
-        """The same, or clusters that have such a query."""
+        """Queries with a value in both, or the clusters of these, of shape (n_measures,)."""
         if self.cluster is None:
             return self.n_queries
         kept = ~np.isnan(self.values)
@@ -73,7 +73,7 @@ class Pairs:
 
     @property
     def is_same(self) -> BoolArray:
-        """Which measures have some values, all of them equal in both, and lost none."""
+        """Which measures have values that are all equal in both, and lost none."""
         return (
             (self.n_queries > 0)
             & ~self.is_lost.any(axis=0)
@@ -82,7 +82,7 @@ class Pairs:
 
     @property
     def scales(self) -> FloatArray:
-        """What makes of a mean what is reported: the number of queries for counts, whose total is, else 1."""
+        """The factors from means to reported numbers: the number of queries for counts, reported as totals; else 1."""
         totals = np.array([one.total for one in self.measures])
         return np.where(totals, np.maximum(self.n_queries, 1), 1).astype(np.float64)
 
@@ -94,28 +94,28 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Tested:
-    """What a question's test found for one measure in one subset.
+    """The result of a question's test for one measure in one subset.
 
     Attributes
     ----------
     question : {"no_regression", "no_worse_than"}
     n_queries, n_units, n_lost : int
-        Queries with a value in both; the same, or their clusters; queries with one in the baseline alone.
+        Queries with a value in both; these or their clusters; queries with a value only in the baseline.
     unit : {"query", "cluster"}
     is_same, is_known : bool
-        Whether all values are equal; whether they are, or are enough for a test.
+        Whether all values are equal; whether they are equal or enough for a test.
     better : float
-        By which the mean, or total, is better.
+        How much better the mean, or total, is.
     p_value, p_adjusted : float
     bound : float
         Of the difference, higher being better.
     detectable : float or None
     n_subsets : int
-        Of the family that the p values are corrected for.
+        Size of the family that the p values are corrected for.
     skewness : float
-        Of the differences, higher being better; NaN where all are equal, or fewer than three of them.
+        Of the differences, higher being better; NaN if all are equal, or there are fewer than three.
     is_skewed : bool
-        Whether it is too large for so few queries or clusters to hold the level of the test.
+        Whether the skewness is too large for so few queries or clusters to hold the level of the test.
     """
 
     question: str
@@ -136,12 +136,12 @@ class Tested:
 
     @property
     def is_constant(self) -> bool:
-        """Whether all differences are equal, of more than two queries or clusters."""
+        """Whether all differences are equal, with more than two queries or clusters."""
         return math.isnan(self.skewness) and self.n_units > 2
 
 
 def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
-    """Raise `BaselineMismatchError` unless both are of the same qrels and queries, under the same conventions."""
+    """Raise `BaselineMismatchError` unless both have the same qrels and queries, under the same conventions."""
     names = f"{evaluation.name} and its baseline {baseline.name}"
     check_alike(evaluation, baseline, names)
     if evaluation.queries_hash != baseline.queries_hash:
@@ -152,7 +152,7 @@ def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
 
 
 def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None) -> tuple[Pairs, tuple[str, ...]]:
-    """Return the pairs of every measure that both have, and the measures that only one of them has."""
+    """Return the pairs of every shared measure, and the measures that only one of the two has."""
     check_same(evaluation, baseline)
     own, others = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
     shared = [name for name in own if name in others]
@@ -185,7 +185,7 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
 
 
 def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
-    """Return the p value and the bound of the difference of each measure; no p value where a test says nothing."""
+    """Return the p value and the bound of the difference of each measure; p is NaN where a test says nothing."""
     better, level = pairs.better, 1 - options.alpha
     if question == "no_regression":
         p_values = stats.p_values(-better, test="t", alternative="greater", cluster=pairs.cluster).p_values
@@ -208,7 +208,7 @@ def _is_known(pairs: Pairs, options: GateOptions) -> BoolArray:
 def _told(  # noqa: PLR0917 - all that is known of one test
     question: str, pairs: Pairs, n: int, test: tuple[float, float, float], options: GateOptions, n_subsets: int
 ) -> Tested:
-    """Return what is to be said of one measure, in its own units."""
+    """Return the result for one measure, in its own units."""
     column, scale = pairs.better[:, n], float(pairs.scales[n])
     better = scale * float(np.nanmean(column)) if pairs.n_queries[n] else math.nan
     skewness, n_units = stats.skewness(column[:, np.newaxis], cluster=pairs.cluster)
@@ -279,7 +279,7 @@ def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOp
 
 
 def _no_regression(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
-    """Tell whether it passes, whether that proves little, and why."""
+    """Return whether it passes, whether that proves little, and why."""
     if unknown := _unknown(test):
         return False, False, unknown
     if test.is_same:
@@ -300,7 +300,7 @@ def _no_regression(test: Tested, options: GateOptions) -> tuple[bool, bool, str]
 
 
 def _no_worse(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
-    """Tell whether it passes, whether that proves little, and why."""
+    """Return whether it passes, whether that proves little, and why."""
     margin = _margin(options)
     if unknown := _unknown(test):
         return False, False, unknown
@@ -319,18 +319,18 @@ def _no_worse(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
 
 
 def _lost(test: Tested) -> str:
-    return f"{counted(test.n_lost, 'query', 'queries')} with a value in the baseline left out, having none now"
+    return f"{counted(test.n_lost, 'query', 'queries')} left out, with a value only in the baseline"
 
 
 def _power(test: Tested) -> str:
-    """Say which loss would have been found."""
+    """Return which loss the test would have found."""
     if test.detectable is None:
         return f"with {_units(test)}"
     return f"with {_units(test)} only a loss of {test.detectable:.2g} or more would be found (power {POWER:.0%})"
 
 
 def _skewed(test: Tested, errs: str) -> str:
-    """Say that a sample with few large losses, or gains, may well have missed more of them, which t does not see."""
+    """Return that a sample with few large losses, or gains, may have missed others, which a t test ignores."""
     return f"differences too skewed ({test.skewness:+.1f}) for {_units(test)}: a t test {errs} losses too easily"
 
 
@@ -345,7 +345,7 @@ def _units(test: Tested) -> str:
 
 
 def _needs(test: Tested) -> str:
-    return f"a test takes two queries, or two clusters, and there is {_units(test)}"
+    return f"a test needs two queries, or two clusters; there is {_units(test)}"
 
 
 def _p_value(test: Tested) -> str:

@@ -1,4 +1,4 @@
-"""What gates are checked over: all queries, each language if there are several, and strata."""
+"""The subsets of queries that gates are checked over: all queries, each language if there are several, and strata."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """Some of the queries.
+    """A subset of the queries.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Subsets:
     Attributes
     ----------
     languages : tuple of str
-        Of these queries, if they are in several.
+        The languages of these queries, if there are several.
     """
 
     def __init__(self, query_ids: TextArray, queries: Source | None, *, pool_languages: bool) -> None:
@@ -53,19 +53,19 @@ class Subsets:
         self.languages = found if len(found) > 1 else ()
 
     def of(self, by: Sequence[str]) -> tuple[Subset, ...]:
-        """Return the strata of some columns, of none all queries, as one family.
+        """Return the strata of some columns as one family; all queries if there are no columns.
 
         Raises
         ------
         ParameterError
             There is no table.
         DataError
-            It lacks a column, or knows none of the queries, or has no value for any of them.
+            It lacks a column, or has none of the queries, or has no value for any of them.
         """
         if self._table is None:
             if by:
                 hint = Advice("queries", "queries.csv")
-                raise ParameterError("is about a table of queries", argument="by", given=", ".join(by), hint=hint)
+                raise ParameterError("needs a queries table", argument="by", given=", ".join(by), hint=hint)
             return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
         self._table.check_columns(by)
         columns = columns_of(self._table, self._ids, by, pool_languages=self._pool_languages)
