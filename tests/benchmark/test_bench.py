@@ -218,7 +218,7 @@ def test_cases_that_share_an_id_by_way_of_others_are_one_cluster() -> None:
     [
         ("expected_id", ParameterError, "Did you mean 'expected_ids'"),
         ("category", ColumnError, "4 of 4 cases have no category, such as 'e1'"),
-        ({"e1": 1}, ParameterError, "3 have none, such as 'e2'"),
+        ({"e1": 1}, ParameterError, "3 without one, such as 'e2'"),
     ],
 )
 def test_wrong_clusters_are_refused_before_anything_is_searched(

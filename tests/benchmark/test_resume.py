@@ -152,7 +152,7 @@ def test_a_file_of_someone_else_is_not_replaced(name: str, tmp_path: Path) -> No
 
 def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be made a folder"):
+    with pytest.raises(DataError, match="cannot be created as a folder"):
         dh.bench(CASES, DOCUMENTS, output=tmp_path / "file")
 
 

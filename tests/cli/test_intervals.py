@@ -238,11 +238,11 @@ def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
         (["--ci", "--cluster", "document"], "give --queries FILE too"),
         (
             ["--ci", "--ci-method", "clopper-pearson", "--cluster", "document", "--queries", "queries.csv"],
-            "--ci-method clopper-pearson takes independent queries, got --cluster: auto, bca, percentile and t",
+            "--ci-method clopper-pearson needs independent queries, got --cluster: auto, bca, percentile and t",
         ),
         (
             ["--ci", "--ci-method", "clopper-pearson", "-m", "Hit@1 RR"],
-            "is of measures that are 0 or 1 in every order (Hit, P@1), got RR; allowed here are 'auto', 'bca'",
+            "is for measures that are 0 or 1 in every order (Hit, P@1), got RR; allowed here are 'auto', 'bca'",
         ),
         (["--ci", "--ci-method", "clopper-pearson", "--n-resamples", "100"], "which takes no resamples"),
         (["--ci", "--format", "trec"], "--format trec has no place for what --ci adds"),
@@ -307,5 +307,5 @@ def test_a_file_of_someone_else_is_refused_before_anything_is_computed(arguments
         path.write_text('{"mine": 1}')
     result = call("evaluate", "qrels.txt", *arguments)
     assert (result.exit_code, result.stdout) == (3, "")
-    assert "is there already and is no saved evaluation: it would be replaced" in result.stderr  # not of broken.run
+    assert "exists and is not a saved evaluation: it would be replaced" in result.stderr  # not of broken.run
     assert [path.read_text() for path in theirs] == ['{"mine": 1}'] * 2

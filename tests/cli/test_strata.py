@@ -286,7 +286,7 @@ def test_a_stratum_column_has_no_name_of_a_column_of_the_result(folder: Path) ->
     (folder / "queries.csv").write_text("qid,macro,tie_share\n" + rows)
     result = call("evaluate", "qrels.txt", "broken.run", "--queries", "queries.csv", "--by", "macro")
     assert result.exit_code == 3
-    assert "the stratum column 'macro' has the name of a column of the result" in result.stderr
+    assert "the stratum column 'macro' has the same name as a column of the result" in result.stderr
     result = call(*EVALUATE, *T, "--by", "tie_share", "--format", "csv")
     assert (result.exit_code, result.stdout) == (3, "")
     assert "two columns would be named 'tie_share'" in result.stderr

@@ -258,7 +258,10 @@ def test_evaluations_at_hand_are_compared_alike() -> None:
         ({"test": "tukey", "alternative": "less"}, "two-sided"),
         ({"test": "sign", "cluster": dict.fromkeys(QRELS, "one")}, "cluster"),
         ({"cluster": {"q00": "a"}}, "cluster"),
-        ({"queries": "no such file.csv"}, "queries is the table of a column of clusters: name it, .* got none"),
+        (
+            {"queries": "no such file.csv"},
+            "queries is the table that has the column of clusters: name the column, .* got none",
+        ),
         ({"rng": -1}, "rng must be a whole number from 0 on, a numpy.random.Generator or None, got -1"),
         ({"rng": 0.5, "ties": "random"}, "rng must be a whole number from 0 on, .* got 0.5"),
     ],

@@ -59,7 +59,7 @@ def test_a_column_of_clusters() -> None:
 
 @pytest.mark.parametrize("nothing", [None, "", "  ", math.nan, np.float32("nan"), pd.NA, pd.NaT])
 def test_what_is_no_label(nothing: object) -> None:
-    message = "cluster must name the cluster of every query; 1 have none, such as 'q3'"
+    message = "cluster must name the cluster of every query; 1 without one, such as 'q3'"
     labels = ["b", "a", nothing, "c"]
     for given in (labels, dict(zip(IDS.tolist(), labels, strict=True)), {"q1": "b", "q2": "a", "q4": "c"}):
         with pytest.raises(ParameterError, match=message):
@@ -76,8 +76,12 @@ def test_what_is_no_label(nothing: object) -> None:
         ([], None, "cluster must have a label for each of the 4 queries, got 0"),
         (np.array(["a", "b"]), None, "cluster must have a label for each of the 4 queries, got 2"),
         ("document", None, "cluster is a column of a table, got 'document'; give queries="),
-        (None, TABLE, "queries is the table of a column of clusters: name it, as in cluster='document', got none"),
-        (LABELS, "nowhere.csv", "queries is the table of a column of clusters: .*, got list"),
+        (
+            None,
+            TABLE,
+            "queries is the table that has the column of clusters: name the column, as in cluster='document', got none",
+        ),
+        (LABELS, "nowhere.csv", "queries is the table that has the column of clusters: .*, got list"),
     ],
 )
 def test_clusters_that_are_refused(cluster: Any, queries: Any, message: str) -> None:  # noqa: ANN401 - whatever a user may give

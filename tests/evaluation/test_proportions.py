@@ -54,7 +54,7 @@ def test_without_clusters_only() -> None:
     assert clustered.method == "bca"
     assert clustered.unknown == "only 3 clusters"
     with pytest.raises(
-        ParameterError, match=r"takes independent queries, got clusters; allowed here are 'auto', 'bca'"
+        ParameterError, match=r"needs independent queries, got clusters; allowed here are 'auto', 'bca'"
     ):
         scores.interval("clopper-pearson", cluster=clusters)
 

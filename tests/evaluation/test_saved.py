@@ -21,7 +21,7 @@ from deadheat.evaluation.saved import StoredMeasure
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.report.as_json import as_json
-from deadheat.report.of_evaluation import Settings, report_evaluations
+from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from support.paths import FIRST_FORMAT
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 
@@ -154,9 +154,9 @@ def test_a_loaded_evaluation_works_like_any_other(tmp_path: Path) -> None:
     checks = ["low(nDCG@10) > 0.5", "mine < 9", "tie_max(MR) < 3"]
     assert dh.gate(loaded, checks, baseline=original) == dh.gate(original, checks, baseline=loaded)
     assert loaded.without_relevant("RR") == original.without_relevant("RR")
-    settings = Settings("qrels")
-    assert as_json(report_evaluations([loaded], settings, per_query=True)) == as_json(
-        report_evaluations([original], settings, per_query=True)
+    context = EvaluationContext("qrels")
+    assert as_json(report_evaluations([loaded], context, per_query=True)) == as_json(
+        report_evaluations([original], context, per_query=True)
     )
 
 
@@ -315,7 +315,9 @@ def test_the_first_format_is_read(name: str, tmp_path: Path) -> None:
     original = dh.evaluate(*data(), measures, ties="doc_id", no_relevant="skip", missing="empty")
     loaded = dh.load_evaluation(FIRST_FORMAT / f"{name}.json")
     assert not loaded.has_placements
-    with pytest.raises(ParameterError, match="run has scores but no placements, as files of an earlier deadheat: eval"):
+    with pytest.raises(
+        ParameterError, match="run has scores but no placements, as in files of an earlier deadheat: eval"
+    ):
         _ = loaded.placements
     assert (loaded["RR"].reachable is None) == (name == "first")
     assert loaded.conventions == original.conventions
@@ -362,7 +364,7 @@ def test_a_file_of_the_first_format_is_replaced_by_one_file(tmp_path: Path) -> N
 def test_a_file_of_someone_else_is_not_replaced(tmp_path: Path, content: str) -> None:
     evaluation, path = dh.evaluate(*data(), ["RR"], missing="empty"), tmp_path / "x.json"
     path.write_text(content)
-    with pytest.raises(DataError, match=r"x\.json: is there already and is no saved evaluation: it would be replaced"):
+    with pytest.raises(DataError, match=r"x\.json: exists and is not a saved evaluation: it would be replaced"):
         evaluation.save(path)
     assert path.read_text() == content
     assert [one.name for one in tmp_path.iterdir()] == ["x.json"]
@@ -393,7 +395,7 @@ def test_what_may_be_replaced(tmp_path: Path) -> None:
     [
         ("run", ParameterError, r"must end in \.json, got '.*run'\. Did you mean '.*run\.json'\?"),
         ("run.parquet", ParameterError, r"Did you mean '.*run\.json'"),
-        ("file/run.json", DataError, "cannot be made a folder"),
+        ("file/run.json", DataError, "cannot be created as a folder"),
     ],
 )
 def test_where_nothing_can_be_saved(tmp_path: Path, name: str, error: type[DeadheatError], message: str) -> None:
@@ -439,7 +441,7 @@ def in_table(name: str, **columns: pl.Expr) -> Callable[[Path], None]:
     return damage
 
 
-INCOMPLETE = r"run\.json: is no complete saved evaluation: "
+INCOMPLETE = r"run\.json: is not a complete saved evaluation: "
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "newer": (
         lambda path: change(path, format=3, deadheat="7.0"),
@@ -449,15 +451,15 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no format": (lambda path: change(path, format=None), "saved in format None"),
     "a mean": (
         lambda path: path.write_text(path.read_text().replace('"mean": 0.', '"mean": 1.')),
-        r"run\.json: was changed since it was saved, or is damaged \(its SHA-256 is another\): save the evaluation ag",
+        r"run\.json: was changed since it was saved, or is damaged \(its SHA-256 differs\): save the evaluation ag",
     ),
     "a mean, sealed": (
         lambda path: of_measure(path, mean=0.5),
-        INCOMPLETE + r"measures\.RR\.mean is 0\.5, and that",
+        INCOMPLETE + r"measures\.RR\.mean is 0\.5, but that",
     ),
     "truncated": (
         lambda path: path.write_text(path.read_text()[:300]),
-        r"run\.json:.*: is damaged or not complete \(.*\), expected a saved evaluation\. Evaluation\.save",
+        r"run\.json:.*: is damaged or incomplete \(.*\), expected a saved evaluation\. Evaluation\.save",
     ),
     "no JSON": (lambda path: path.write_text("q1 Q0 a 1 0.5 t\n"), "holds no JSON, expected a saved evaluation"),
     "a list": (lambda path: path.write_text("[1]"), "holds other JSON, expected a saved evaluation"),
@@ -466,22 +468,22 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no text": (lambda path: path.write_bytes(b'{"kind": "\xff"}'), "not UTF-8"),
     "nested": (
         lambda path: path.write_text("[" * 10**5),
-        r"is damaged or not complete \(JSON that is nested more than 200 deep",
+        r"is damaged or incomplete \(JSON that is nested more than 200 deep",
     ),
     "digits": (
         lambda path: path.write_text('{"a": ' + "1" * 5000),
-        r"damaged or not complete \(a whole number of more than",
+        r"damaged or incomplete \(a whole number of more than",
     ),
     "twice": (
         lambda path: path.write_text(path.read_text().replace("{", '{"name": "x", ', 1)),
-        r"damaged or not complete \(key 'name' appears twice in one object, expected once\)",
+        r"damaged or incomplete \(key 'name' appears twice in one object, expected once\)",
     ),
     "lacking": (lambda path: sealed(path, measures=None), INCOMPLETE + "measures is missing, expected an object"),
     "wrong type": (lambda path: sealed(path, measures=3), INCOMPLETE + "measures must be an object, got 3"),
     "true is no number": (lambda path: sealed(path, n_queries=True), "n_queries must be a whole number, got True"),
     "unknown measure": (
         lambda path: sealed(path, measures={"Nope": document(path)["measures"]["RR"]}),
-        INCOMPLETE + "measures holds 'Nope', which is none: ",
+        INCOMPLETE + "measures holds 'Nope', which is not a measure: ",
     ),
     "no measure": (lambda path: sealed(path, measures={}), INCOMPLETE + "measures names none"),
     "an alias": (
@@ -498,7 +500,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: sealed(path, conventions=document(path)["conventions"] | {"ties": []}),
         INCOMPLETE + r"conventions: ties must be one of 'expected', .* got \[\]",
     ),
-    "texts": (lambda path: sealed(path, missing_queries=["a", 1]), "missing_queries must be a list of different texts"),
+    "texts": (
+        lambda path: sealed(path, missing_queries=["a", 1]),
+        "missing_queries must be a list of different strings",
+    ),
     "qrels": (
         lambda path: sealed(path, qrels_hash="f00"),
         "qrels_hash must be a SHA-256 in hexadecimal digits, got",
@@ -514,31 +519,31 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "low scale": (lambda path: in_data(path, max_relevance=2.0), "a relevance is above max_relevance"),
     "unsorted": (
         in_table("queries", query_id=pl.col("query_id").reverse()),
-        "the ids of queries are not sorted, or one is there twice",
+        "the query ids are not sorted, or one appears twice",
     ),
     "null id": (
         in_table("retrieved", doc_id=pl.lit(None, pl.String)),
         "doc_id of 'retrieved' is null in some row",
     ),
-    "same documents": (in_table("retrieved", doc_id=pl.lit("d")), "a document is there twice for one query"),
+    "same documents": (in_table("retrieved", doc_id=pl.lit("d")), "a document appears twice for one query"),
     "beyond": (in_table("scores", value=pl.col("value") + 1), "value of RR is outside 0 to 1"),
     "infinite": (in_table("scores", tie_max=pl.lit(float("inf"))), "tie_max of RR is infinite"),
     "negative": (in_table("scores", tie_std=-pl.col("tie_std")), "a standard deviation or error of RR is below 0"),
     "upside down": (in_table("scores", tie_max=pl.lit(0.0)), "tie_min of RR is above tie_max"),
-    "of no query": (in_table("retrieved", query=pl.col("query") + 14), "a row of 'retrieved' is of no query"),
+    "of no query": (in_table("retrieved", query=pl.col("query") + 14), "a row of 'retrieved' belongs to no query"),
     "unsorted rows": (in_table("retrieved", query=13 - pl.col("query")), "the rows of 'retrieved' are not sorted"),
-    "no place": (in_table("retrieved", tied=pl.lit(0, pl.Int64)), "a document has a place that no ranking has"),
-    "below": (in_table("retrieved", tied=pl.lit(2**62)), "a document stands below the end of its ranking"),
-    "ties": (in_table("retrieved", tied=pl.lit(1, pl.Int64)), "a tie has more documents than it says"),
+    "no place": (in_table("retrieved", tied=pl.lit(0, pl.Int64)), "a document has an impossible rank"),
+    "below": (in_table("retrieved", tied=pl.lit(2**62)), "a document is below the end of its ranking"),
+    "ties": (in_table("retrieved", tied=pl.lit(1, pl.Int64)), "a tie has more documents than its size"),
     "longer": (
         in_table("queries", n_retrieved=pl.lit(-1, pl.Int64)),
         "n_retrieved is below 0",
     ),
     "not judged": (
         in_table("judged", relevance=pl.lit(3.0)),
-        "a relevance that its query has not in the judgments",
+        "a relevance that its query.s judgments lack",
     ),
-    "no relevance": (in_table("judged", relevance=pl.lit(float("nan"))), "a relevance is no number"),
+    "no relevance": (in_table("judged", relevance=pl.lit(float("nan"))), "a relevance is not a number"),
     "no judgments": (in_table("judged", query=pl.lit(0, pl.Int64)), "of 'judged' are not sorted"),
     "gone": (lambda path: path.unlink(), r"run\.json: no such file"),
 }
@@ -574,9 +579,9 @@ FIRST_DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "no name": (lambda path: beside(path, file=""), "per_query.file must be the name of a file beside it, got ''"),
     "NUL": (lambda path: beside(path, file="a\0"), "per_query.file must be the name of a file beside it, got 'a"),
-    "no hash": (lambda path: beside(path, sha256=7), "per_query.sha256 must be a text, got 7"),
-    "fewer": (lambda path: change(path, n_queries=-1), "it holds 112 rows and says -1 queries"),
-    "many": (lambda path: change(path, n_queries=10**300), "it holds 112 rows and says 1000000"),
+    "no hash": (lambda path: beside(path, sha256=7), "per_query.sha256 must be a string, got 7"),
+    "fewer": (lambda path: change(path, n_queries=-1), "it holds 112 rows but states -1 queries"),
+    "many": (lambda path: change(path, n_queries=10**300), "it holds 112 rows but states 1000000"),
     "another order": (
         lambda path: change(path, measures=dict(reversed(document(path)["measures"].items()))),
         r"the rows of .* are not where they belong",
@@ -612,7 +617,7 @@ def test_a_json_file_of_someone_else_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     for content in ('{"kind": "mine"}', "[1, 2]", "half a file"):
         path.write_text(content)
-        with pytest.raises(DataError, match=r"x\.json: is there already and is no saved evaluation"):
+        with pytest.raises(DataError, match=r"x\.json: exists and is not a saved evaluation"):
             evaluation.save(path)
         assert path.read_text() == content
     path.write_text("")

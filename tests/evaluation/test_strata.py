@@ -142,7 +142,7 @@ def test_clusters_come_from_the_same_table() -> None:
     assert math.isclose(found.standard_error, error, rel_tol=1e-12)
     same = strata.summary("t", cluster={query: row["document"] for query, row in table().items()})
     assert same.filter(language="en", measure="RR")["standard_error"].item() == found.standard_error
-    with pytest.raises(ParameterError, match="queries is the table of a column of clusters: name it"):
+    with pytest.raises(ParameterError, match="queries is the table that has the column of clusters: name the column"):
         strata.intervals(queries=table())
     assert strata.summary("t", cluster="document").equals(same)
     whole = case()["RR"].interval("t", cluster="document", queries=table())
@@ -224,7 +224,7 @@ def test_one_stratum_has_no_variance() -> None:
 def test_languages_are_not_averaged_silently() -> None:
     message = (
         r"strata by difficulty average over queries in 3 languages \(de, en, fr\): pass"
-        r" columns=\['language', 'difficulty'\] to keep them apart, or pool_languages=True if that is meant"
+        r" columns=\['language', 'difficulty'\] to keep them apart, or pool_languages=True if that is intended"
     )
     complete = {query: {**row, "difficulty": row["difficulty"] or "easy"} for query, row in table().items()}
     with pytest.warns(dh.DeadheatWarning, match=message) as caught:
@@ -261,7 +261,7 @@ def test_groups_are_masks_for_others() -> None:
         (["language", "language"], {}, ParameterError, "several different ones"),
         ("language", {"smallest": -1}, ParameterError, "smallest must be a whole number of queries from 0 on, got -1"),
         ("language", {"smallest": True}, ParameterError, "got True"),
-        ("mean", {}, ColumnError, r"the stratum column 'mean' has the name of a column of the result"),
+        ("mean", {}, ColumnError, r"the stratum column 'mean' has the same name as a column of the result"),
     ],
 )
 def test_what_is_refused(columns: str, options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -280,7 +280,7 @@ def test_a_table_of_other_queries_is_refused() -> None:
 def test_averages_within_what() -> None:
     with pytest.raises(ParameterError, match="within must be one of several stratum columns, got 'difficulty'"):
         case().by("language", table()).averages("difficulty")
-    with pytest.raises(ParameterError, match="allowed is 'language', 'difficulty'"):
+    with pytest.raises(ParameterError, match="allowed: 'language', 'difficulty'"):
         quietly("language", "difficulty").averages("document")
 
 

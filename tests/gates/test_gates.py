@@ -227,7 +227,7 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
         ({"rng": -1}, "rng must be a whole number from 0 on"),
         ({"cluster": "doc"}, "cluster is a column of a table, got 'doc'; give queries='queries.csv'"),
         ({"cluster": ["a"]}, "cluster must have a label for each of the 10 queries, got 1"),
-        ({"queries": "nowhere.csv"}, "queries is the table of a column of clusters: name it"),
+        ({"queries": "nowhere.csv"}, "queries is the table that has the column of clusters: name the column"),
     ],
 )
 def test_options_are_read_even_where_no_gate_needs_them(options: dict[str, Any], message: str) -> None:

@@ -82,7 +82,13 @@ def test_options_check_themselves(make: Callable[..., Any], wrong: dict[str, obj
 def test_options_hold_plain_numbers() -> None:
     given: dict[str, Any] = {"confidence_level": np.float64(0.9), "n_resamples": np.int64(200), "rng": np.int64(3)}
     found = IntervalOptions(**given, cluster=[1, 2])
-    assert found.told() == {"method": "auto", "confidence_level": 0.9, "n_resamples": 200, "cluster": "given", "rng": 3}
-    assert {type(value) for value in found.told().values()} == {str, float, int}
-    assert IntervalOptions(rng=np.random.default_rng(1)).told()["rng"] == "generator"
+    assert found.to_dict() == {
+        "method": "auto",
+        "confidence_level": 0.9,
+        "n_resamples": 200,
+        "cluster": "given",
+        "rng": 3,
+    }
+    assert {type(value) for value in found.to_dict().values()} == {str, float, int}
+    assert IntervalOptions(rng=np.random.default_rng(1)).to_dict()["rng"] == "generator"
     assert Conventions(score_precision="3").score_precision == 3

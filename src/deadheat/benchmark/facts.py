@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.parts import STRATA
 from deadheat.benchmark.result import Key
-from deadheat.evaluation.intervals import told_cluster
+from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import SMALLEST, label
 from deadheat.measures import AP, MaxRel
@@ -120,7 +120,7 @@ def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]
 def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
     """Say how the intervals were made, and what clusters make of them."""
     design, cluster = result.settings.design, result.settings.cluster
-    column = told_cluster(cluster)
+    column = cluster_name(cluster)
     yield Fact("cluster", column)
     on = {key: f" on {part}" if len(result.parts) > 1 else "" for key, part in result.parts.items()}
     found = [

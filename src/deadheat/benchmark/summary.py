@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from deadheat.benchmark.retrievers import identity
-from deadheat.evaluation.intervals import told_cluster
+from deadheat.evaluation.intervals import cluster_name
 from deadheat.report.numbers import plain
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
         "ontology": settings.ontology,
         "similarity": settings.kind if settings.ontology else None,
         "design": dict(vars(settings.design)),
-        "cluster": told_cluster(settings.cluster),
+        "cluster": cluster_name(settings.cluster),
         "notes": list(result.notes),
         "results": _rows(result.to_polars()),
         "comparisons": [

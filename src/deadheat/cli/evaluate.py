@@ -97,7 +97,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON; .gz and .zst too.
     """
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
-    from deadheat.report.of_evaluation import Settings, report_evaluations
+    from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 
     # what is mistyped is said before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
@@ -125,14 +125,14 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
         msg = f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
         raise click.UsageError(f"{msg} --pool-languages averages over them, another format keeps them apart")
     intervals = replace(intervals, queries=queries if intervals.cluster else None)
-    settings = Settings(
+    context = EvaluationContext(
         shown_path(qrels, "the qrels"),
         seed=seed if conventions.ties == "random" else None,
         digits=options["digits"],
         unmatched=unmatched,
         intervals=intervals if options["ci"] else None,
     )
-    report = report_evaluations(evaluations, settings, per_query=options["per_query"], grouping=grouping)
+    report = report_evaluations(evaluations, context, per_query=options["per_query"], grouping=grouping)
     if targets:
         fact = _save(evaluations, targets, intervals, is_by_strata=bool(grouping and grouping.strata))
         report = replace(report, facts=(*report.facts, fact))

@@ -1,4 +1,4 @@
-"""Conventions: what an evaluation makes of ties, of queries without documents, and of scores that nearly tie."""
+"""Conventions: how an evaluation treats ties, queries without documents, and scores that nearly tie."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ NO_RELEVANT = ("zero", "skip")
 
 @dataclass(frozen=True)
 class Conventions:
-    """What an evaluation makes of ties, of queries without documents, and of scores that nearly tie.
+    """How an evaluation treats ties, queries without documents, and scores that nearly tie.
 
-    They are checked when they are made.
+    Values are checked when it is created.
 
     Attributes
     ----------

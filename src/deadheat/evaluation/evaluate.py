@@ -56,19 +56,19 @@ def evaluate(
     measures : measure or iterable of measures, optional
         Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
     ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
-        What a tie counts: the mean over its orders, the best or the worst one for the judged documents, the one by
-        document id (descending, as in trec_eval), the one of the input, or one drawn with `rng`.
+        How ties are scored: by the mean over their orders, the best or the worst order for the judged documents, the
+        order of document ids (descending, as in trec_eval), that of the input, or one drawn with `rng`.
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``; the same seed gives the same order.
     missing : {"empty", "skip", "error"}, default "empty"
-        Queries of the qrels that the run lacks count as empty rankings, are left out, or are refused. Where it is not
-        given and the run lacks some, a `DeadheatWarning` names them.
+        Queries of the qrels that the run lacks count as empty rankings, are left out, or are an error. If `missing` is
+        not given and the run lacks more than half of the queries, a `MissingQueriesWarning` names them.
     no_relevant : {"zero", "skip"}, default "zero"
         Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
-        Round all scores first, to a floating-point format or to so many decimals.
+        Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that stand twice.
+        Whether to look for (query, document) pairs that appear twice.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def evaluate(
     DataError
         The data cannot be evaluated; the message names the place.
     MeasureError, ParameterError
-        A measure or an option is not known.
+        A measure or an option is unknown.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def evaluate_under(
     *,
     engine: Engine | None = None,
 ) -> Evaluation:
-    """Evaluate a run under conventions that there are already, without a warning and a look for duplicates.
+    """Evaluate a run under given conventions, without warnings and without a check for duplicates.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def evaluate_under(
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     engine : Engine, optional
-        Of the qrels and the run, if there is one already.
+        Of the qrels and the run; made here by default.
     """
     ties = conventions.ties
     policies.check_row_order(run, ties)
@@ -153,14 +153,13 @@ def evaluate_under(
 def load_evaluation(path: str | Path) -> Evaluation:
     """Read an evaluation that :meth:`Evaluation.save` wrote.
 
-    Every score, mean, tie number and interval is that of the original, and so are the placements; files of before
-    deadheat saved them have none, and ``has_placements`` says so. A measure that only its program can compute
-    (`Custom`) keeps its name and its scores.
+    Scores, means, tie statistics, intervals and placements are those of the original. Files of early versions have no
+    placements; ``has_placements`` says so. A `Custom` measure keeps its name and its scores, but not its function.
 
     Parameters
     ----------
     path : path
-        Of the JSON file. One of an earlier version has a Parquet file beside it.
+        Of the JSON file. A file of an earlier version has a Parquet file beside it.
 
     Returns
     -------
@@ -178,7 +177,7 @@ def load_evaluation(path: str | Path) -> Evaluation:
 
 
 def opened(evaluation: object) -> Evaluation:
-    """Return an evaluation that was given as such or by the path of a saved one."""
+    """Return an evaluation that is given as such or as the path of a saved one."""
     if isinstance(evaluation, Evaluation):
         return evaluation
     if not isinstance(evaluation, str | Path):
@@ -187,7 +186,7 @@ def opened(evaluation: object) -> Evaluation:
 
 
 def _score(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
-    """Give the scores of one measure; `ranked` are the placements after the tie policy."""
+    """Return the scores of one measure; `ranked` are the placements after the tie policy."""
     spread, values = PlacedSpread(measure, placements), measure.mean(ranked)
     if no_relevant == "skip":
         values = np.where(spread.has_relevant, values, np.nan)
@@ -195,7 +194,7 @@ def _score(measure: Measure, placements: Placements, ranked: Placements, no_rele
 
 
 def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
-    """Return the measures that are named, each once; the default ones if none is."""
+    """Return the given measures, each once; the default ones for None."""
     if measures is None:
         return DEFAULT_MEASURES
     if isinstance(measures, str | Measure | type):
@@ -217,10 +216,10 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
 
 
 def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> None:
-    """Warn the caller of a caller that runs lack most queries, which nobody said to count as empty rankings.
+    """Warn the user that runs lack most queries, which then count as empty rankings by default.
 
-    Some without a result are what search engines leave, and `Evaluation` shows them; a mean that is made of more
-    empty rankings than others is most often a mistake in the ids or a part of a run.
+    Search engines leave some queries without a result, and `Evaluation` shows these. A mean of mostly empty rankings
+    usually means wrong ids or an incomplete run. The warning points at the caller of the calling function.
     """
     named = "; ".join(
         f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels"
@@ -231,7 +230,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     if not named:
         return
     warnings.warn(
-        f"{named}: they count as empty rankings, 0 by most measures. missing='empty' says that this is meant,"
+        f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is intended;"
         " missing='skip' leaves them out",
         MissingQueriesWarning,
         stacklevel=3,
@@ -239,7 +238,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
 
 
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
-    """Warn the caller of a caller if no retrieved document is judged: most often the ids are written in two ways."""
+    """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
     if len(evaluation.placements.query):
         return
     examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]

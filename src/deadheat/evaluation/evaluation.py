@@ -1,4 +1,4 @@
-"""Evaluation, what evaluate() returns: exact scores by query, their means, what ties could make of them, and strata."""
+"""Evaluation, what evaluate() returns: exact scores by query, their means, how far ties can move them, and strata."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 class Evaluation:
     """Scores of one run on one set of qrels, by measure.
 
-    Made by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure: by the measure, its notation or an
-    alias.
+    Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
+    notation or an alias.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Evaluation:
     missing_queries : tuple of str
         Queries of the qrels that the run lacks.
     unjudged_queries : tuple of str
-        Queries of the run without judgments: left out.
+        Queries of the run without judgments, which are left out.
     """
 
     def __init__(
@@ -127,34 +127,34 @@ class Evaluation:
 
     @property
     def has_placements(self) -> bool:
-        """Whether the placements are there: files of before they were saved lack them."""
+        """Whether there are placements; files of early versions have none."""
         return self._placements is not None
 
     @property
     def placements(self) -> Placements:
-        """Where the judged documents stand, before the tie policy."""
+        """The ranks and ties of the judged documents, before the tie policy."""
         if self._placements is None:
             raise ParameterError(
-                f"{self.name} has scores but no placements, as files of an earlier deadheat",
+                f"{self.name} has scores but no placements, as in files of an earlier deadheat",
                 hint="evaluate the run again",
             )
         return self._placements
 
     @cached_property
     def facts(self) -> Facts:
-        """What one should know of the run: queries that it lacks, unjudged documents, where it may have been cut."""
+        """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut."""
         if self._placements is None:
             return Facts(len(self.query_ids), len(self.missing_queries))
         return facts_of(self._placements, len(self.missing_queries))
 
     @cached_property
     def qrels_hash(self) -> str:
-        """What tells these qrels from others: a SHA-256 of their rows, whatever their order."""
+        """The SHA-256 of the qrels' rows in any order, to tell these qrels from others."""
         return self._qrels if isinstance(self._qrels, str) else self._qrels.fingerprint
 
     @cached_property
     def queries_hash(self) -> str:
-        """What tells this set of queries from others: a SHA-256 of their ids."""
+        """The SHA-256 of the query ids, to tell this set of queries from others."""
         return hash_of_ids(self.query_ids.tolist())
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[str, Interval]:
@@ -168,7 +168,7 @@ class Evaluation:
         return self.estimate(IntervalOptions(**options))
 
     def estimate(self, options: IntervalOptions) -> dict[str, Interval]:
-        """Return what :meth:`intervals` does, under options that there are already."""
+        """Return the same as :meth:`intervals`, for options that are already built."""
         return dict(zip(map(str, self.measures), intervals(list(self), options), strict=True))
 
     def by(
@@ -179,7 +179,7 @@ class Evaluation:
         Parameters
         ----------
         columns : str or sequence of str
-            Columns of the queries table, such as "language"; of several, every combination is a stratum.
+            Columns of the queries table, such as "language"; with several, every combination is a stratum.
         queries : path or frame
             The queries table: query_id, and columns of text.
         smallest : int, default 10
@@ -195,12 +195,12 @@ class Evaluation:
         return stratify(self, columns, queries, smallest=smallest, pool_languages=pool_languages)
 
     def save(self, path: str | Path, **options: Unpack[IntervalArguments]) -> None:
-        """Write one JSON file: means, intervals and conventions to read, then scores and placements of all queries.
+        """Write one JSON file: readable means, intervals and conventions, then scores and placements of all queries.
 
         Parameters
         ----------
         path : path
-            Of the file, ``.json``; an earlier save there is replaced, anything else is not.
+            Of the file, ``.json``; an earlier save there is replaced, any other file is an error.
         **options
             Of the intervals, as for :meth:`Scores.interval`.
         """
@@ -224,7 +224,7 @@ class Evaluation:
         )
 
     def select(self, keep: BoolArray, name: str | None = None) -> Evaluation:
-        """Return the evaluation of some queries; the highest relevance stays that of the whole qrels.
+        """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Evaluation:
         return {str(scores.measure): scores.mean for scores in self}
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return ``{query_id: {measure: value}}``; a query that has no value for a measure lacks it."""
+        """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
         nested: dict[str, dict[str, float]] = {query: {} for query in self.query_ids.tolist()}
         for scores in self:
             name = str(scores.measure)
@@ -286,11 +286,11 @@ class Evaluation:
 
 
 class Strata(Mapping[Stratum, "Evaluation"]):
-    """An evaluation of each stratum of queries. Made by :meth:`Evaluation.by`.
+    """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
-    A mapping of stratum to `Evaluation`, in order: levels (easy, medium, hard; low, medium, high) as they rise, then
-    numbers by size, then other values by the alphabet, numbers in them by size. Queries without a value in a column are
-    in the stratum "(none)", the last one.
+    A sorted mapping of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,
+    then numbers by size, then other values alphabetically, with numbers inside them by size. Queries without a value
+    in a column are in the stratum "(none)", which comes last.
 
     Attributes
     ----------
@@ -353,14 +353,14 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         method, confidence_level, n_resamples, rng
             Of the intervals, as for :meth:`Scores.interval`.
         cluster : str, dict or sequence, optional
-            As there; a column is one of the queries table.
+            As for :meth:`Scores.interval`; a column is one of the queries table.
 
         Returns
         -------
         polars.DataFrame
-            The stratum columns, measure, n_queries (that have a value), mean, low, high, standard_error, tie_std,
-            tie_min, tie_max (of the mean over tie orders), is_small, and of the interval ci_method, known and unknown
-            (why not; else empty). With one query or none, low, high and standard_error are null, but for the ends of
+            The stratum columns, measure, n_queries (with a value), mean, low, high, standard_error, tie_std, tie_min,
+            tie_max (of the mean over tie orders), is_small, and for the interval ci_method, known and unknown (the
+            reason, or empty). With one query or none, low, high and standard_error are null, except the ends of
             "clopper-pearson".
         """
         options = IntervalOptions(
@@ -369,7 +369,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         return self.summarise(options)
 
     def summarise(self, options: IntervalOptions) -> pl.DataFrame:
-        """Return what :meth:`summary` does, under options that there are already."""
+        """Return the same as :meth:`summary`, for options that are already built."""
         import polars as pl
 
         found = self.estimate(options)
@@ -403,7 +403,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         return self.estimate(IntervalOptions(**options))
 
     def estimate(self, options: IntervalOptions) -> dict[Stratum, dict[str, Interval]]:
-        """Return what :meth:`intervals` does, under options that there are already."""
+        """Return the same as :meth:`intervals`, for options that are already built."""
         table = options.queries
         if table is None and isinstance(options.cluster, str):
             table = self.queries
@@ -414,12 +414,12 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         }
 
     def averages(self, within: str | None = None) -> pl.DataFrame:
-        """Return the averages over strata of each measure, and how far the strata lie apart.
+        """Return the averages over strata of each measure, and how far apart the strata are.
 
         Parameters
         ----------
         within : str, optional
-            One of several stratum columns: averages over the strata that share a value of it, for each value.
+            One of several stratum columns: for each of its values, averages over the strata that share it.
 
         Returns
         -------
@@ -441,13 +441,13 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def _within(self, column: str | None) -> list[tuple[tuple[str, ...], dict[Stratum, BoolArray]]]:
-        """Return the masks of strata that share a value of a column, without it; all, if there is no column."""
+        """Return, for each value of a column, the masks of the strata that share it; all strata without a column."""
         if column is None:
             return [((), self._masks)]
         if column not in self.columns or len(self.columns) < 2:
             allowed = ", ".join(map(repr, self.columns)) if len(self.columns) > 1 else "None for a single column"
             raise ParameterError(
-                argument="within", given=column, allowed="one of several stratum columns", hint=f"allowed is {allowed}"
+                argument="within", given=column, allowed="one of several stratum columns", hint=f"allowed: {allowed}"
             )
         place = self.columns.index(column)
         found: dict[str, dict[Stratum, BoolArray]] = {}
@@ -458,7 +458,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
     def _average(
         self, measure: Measure, masks: Mapping[Stratum, BoolArray], within: str | None
     ) -> tuple[float | str | None, ...]:
-        """Return the numbers that `AVERAGES` names, of one measure over some strata."""
+        """Return the numbers named by `AVERAGES`, of one measure over some strata."""
         micro = self.whole[measure].select(np.logical_or.reduce(list(masks.values()))).mean
         found = {stratum: self[stratum][measure].mean for stratum in masks if is_assigned(stratum)}
         means = {stratum: mean for stratum, mean in found.items() if not np.isnan(mean)}
@@ -518,5 +518,5 @@ def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:
     differing = ", ".join(f"{name} {left!r} and {right!r}" for name, (left, right) in pairs.items() if left != right)
     if differing:
         raise BaselineMismatchError(
-            f"{names} were evaluated under different conventions ({differing})", hint="evaluate both alike"
+            f"{names} were evaluated under different conventions ({differing})", hint="evaluate both under the same"
         )

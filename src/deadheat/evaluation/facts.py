@@ -1,4 +1,4 @@
-"""What a run lacks, as far as an evaluation can see: queries, judgments, and documents behind a cut."""
+"""What a run lacks, as far as an evaluation can see: queries, judgments, and documents below a cut."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOP = 10  # ranks whose documents should be judged
 
 @dataclass(frozen=True)
 class Facts:
-    """What one should know of a run beside its scores.
+    """What to know about a run besides its scores.
 
     Attributes
     ----------
@@ -24,13 +24,13 @@ class Facts:
     n_missing : int
         Queries of the qrels that the run lacks.
     unjudged_share : float or None
-        Share of unjudged documents in the top 10, expected over tie orders, the mean over the queries that the run has;
-        None where that is not known.
+        Share of unjudged documents in the top 10, expected over tie orders, averaged over the queries that the run has;
+        None if unknown.
     n_cut : int or None
-        Queries in which the run may have been cut inside a tie: they have as many documents as any, and the last two
-        share their score. 0 if only one query has so many. None where that is not known.
+        Queries in which the run may have been cut inside a tie: no query has more documents, and their last two share a
+        score. 0 if only one query has that many; None if unknown.
     depth : int
-        The most documents that a query has; 0 where that is not known.
+        The largest number of documents of a query; 0 if unknown.
     """
 
     n_queries: int
@@ -41,7 +41,7 @@ class Facts:
 
     @property
     def is_notable(self) -> bool:
-        """Whether any of it is not as it should be."""
+        """Whether queries or judgments are missing, or the run may have been cut."""
         return bool(self.n_missing or self.unjudged_share or self.n_cut)
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ def facts_of(placements: Placements, n_missing: int) -> Facts:
     placements : Placements
         From before a tie policy.
     n_missing : int
-        Queries that the run lacks, also those that were left out.
+        Queries that the run lacks, including those that were left out.
     """
     has = placements.n_retrieved > 0
     judged = Judged(cutoff=TOP).mean(placements)[has]

@@ -1,4 +1,4 @@
-"""How sure a mean over queries is, and how much of its error is the order of ties."""
+"""Confidence intervals of means over queries, and how much of the error comes from the order of ties."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
 PROPORTION = "clopper-pearson"
 METHODS = ("auto", *arguments.INTERVAL_METHODS, PROPORTION)
-FEWEST = 5  # queries or clusters: of fewer values nobody can know how much others would differ
+FEWEST = 5  # queries or clusters: fewer do not show how much others would differ
 KNOWN = {"ci_method": "method", "known": "is_known", "unknown": "unknown"}
-"""What tables and files hold of an interval beside its numbers: the columns, and the attributes of `Interval`."""
-PANDAS_NULLS = ("NAType", "NaTType")  # known by name, as pandas may not be there
+"""What tables and files hold of an interval besides its numbers: the columns, and the attributes of `Interval`."""
+PANDAS_NULLS = ("NAType", "NaTType")  # known by name, as pandas may not be installed
 
 
 class IntervalArguments(TypedDict, total=False):
-    """The fields of `IntervalOptions`, for type checkers: the keyword arguments of methods that make them."""
+    """The fields of `IntervalOptions`, for type checkers: the keyword arguments of methods that build one."""
 
     method: str
     confidence_level: float
@@ -43,7 +43,7 @@ class IntervalArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Estimation:
-    """How confidence intervals are found, whatever they are of; checked when it is made.
+    """How confidence intervals are computed, whatever they are of; checked when it is created.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Estimation:
         arguments.check_rng(self.rng)
 
     def with_clusters(self, cluster: Cluster) -> IntervalOptions:
-        """Return the options of intervals that are found so, of these clusters."""
+        """Return the same options with these clusters."""
         return IntervalOptions(**{one.name: getattr(self, one.name) for one in fields(Estimation)}, cluster=cluster)
 
 
@@ -85,18 +85,18 @@ class IntervalOptions(Estimation):
     cluster: Cluster = None
     queries: Source | None = None
 
-    def told(self) -> dict[str, object]:
-        """Return them as plain values, for reports and files: of clusters the column, or that there were some."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the options as plain values, for reports and files; clusters as their column or "given"."""
         return {
             "method": self.method,
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
-            "cluster": told_cluster(self.cluster),
+            "cluster": cluster_name(self.cluster),
             "rng": "generator" if isinstance(self.rng, np.random.Generator) else arguments.whole(self.rng),
         }
 
 
-def told_cluster(cluster: Cluster) -> str | None:
+def cluster_name(cluster: Cluster) -> str | None:
     """Return the column of clusters, "given" if they came otherwise, None if there are none."""
     return cluster if cluster is None or isinstance(cluster, str) else "given"
 
@@ -112,21 +112,22 @@ class Interval:
     standard_error : float
         Of `mean` as it is reported.
     query_standard_error : float
-        Of a mean of exact expected scores: only the choice of queries is left in it.
+        Of the mean of exact expected scores: the part that comes from the choice of queries.
     tie_standard_error : float
-        Spread of the mean over random tie-breaks for these queries: what one of them would add.
+        Standard deviation of the mean over random tie-breaks of these queries: what one tie-break would add.
     method : {"bca", "percentile", "t", "clopper-pearson"}
-        The one that was used, also where "auto" chose it.
+        The method that was used, also where "auto" chose it.
     confidence_level : float
     n_queries : int
         Queries that have a value.
     n_clusters : int or None
-        Clusters that they fall into, if they were given.
+        Clusters of these queries, if clusters were given.
 
     Notes
     -----
     With exact means (``ties="expected"``) `standard_error` is `query_standard_error`. A rule such as document ids
-    breaks ties with a bias that no standard error covers: it lies between ``mean_tie_min`` and ``mean_tie_max``.
+    breaks ties with a bias that no standard error covers: the result lies between ``mean_tie_min`` and
+    ``mean_tie_max``.
     """
 
     mean: float
@@ -142,7 +143,7 @@ class Interval:
 
     @property
     def is_known(self) -> bool:
-        """Whether the ends say where the mean may lie: there are values enough, and they differ."""
+        """Whether the ends say where the mean may lie: there are enough values, and they differ."""
         return not self.unknown
 
     @property
@@ -152,18 +153,18 @@ class Interval:
 
     @property
     def random_standard_error(self) -> float:
-        """Standard error of a mean that one random tie-break gave: queries and ties together."""
+        """Standard error of the mean after one random tie-break: from queries and ties together."""
         return hypot(self.query_standard_error, self.tie_standard_error)
 
     @property
     def tie_share(self) -> float:
-        """Share of the ties in the variance of a mean that one random tie-break gave, from 0 to 1."""
+        """Share of the ties in the variance of the mean after one random tie-break, from 0 to 1."""
         whole = self.random_standard_error
         return (self.tie_standard_error / whole) ** 2 if whole else 0.0
 
 
 def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None, method: str) -> str:
-    """Return why an interval says nothing of other queries, or an empty string if it does.
+    """Return why an interval says nothing about other queries, or an empty string if it does.
 
     Parameters
     ----------
@@ -171,9 +172,9 @@ def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None,
     n_queries : int
         Queries that have a value.
     n_clusters : int or None
-        Clusters that they fall into, if there are any.
+        Clusters of these queries, if there are any.
     method : str
-        The one that was used. Clopper and Pearson's interval is known for any number of queries.
+        The method that was used. Clopper and Pearson's interval is known for any number of queries.
 
     Examples
     --------
@@ -194,21 +195,21 @@ def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None,
 
 
 def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
-    """Return the method that is used for a measure: what "auto" chooses, or the one that was asked for.
+    """Return the method to use for a measure: what "auto" chooses, or the requested one.
 
     Raises
     ------
     ParameterError
-        The method is not for this measure, or not for clusters.
+        The method does not apply to this measure, or not to clusters.
     """
     is_proportion = measure.is_zero_or_one and not has_clusters
     if method == "auto":
         return PROPORTION if is_proportion else "bca"
     if method == PROPORTION and not is_proportion:
         if has_clusters:
-            problem, given = f"method={PROPORTION!r} takes independent queries", "clusters"
+            problem, given = f"method={PROPORTION!r} needs independent queries", "clusters"
         else:
-            problem = f"method={PROPORTION!r} is of measures that are 0 or 1 in every order (Hit, P@1)"
+            problem = f"method={PROPORTION!r} is for measures that are 0 or 1 in every order (Hit, P@1)"
             given = str(measure)
         hint = "allowed here are 'auto', 'bca', 'percentile' and 't'"
         raise ParameterError(problem, given=Plain(given), hint=hint)
@@ -216,18 +217,19 @@ def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
 
 
 def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray) -> IntArray | None:
-    """Return a number for the cluster of each query, of shape (n_queries,); None without clusters."""
+    """Return the number of each query's cluster, of shape (n_queries,); None without clusters."""
     if queries is not None and not isinstance(cluster, str):
         given = "none" if cluster is None else type(cluster).__name__
         raise ParameterError(
-            "queries is the table of a column of clusters: name it, as in cluster='document'", given=Plain(given)
+            "queries is the table that has the column of clusters: name the column, as in cluster='document'",
+            given=Plain(given),
         )
     if cluster is None:
         return None
     labels = [_text(label) for label in _labels(cluster, queries, query_ids.tolist())]
     lacking = [query for query, label in zip(query_ids.tolist(), labels, strict=True) if label is None]
     if lacking:
-        problem = f"must name the cluster of every query; {len(lacking)} have none, such as {lacking[0]!r}"
+        problem = f"must name the cluster of every query; {len(lacking)} without one, such as {lacking[0]!r}"
         if isinstance(cluster, str):
             raise DataError(problem, argument="cluster", path=getattr(queries, "where", None))
         raise ParameterError(problem, argument="cluster")
@@ -235,7 +237,7 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
 
 
 def _text(label: object) -> str | None:
-    """Return a label as a table of queries has it: without blanks around it, None for null, NaN and empty text."""
+    """Return a label as a table of queries has it: stripped; None for null, NaN and empty text."""
     is_nan = isinstance(label, float | np.floating) and bool(np.isnan(label))
     if label is None or is_nan or type(label).__name__ in PANDAS_NULLS:
         return None

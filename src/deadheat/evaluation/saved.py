@@ -1,4 +1,4 @@
-"""Saved evaluations: one JSON file, whose head people and programs read, with the tables of all queries at its end."""
+"""Saved evaluations: one JSON file, with a head that people and programs read and the tables of all queries below."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ T = TypeVar("T")
 KIND, FORMAT, FIRST_FORMAT = "deadheat evaluation", 2, 1
 SUFFIX, BESIDE = ".json", ".parquet"  # files of the first format have their queries in a Parquet file beside them
 OURS = re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{KIND}"'.encode())
-HEAD = 1 << 10  # bytes that are enough to see whose file it is
+HEAD = 1 << 10  # bytes, enough to recognise a saved evaluation
 SHA256 = re.compile("[0-9a-f]{64}")
-EQUAL = 1e-9  # relative: a mean may be summed in another order by another NumPy
+EQUAL = 1e-9  # relative: another NumPy may sum a mean in another order
 HINT = "Evaluation.save or deadheat evaluate --save writes one"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StoredMeasure(Measure):
-    """A measure of a saved evaluation that only its program can compute: what is left of a `Custom`.
+    """A `Custom` measure of a saved evaluation: its values are in the file, its function is not.
 
     Attributes
     ----------
     notation : str
-        What it was called.
+        Its name.
     higher_is_better, total : bool
     """
 
@@ -62,7 +62,7 @@ class StoredMeasure(Measure):
     total: bool = False  # type: ignore[misc]
 
     def __post_init__(self) -> None:
-        """Take what the file says."""
+        """Skip the checks of other measures: the file says what it is."""
 
     def __repr__(self) -> str:
         return self.notation
@@ -78,7 +78,7 @@ class StoredMeasure(Measure):
     def _refuse(self) -> NoReturn:
         raise MeasureError(
             f"{self.notation} comes from a file, which holds its values but not its function",
-            hint="give the Custom measure",
+            hint="pass the Custom measure",
         )
 
 
@@ -95,10 +95,10 @@ def write(
     placements: Placements | None,
     qrels: str,
 ) -> None:
-    """Write an evaluation to a JSON file: means and intervals to read, and the tables of all queries.
+    """Write an evaluation to a JSON file: readable means and intervals, and the tables of all queries.
 
-    Folders that are missing are made. The file of an earlier save is replaced at once: whatever happens meanwhile,
-    the one or the other is there, whole.
+    Missing folders are created. An earlier save is replaced atomically: at any time either the old file or the new one
+    is there, complete.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ def write(
     Raises
     ------
     ParameterError
-        The name does not end in ``.json``, or measures or clusters are not for the intervals.
+        The name does not end in ``.json``, or the interval options do not apply to the measures or clusters.
     DataError
-        A file of this name is there and is no saved evaluation.
+        A file of this name exists and is not a saved evaluation.
     """
     path = Path(path)
     if path.suffix.lower() != SUFFIX:
@@ -134,7 +134,7 @@ def write(
         "conventions": asdict(conventions),
         "n_queries": len(query_ids),
         "measures": {str(one.measure): _summary(one, its) for one, its in zip(scores, found, strict=True)},
-        "intervals": options.told(),
+        "intervals": options.to_dict(),
         "qrels_hash": qrels,
         "queries_hash": hash_of_ids(query_ids.tolist()),
         "missing_queries": list(missing_queries),
@@ -142,12 +142,12 @@ def write(
     }
     data = tables_of(query_ids, scores, placements)
     try:
-        document |= {"sha256": _seal({**document, "data": data}), "data": data}
+        document |= {"sha256": _checksum({**document, "data": data}), "data": data}
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         written = text.encode()
     except UnicodeEncodeError:
         raise DataError(
-            f"the name {name!r}, or that of the clusters, has a lone surrogate, which no file can hold",
+            f"the name {name!r}, or that of the clusters, has half a surrogate pair, which UTF-8 cannot encode",
             path=path,
         ) from None
     _make_folder(path.parent)
@@ -156,7 +156,7 @@ def write(
 
 
 def refuse_foreign(path: str | Path) -> None:
-    """Raise `DataError` if a save would replace what deadheat did not save; an empty file has nothing to lose."""
+    """Raise `DataError` if a save would replace a file that deadheat did not save; an empty file may be replaced."""
     path = Path(path)
     if path.is_dir():
         raise DataError("is a folder", hint="name a file in it", path=path)
@@ -166,7 +166,7 @@ def refuse_foreign(path: str | Path) -> None:
         head = file.read(HEAD)
     if head and not OURS.match(head):
         raise DataError(
-            "is there already and is no saved evaluation: it would be replaced", hint="choose another name", path=path
+            "exists and is not a saved evaluation: it would be replaced", hint="choose another name", path=path
         )
 
 
@@ -183,7 +183,7 @@ def read(path: str | Path) -> tuple[list[Scores], dict[str, Any]]:
     try:
         return _parts(_Members(document), path)
     except StoredError as error:
-        raise FileFormatError(f"is no complete saved evaluation: {error}; {HINT}", path=path) from None
+        raise FileFormatError(f"is not a complete saved evaluation: {error}; {HINT}", path=path) from None
 
 
 def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
@@ -210,12 +210,12 @@ def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
 
 
 def _plain(number: float) -> float | str | None:
-    """Return a number as JSON can hold it: NaN, which is no value, as null."""
+    """Return a number as JSON can hold it; NaN, which means no value, becomes null."""
     return None if math.isnan(number) else number if math.isfinite(number) else str(number)
 
 
 def _can_be_read(measure: Measure) -> bool:
-    """Tell whether the notation of a measure leads back to it: a custom one may even look like another."""
+    """Return whether the notation of a measure parses to it; that of a custom measure may look like another."""
     try:
         return parse_measure(str(measure)) == measure
     except MeasureError:
@@ -227,25 +227,25 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise DataError(
-            "cannot be made a folder: part of it is a file", hint="choose another one", path=folder
+            "cannot be created as a folder: part of the path is a file", hint="choose another one", path=folder
         ) from None
 
 
-def _seal(document: dict[str, Any]) -> str:
-    """Return the SHA-256 of a document, without the one that it states itself."""
+def _checksum(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of a document, apart from the SHA-256 that it states itself."""
     rest = {key: value for key, value in document.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def _read_document(path: Path) -> dict[str, Any]:
-    """Read the JSON file, as far as it is one of a saved evaluation in a format that is known."""
+    """Read the JSON file; raise unless it is a saved evaluation in a known format."""
     text = decoded(read_all(readable(path)), path)
     if not text.lstrip().startswith(("{", "[")):
         raise FileFormatError("holds no JSON", allowed="a saved evaluation", hint=HINT, path=path)
     try:
         document = parsed(text, path)
     except DataError as error:
-        problem = f"is damaged or not complete ({error.told(has_place=False)})"
+        problem = f"is damaged or incomplete ({error.told(has_place=False)})"
         raise FileFormatError(problem, allowed="a saved evaluation", hint=HINT, path=path, line=error.line) from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
         is_nested = isinstance(document, dict) and all(isinstance(inner, dict) for inner in document.values())
@@ -256,9 +256,9 @@ def _read_document(path: Path) -> dict[str, Any]:
         by, own = as_given(document.get("deadheat", "another version")), version("deadheat")
         msg = f"was saved in format {as_given(given)} by deadheat {by}; this is {own!r}, which reads 1 and 2"
         raise FileFormatError(f"{msg}: install a newer one, or save the evaluation again", path=path)
-    if given == FORMAT and document.get("sha256") != _seal(document):
+    if given == FORMAT and document.get("sha256") != _checksum(document):
         raise FileFormatError(
-            "was changed since it was saved, or is damaged (its SHA-256 is another)",
+            "was changed since it was saved, or is damaged (its SHA-256 differs)",
             hint="save the evaluation again",
             path=path,
         )
@@ -266,14 +266,14 @@ def _read_document(path: Path) -> dict[str, Any]:
 
 
 class _Members:
-    """What an object of a document holds, checked as it is taken."""
+    """The members of a JSON object, checked as they are read."""
 
     def __init__(self, given: dict[str, Any], place: str = "") -> None:
         self.given = given
         self.place = place
 
     def take(self, key: str, kind: type[T]) -> T:
-        """Return a member that is of one type; true and false are no numbers."""
+        """Return a member of a given type; true and false are not numbers."""
         if key not in self.given:
             self.refuse(key, f"is missing, expected {KINDS[kind]}")
         value = self.given[key]
@@ -282,44 +282,44 @@ class _Members:
         return value
 
     def part(self, key: str) -> _Members:
-        """Return an object in it."""
+        """Return an object inside this one."""
         return _Members(self.take(key, dict), f"{self.place}{key}.")
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of different texts."""
+        """Return a list of different strings."""
         listed = self.take(key, list)
         if not all(isinstance(one, str) and one for one in listed) or len(set(listed)) < len(listed):
-            self.refuse(key, "must be a list of different texts")
+            self.refuse(key, "must be a list of different strings")
         return tuple(listed)
 
     def sha256(self, key: str) -> str:
-        """Return a hash; empty where there was nothing to take it of."""
+        """Return a hash; empty if there was nothing to hash."""
         value = self.take(key, str)
         if value and not SHA256.fullmatch(value):
             self.refuse(key, f"must be a SHA-256 in hexadecimal digits, got {as_given(value)}")
         return value
 
     def number(self, key: str) -> float:
-        """Return a number as `_plain` writes it; null is none."""
+        """Return a number as `_plain` writes it; null becomes NaN."""
         value = self.given.get(key, "")
         if value is None:
             return math.nan
         if isinstance(value, str) and value in {"inf", "-inf"}:
             return float(value)
-        # an integer may be beyond what a float can be; what JSON calls 1e999 or NaN is not how they are written
+        # an integer may be too large for a float; 1e999 and NaN, which json reads, are not what `_plain` writes
         is_number = type(value) in {int, float} and -sys.float_info.max <= value <= sys.float_info.max
         if not is_number:
             self.refuse(key, f"must be a number or null, got {as_given(value)}")
         return float(value)
 
     def refuse(self, key: str, problem: str) -> NoReturn:
-        """Raise what is wrong with a member."""
+        """Raise `StoredError` for a member."""
         msg = f"{self.place}{key} {problem}"
         raise StoredError(msg)
 
 
 KINDS: dict[type, str] = {
-    str: "a text",
+    str: "a string",
     int: "a whole number",
     bool: "true or false",
     list: "a list",
@@ -357,7 +357,7 @@ def _parts(document: _Members, path: Path) -> tuple[list[Scores], dict[str, Any]
 
 
 def _beside(path: Path, stated: _Members) -> bytes:
-    """Return the Parquet file that has the hash which the JSON states: files may have been renamed together."""
+    """Return the Parquet file with the hash that the JSON states: both files may have been renamed."""
     name, sha256 = stated.take("file", str), stated.sha256("sha256")
     if not name or not name.isprintable() or Path(name).name != name:
         stated.refuse("file", f"must be the name of a file beside it, got {as_given(name)}")
@@ -385,7 +385,7 @@ def _measure(notation: str, of_measure: _Members) -> Measure:
     try:
         measure = parse_measure(notation)
     except MeasureError as error:
-        msg = f"measures holds {as_given(notation)}, which is none: {error}"
+        msg = f"measures holds {as_given(notation)}, which is not a measure: {error}"
         raise StoredError(msg) from None
     if (str(measure), measure.higher_is_better, measure.total) != (notation, higher_is_better, total):
         of_measure.refuse("higher_is_better", f"and total, or the notation, are not those of {measure}")
@@ -393,7 +393,7 @@ def _measure(notation: str, of_measure: _Members) -> Measure:
 
 
 def _check_summary(scores: Scores, stated: _Members) -> None:
-    """Raise if what the head says of a measure, which people read, is not what its scores say."""
+    """Raise if the numbers in the head, which people read, are not those of the scores."""
     if stated.take("n_queries", int) != scores.n_queries:
         stated.refuse("n_queries", f"is not that of its scores, {scores.n_queries}")
     numbers = {"mean": scores.mean, "tie_std": scores.mean_tie_std}
@@ -401,7 +401,7 @@ def _check_summary(scores: Scores, stated: _Members) -> None:
     for name, own in numbers.items():
         given = stated.number(name)
         if not (math.isclose(given, own, rel_tol=EQUAL, abs_tol=EQUAL) or (math.isnan(given) and math.isnan(own))):
-            stated.refuse(name, f"is {given!r}, and that of its scores {own!r}")
+            stated.refuse(name, f"is {given!r}, but that of its scores is {own!r}")
     for name in ("low", "high", "standard_error", "query_standard_error", "tie_standard_error"):
         stated.number(name)
 

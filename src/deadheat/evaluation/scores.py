@@ -1,4 +1,4 @@
-"""The scores of one measure, query by query: what ties could make of them, and how sure their mean is."""
+"""The scores of one measure, query by query: how far ties can move them, and how certain their mean is."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.placements.placements import Placements
 
-DOUBTFUL = 1e-6  # a standard deviation that may be nothing but rounding, which a square root makes large
+DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 
 
 @dataclass(frozen=True, eq=False)
 class PlacedSpread:
-    """A spread that is worked out when it is first looked at.
+    """A spread that is computed on first use.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class PlacedSpread:
 
     @cached_property
     def std(self) -> FloatArray:
-        """Standard deviation over the orders, exactly 0 where all give the same value."""
+        """Standard deviation over the orders, exactly 0 where all orders give the same value."""
         found = np.sqrt(self.measure.variance(self.placements))
         is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
         if not is_doubtful.any():
             return found
         low, high = self.extremes
-        # no standard deviation is above half the range (Popoviciu); what rounding leaves where no order matters is
+        # a standard deviation is at most half the range (Popoviciu); what rounding leaves where no order matters is not
         return np.where(is_doubtful, np.minimum(found, (high - low) / 2), found)
 
     @cached_property
@@ -61,7 +61,7 @@ class PlacedSpread:
 
     @cached_property
     def standard_error(self) -> FloatArray:
-        """Monte Carlo error of `mean`: 0, as it is exact, but for a sampled `Custom`."""
+        """Monte Carlo error of `mean`: 0, since it is exact, except for a sampled `Custom`."""
         return self.measure.standard_error(self.placements)
 
     @cached_property
@@ -71,13 +71,13 @@ class PlacedSpread:
 
     @cached_property
     def reachable(self) -> FloatArray:
-        """The best values that the judgments allow; NaN where they do not say."""
+        """The best values that the judgments allow; NaN where they set no limit."""
         return self.measure.reachable(self.placements)
 
 
 @dataclass(frozen=True, eq=False)
 class StoredSpread:
-    """A spread whose arrays are given, as those of a saved evaluation are.
+    """A spread whose arrays are given, as in a saved evaluation.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class StoredSpread:
     extremes : tuple of two ndarrays of float, shape (n_queries,)
     has_relevant : ndarray of bool, shape (n_queries,)
     reachable : ndarray of float, shape (n_queries,), or None
-        None in files of before it was kept.
+        None in files of versions that did not save it.
     """
 
     mean: FloatArray
@@ -102,11 +102,11 @@ class SelectedSpread:
 
     Attributes
     ----------
-    whole : Spread
+    whole : TieSpread
     keep : ndarray of bool, shape (n_queries of the whole,)
     """
 
-    whole: Spread
+    whole: TieSpread
     keep: BoolArray
 
     @property
@@ -137,11 +137,11 @@ class SelectedSpread:
 
     @property
     def reachable(self) -> FloatArray | None:
-        """The best values that the judgments allow; None if they are not known."""
+        """The best values that the judgments allow; None if unknown."""
         return None if self.whole.reachable is None else self.whole.reachable[self.keep]
 
 
-Spread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread
+TieSpread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread
 """The values of a measure over all tie orders, one entry for each query."""
 
 
@@ -155,14 +155,14 @@ class Scores:
     query_ids : ndarray of str, shape (n_queries,)
     values : ndarray of float, shape (n_queries,)
         Under the tie policy of the evaluation; NaN where the query has no value and is left out.
-    spread : Spread
-        What the ties could make of them.
+    spread : TieSpread
+        Over all tie orders.
     """
 
     measure: Measure
     query_ids: TextArray
     values: FloatArray
-    spread: Spread = field(repr=False)
+    spread: TieSpread = field(repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -185,12 +185,12 @@ class Scores:
 
     @property
     def total(self) -> float:
-        """Sum over the queries that count: what is reported for counts."""
+        """Sum over the queries that count: the number reported for counts."""
         return float(np.nansum(self.values))
 
     @property
     def std(self) -> float:
-        """Standard deviation over queries (n - 1 in the divisor); NaN for fewer than two."""
+        """Standard deviation over queries (the divisor is n - 1); NaN for fewer than two."""
         kept = self.values[self.kept]
         return float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
 
@@ -211,12 +211,12 @@ class Scores:
 
     @property
     def tie_min(self) -> FloatArray:
-        """Smallest value that an order of the ties gives, of shape (n_queries,)."""
+        """Smallest value over the orders of the ties, of shape (n_queries,)."""
         return self._extremes[0]
 
     @property
     def tie_max(self) -> FloatArray:
-        """Largest value that an order of the ties gives, of shape (n_queries,)."""
+        """Largest value over the orders of the ties, of shape (n_queries,)."""
         return self._extremes[1]
 
     @property
@@ -253,14 +253,14 @@ class Scores:
     def reachable(self) -> float | None:
         """Mean over the queries that count of the best value that their judgments allow.
 
-        NaN where the judgments allow any; None in a saved evaluation of before it was kept.
+        NaN where the judgments set no limit; None in a file of a version that did not save it.
         """
         found = self.spread.reachable
         return None if found is None else float(found[self.kept].mean()) if self.n_queries else float("nan")
 
     @property
     def standard_error(self) -> FloatArray:
-        """Monte Carlo error of `tie_mean`, of shape (n_queries,): 0, as that is exact, but for a sampled `Custom`."""
+        """Monte Carlo error of `tie_mean`, of shape (n_queries,): 0, except for a sampled `Custom`."""
         return self.spread.standard_error
 
     def interval(
@@ -278,16 +278,17 @@ class Scores:
         Parameters
         ----------
         method : {"auto", "bca", "percentile", "t", "clopper-pearson"}, default "auto"
-            "auto" is "clopper-pearson" for measures that are 0 or 1 in every order (Hit, P@1) without clusters, and
-            "bca" for all others. Bootstrap, bias-corrected and accelerated or by percentiles; Student's t; or the exact
-            interval of a proportion, which is conservative where ties make values fractions.
+            "bca" and "percentile" are bootstraps, "bca" bias-corrected and accelerated; "t" is Student's t;
+            "clopper-pearson" is the exact interval of a proportion, conservative where ties make values fractions.
+            "auto" is "clopper-pearson" for measures that are 0 or 1 in every order (Hit, P@1) without clusters, else
+            "bca".
         confidence_level : float, default 0.95
             Between 0 and 1.
         n_resamples : int, default 10,000
             99 or more.
         cluster : str, dict or sequence, optional
-            What queries share that are not independent, such as a document: a column of `queries`, a dict of query_id
-            to cluster, or a label for each query. Clusters are resampled whole.
+            What dependent queries share, such as a document: a column of `queries`, a dict of query_id to cluster, or
+            a label for each query. Clusters are resampled whole.
         queries : path or frame, optional
             The queries table of `cluster`.
         rng : numpy.random.Generator or int, default 0
@@ -299,7 +300,7 @@ class Scores:
         Raises
         ------
         ParameterError
-            A parameter is out of its range, a query has no cluster, or the method is not for the measure.
+            A parameter is out of its range, a query has no cluster, or the method does not apply to the measure.
 
         References
         ----------
@@ -318,7 +319,7 @@ class Scores:
         >>> round(interval.query_standard_error, 3), round(interval.tie_standard_error, 3)
         (0.074, 0.054)
 
-        Two hits of two queries prove little, and equal values of another measure nothing:
+        Two hits in two queries prove little, and equal values of another measure prove nothing:
 
         >>> few = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1}, "q2": {"b": 1}}, ["Hit@1", "RR"])
         >>> hits = few["Hit@1"].interval()
@@ -367,9 +368,9 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     Raises
     ------
     ParameterError
-        A measure or the clusters are not for the method, or a query has no cluster.
+        The method does not apply to a measure or to clusters, or a query has no cluster.
     """
-    from deadheat import stats  # scores alone do not wait for it
+    from deadheat import stats  # slow to import, and only intervals need it
 
     values = np.column_stack([one.values for one in scores])
     expected = np.column_stack([one.tie_mean for one in scores])

@@ -1,4 +1,4 @@
-"""What a saved evaluation holds of queries and documents: tables, checked as any input when they are read."""
+"""The tables of queries and documents in a saved evaluation, checked like any input when they are read."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 NUMBERS = ("value", "tie_mean", "tie_std", "tie_min", "tie_max", "standard_error")
 IN_RANGE = ("value", "tie_mean", "tie_min", "tie_max")
-SLACK = 1e-6  # by which a sum of rounded numbers may leave the range of its measure
+SLACK = 1e-6  # a sum of rounded numbers may be this far outside the range of its measure
 REACHABLE = "reachable"  # a column that files of earlier versions lack
 SCORES: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(NUMBERS, pl.Float64),
     "has_relevant": pl.Boolean,
     REACHABLE: pl.Float64,
 }
-CUT = "ends_in_tie"  # null where that is not known
+CUT = "ends_in_tie"  # null if unknown
 QUERIES: dict[str, type[pl.DataType]] = {"query_id": pl.String, "n_retrieved": pl.Int64, CUT: pl.Boolean}
 RETRIEVED: dict[str, type[pl.DataType]] = {
     "query": pl.Int64,
@@ -44,13 +44,13 @@ ENCODING = "Parquet in base64"
 
 
 class StoredError(Exception):
-    """What is wrong with the content of a saved evaluation; whoever knows its file says the rest."""
+    """A fault in the content of a saved evaluation; the caller adds the name of the file."""
 
 
 def tables_of(query_ids: TextArray, scores: Sequence[Scores], placed: Placements | None) -> dict[str, object]:
-    """Return what a file holds of an evaluation's queries and, if it has placements, of their documents.
+    """Return the tables of an evaluation's queries and, if it has placements, of their documents.
 
-    ``scores`` has a row for each measure and query, the queries in their order within each measure; null is no value.
+    ``scores`` has a row for each measure and query, sorted by measure and then query; null means no value.
     """
     check_threads()
     ids = query_ids.tolist()
@@ -94,7 +94,7 @@ def _packed(table: pl.DataFrame) -> str:
 def read_tables(
     data: Mapping[str, Any], measures: Sequence[Measure], n_queries: int, unjudged: tuple[str, ...]
 ) -> tuple[TextArray, list[Scores], Placements | None]:
-    """Return what `tables_of` gave: the ids of the queries, the scores of each measure, and the placements."""
+    """Read what `tables_of` returned: the query ids, the scores of each measure, and the placements."""
     queries = _unpacked(data, "queries")
     query_ids = _query_ids(queries, n_queries)
     scores = _all_scores(measures, query_ids, _unpacked(data, "scores"))
@@ -103,16 +103,16 @@ def read_tables(
 
 
 def read_rows(data: bytes, measures: Sequence[Measure], n_queries: int) -> tuple[TextArray, list[Scores]]:
-    """Return what the first format has in a Parquet file: one row for each measure and query, with both names."""
+    """Read the Parquet file of the first format: one row for each measure and query, with both names."""
     rows = _parquet(data, "the Parquet file")
     is_text = rows.schema.get("query_id") == rows.schema.get("measure") == pl.String
-    _hold(is_text, "its rows have no columns query_id and measure of text")
-    _hold(0 <= n_queries <= rows.height, f"it holds {rows.height:,} rows and says {as_given(n_queries)} queries")
+    _require(is_text, "its rows lack the text columns query_id and measure")
+    _require(0 <= n_queries <= rows.height, f"it holds {rows.height:,} rows but states {as_given(n_queries)} queries")
     query_ids = _query_ids(rows[:n_queries], n_queries)
     for n, measure in enumerate(measures):
         block = rows.slice(n * n_queries, n_queries)
         is_there = (block["measure"] == str(measure)).all() and block["query_id"].equals(rows["query_id"][:n_queries])
-        _hold(is_there, f"the rows of {measure} are not where they belong")
+        _require(is_there, f"the rows of {measure} are not where they belong")
     return query_ids, _all_scores(measures, query_ids, rows.drop("query_id", "measure"))
 
 
@@ -129,13 +129,13 @@ def _parquet(data: bytes, what: str) -> pl.DataFrame:
     check_threads()
     try:
         return pl.read_parquet(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # a panic is no Exception
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # a panic is not an Exception
         msg = f"{what} cannot be read as Parquet ({as_given(str(error))})"
         raise StoredError(msg) from None
 
 
 def _columns(table: pl.DataFrame, expected: Mapping[str, type[pl.DataType]], name: str) -> pl.DataFrame:
-    """Return a table that has the columns it should have, and no null among its ids and whole numbers."""
+    """Return the table; raise unless it has the expected columns, and no null among ids and integers."""
     if dict(table.schema) != dict(expected):
         given = ", ".join(f"{column} ({dtype})" for column, dtype in table.schema.items())
         wanted = ", ".join(f"{column} ({dtype})" for column, dtype in expected.items())
@@ -143,17 +143,17 @@ def _columns(table: pl.DataFrame, expected: Mapping[str, type[pl.DataType]], nam
         raise StoredError(msg)
     for column, dtype in expected.items():
         may_be_null = dtype == pl.Float64 or column == CUT
-        _hold(may_be_null or not table[column].null_count(), f"{column} of {name!r} is null in some row")
+        _require(may_be_null or not table[column].null_count(), f"{column} of {name!r} is null in some row")
     return table
 
 
 def _query_ids(queries: pl.DataFrame, n_queries: int) -> TextArray:
-    """Return the ids of a table; they are `n_queries`, sorted, and none is there twice."""
-    _hold(queries.schema.get("query_id") == pl.String, "the table 'queries' has no column query_id of text")
-    _hold(queries.height == n_queries, f"it holds {queries.height:,} queries and says {as_given(n_queries)}")
+    """Return the ids of a table; raise unless there are `n_queries`, sorted and all different."""
+    _require(queries.schema.get("query_id") == pl.String, "the table 'queries' lacks the text column query_id")
+    _require(queries.height == n_queries, f"it holds {queries.height:,} queries but states {as_given(n_queries)}")
     listed = queries["query_id"].to_list()
-    _hold(None not in listed and "" not in listed, "an id of a query is empty")
-    _hold(listed == sorted(set(listed)), "the ids of queries are not sorted, or one is there twice")
+    _require(None not in listed and "" not in listed, "a query id is empty")
+    _require(listed == sorted(set(listed)), "the query ids are not sorted, or one appears twice")
     return np.array(listed, dtype=object)
 
 
@@ -162,7 +162,7 @@ def _all_scores(measures: Sequence[Measure], query_ids: TextArray, rows: pl.Data
     expected = {name: dtype for name, dtype in SCORES.items() if name != REACHABLE or name in rows.columns}
     rows, n_queries = _columns(rows, expected, "scores"), len(query_ids)
     n_expected = len(measures) * n_queries
-    _hold(rows.height == n_expected, f"it holds {rows.height:,} scores, expected {n_expected:,}")
+    _require(rows.height == n_expected, f"it holds {rows.height:,} scores, expected {n_expected:,}")
     blocks = (rows.slice(n * n_queries, n_queries) for n in range(len(measures)))
     return [_scores(measure, query_ids, block) for measure, block in zip(measures, blocks, strict=True)]
 
@@ -171,17 +171,17 @@ def _scores(measure: Measure, query_ids: TextArray, block: pl.DataFrame) -> Scor
     numbers = {name: block[name].fill_null(math.nan).to_numpy() for name in NUMBERS}
     value, mean, std, low, high, error = numbers.values()
     for name, given in numbers.items():
-        _hold(not np.isinf(given).any(), f"{name} of {measure} is infinite")
+        _require(not np.isinf(given).any(), f"{name} of {measure} is infinite")
     smallest, largest = measure.range
     for name in IN_RANGE:
         is_inside = (numbers[name] >= smallest - SLACK) & (numbers[name] <= largest + SLACK)
-        _hold(
+        _require(
             (is_inside | np.isnan(numbers[name])).all(), f"{name} of {measure} is outside {smallest:g} to {largest:g}"
         )
-    _hold(not ((std < 0).any() or (error < 0).any()), f"a standard deviation or error of {measure} is below 0")
+    _require(not ((std < 0).any() or (error < 0).any()), f"a standard deviation or error of {measure} is below 0")
     widest = largest - smallest + SLACK
-    _hold(not ((std > widest).any() or (error > widest).any()), f"the spread of {measure} is above {widest:g}")
-    _hold(not (low > high + SLACK * np.maximum(1, np.abs(high))).any(), f"tie_min of {measure} is above tie_max")
+    _require(not ((std > widest).any() or (error > widest).any()), f"the spread of {measure} is above {widest:g}")
+    _require(not (low > high + SLACK * np.maximum(1, np.abs(high))).any(), f"tie_min of {measure} is above tie_max")
     reachable = block[REACHABLE].fill_null(math.nan).to_numpy() if REACHABLE in block.columns else None
     return Scores(
         measure,
@@ -194,14 +194,16 @@ def _scores(measure: Measure, query_ids: TextArray, block: pl.DataFrame) -> Scor
 def _placements(
     data: Mapping[str, Any], queries: pl.DataFrame, query_ids: TextArray, unjudged: tuple[str, ...]
 ) -> Placements:
-    """Return the placements, which are some that a run and judgments can have."""
+    """Return the placements; raise unless some run and judgments can have them."""
     lengths = _columns(queries, QUERIES, "queries")
     n_retrieved, ends = lengths["n_retrieved"].to_numpy(), lengths[CUT]
-    _hold(ends.null_count() in {0, len(ends)}, f"{CUT} of 'queries' is null in some rows")
+    _require(ends.null_count() in {0, len(ends)}, f"{CUT} of 'queries' is null in some rows")
     rows = _columns(_unpacked(data, "retrieved"), RETRIEVED, "retrieved")
     judged = _columns(_unpacked(data, "judged"), JUDGED, "judged")
     largest = data.get("max_relevance")
-    _hold(type(largest) is float and math.isfinite(largest), f"max_relevance is {as_given(largest)}, expected a number")
+    _require(
+        type(largest) is float and math.isfinite(largest), f"max_relevance is {as_given(largest)}, expected a number"
+    )
     placed = Placements(
         query_ids,
         n_retrieved,
@@ -224,57 +226,57 @@ def _placements(
 
 def _finite(numbers: pl.Series) -> FloatArray:
     values = numbers.fill_null(math.nan).to_numpy()
-    _hold(np.isfinite(values).all(), "a relevance is no number")
+    _require(np.isfinite(values).all(), "a relevance is not a number")
     return values
 
 
 def _check_rows(placed: Placements) -> None:
-    """Raise unless the documents have places that a ranking of this length has."""
+    """Raise unless the ranks of the documents are possible in a ranking of this length."""
     query, above, tied = placed.query, placed.above, placed.tied
-    _hold(not (placed.n_retrieved < 0).any(), "n_retrieved is below 0")
+    _require(not (placed.n_retrieved < 0).any(), "n_retrieved is below 0")
     _check_order(query, (above, -placed.relevance), placed.n_queries, "retrieved")
     # compared by subtraction: a sum of large numbers would overflow
-    _hold(not ((above < 0) | (tied < 1)).any(), "a document has a place that no ranking has")
-    _hold(not (tied > placed.n_retrieved[query] - above).any(), "a document stands below the end of its ranking")
+    _require(not ((above < 0) | (tied < 1)).any(), "a document has an impossible rank")
+    _require(not (tied > placed.n_retrieved[query] - above).any(), "a document is below the end of its ranking")
     starts = placed.tie_starts
     sizes = np.diff(np.append(starts, len(query)))
-    _hold((tied == np.repeat(tied[starts], sizes)).all(), "documents of one tie say different sizes of it")
-    _hold((sizes <= tied[starts]).all(), "a tie has more documents than it says")
+    _require((tied == np.repeat(tied[starts], sizes)).all(), "documents of one tie state different sizes")
+    _require((sizes <= tied[starts]).all(), "a tie has more documents than its size")
     upper, lower = starts[:-1], starts[1:]
     overlap = (query[upper] == query[lower]) & (above[upper] + tied[upper] > above[lower])
-    _hold(not overlap.any(), "two ties of a query overlap")
+    _require(not overlap.any(), "two ties of a query overlap")
 
 
 def _check_ids(rows: pl.DataFrame) -> None:
-    _hold(not (rows["doc_id"] == "").any(), "an id of a document is empty")
-    _hold(not rows.select("query", "doc_id").is_duplicated().any(), "a document is there twice for one query")
+    _require(not (rows["doc_id"] == "").any(), "a document id is empty")
+    _require(not rows.select("query", "doc_id").is_duplicated().any(), "a document appears twice for one query")
 
 
 def _check_judged(placed: Placements) -> None:
-    """Raise unless every query has judgments, and those of its retrieved documents are among them."""
+    """Raise unless every query has judgments, and those include its retrieved documents'."""
     query, relevance = placed.judged_query, placed.judged_relevance
     _check_order(query, (-relevance,), placed.n_queries, "judged")
-    _hold(len(np.unique(query)) == placed.n_queries, "a query has no judgments")
-    _hold(not (relevance > placed.max_relevance).any(), "a relevance is above max_relevance")
+    _require(len(np.unique(query)) == placed.n_queries, "a query has no judgments")
+    _require(not (relevance > placed.max_relevance).any(), "a relevance is above max_relevance")
     retrieved, judged = (
         pl.DataFrame({"query": codes, "relevance": values + 0.0}).group_by("query", "relevance").len()
         for codes, values in ((placed.query, placed.relevance), (query, relevance))
     )
     both = retrieved.join(judged, on=["query", "relevance"], how="left")
     is_more = (both["len"] > both["len_right"].fill_null(0)).any()
-    _hold(not is_more, "a retrieved document has a relevance that its query has not in the judgments")
+    _require(not is_more, "a retrieved document has a relevance that its query's judgments lack")
 
 
 def _check_order(query: IntArray, then: Iterable[IntArray | FloatArray], n_queries: int, name: str) -> None:
-    """Raise unless rows are of known queries, and sorted by query and then by other keys."""
-    _hold(not ((query < 0) | (query >= n_queries)).any(), f"a row of {name!r} is of no query")
+    """Raise unless rows belong to known queries, and are sorted by query and then by other keys."""
+    _require(not ((query < 0) | (query >= n_queries)).any(), f"a row of {name!r} belongs to no query")
     keys = (query, *then)
     is_later = np.zeros(max(len(query) - 1, 0), np.bool_)
     for key in reversed(keys):
         is_later = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & (is_later if key is not keys[-1] else True))
-    _hold(is_later.all(), f"the rows of {name!r} are not sorted")
+    _require(is_later.all(), f"the rows of {name!r} are not sorted")
 
 
-def _hold(holds: object, otherwise: str) -> None:
+def _require(holds: object, otherwise: str) -> None:
     if not holds:
         raise StoredError(otherwise)

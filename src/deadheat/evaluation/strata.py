@@ -1,4 +1,4 @@
-"""Which queries are in which stratum, by the columns of a table of queries, and in which order strata are."""
+"""Which queries are in which stratum, by the columns of a table of queries, and how strata are sorted."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Stratum: TypeAlias = "str | tuple[str, ...]"
 """The value of one column, or a tuple of the values of several."""
 
-SMALLEST = 10  # queries of a stratum that says something
-NONE = "(none)"  # the value of queries that have none
+SMALLEST = 10  # queries: strata with fewer are marked as small
+NONE = "(none)"  # the value of queries without one
 LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
-"""Words that have an order of their own, of which the alphabet knows nothing."""
+"""Words with an order of their own, which is not alphabetical."""
 NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
 SUMMARY = ("measure", "n_queries", *NUMBERS, "is_small", *KNOWN)
 AVERAGES = dict.fromkeys(("micro", "macro"), "Float64") | {"n_strata": "Int64"}
 AVERAGES |= dict.fromkeys(("variance", "std"), "Float64") | dict.fromkeys(("lowest", "highest"), "String")
-RESERVED = {*SUMMARY, *AVERAGES}  # a stratum column of that name would stand twice in one of the frames
+RESERVED = {*SUMMARY, *AVERAGES}  # a stratum column of that name would appear twice in one of the frames
 
 
 def groups(
@@ -41,13 +41,13 @@ def groups(
     pool_languages: bool = False,
     stacklevel: int = 2,
 ) -> dict[Stratum, BoolArray]:
-    """Tell which queries are in which stratum.
+    """Return which queries are in which stratum.
 
     Parameters
     ----------
     query_ids : iterable of str, shape (n_queries,)
     columns : str or sequence of str
-        Columns of the queries table; of several, every combination that occurs is a stratum.
+        Columns of the queries table; with several, every combination that occurs is a stratum.
     queries : path, frame or Queries
     pool_languages : bool, default False
         Whether queries of different languages may fall into one stratum; without it that gives a warning.
@@ -57,7 +57,7 @@ def groups(
     Returns
     -------
     dict of str (of several columns: tuple) to ndarray of bool, shape (n_queries,)
-        In the order of :class:`Strata`, the strata "(none)" of queries without a value behind the others.
+        In the order of :class:`Strata`; the strata "(none)", of queries without a value, come last.
     """
     ids, names, table = list(query_ids), names_of(columns), Queries.of(queries)
     labels = [table.column(name, ids) for name in names]
@@ -73,12 +73,12 @@ def groups(
 
 
 def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *, pool_languages: bool) -> list[str]:
-    """Return the stratum columns: those that were asked for, behind the language if there are several.
+    """Return the requested stratum columns, after the language column if the queries are in several languages.
 
     Raises
     ------
     NoCommonQueryError
-        The table has none of the queries, whether it is needed for strata or not.
+        The table has none of the queries, even if it is not needed for strata.
     """
     queries.check_common(query_ids)
     column = queries.language_column
@@ -98,19 +98,19 @@ def names_of(columns: str | Sequence[str]) -> list[str]:
 
 
 def check_columns(names: Sequence[str], table: Queries) -> None:
-    """Raise `ColumnError` if the table lacks a column, or the result has another one of that name."""
+    """Raise `ColumnError` if the table lacks a column, or the result has another column of that name."""
     table.check_columns(names)
     for name in names:
         if name in RESERVED:
             raise ColumnError(
-                f"the stratum column {name!r} has the name of a column of the result",
+                f"the stratum column {name!r} has the same name as a column of the result",
                 hint="give it another name",
                 path=table.where,
             )
 
 
 def keys_of(stratum: Stratum) -> tuple[str, ...]:
-    """Return the values of a stratum, also of a single column, as a tuple."""
+    """Return the values of a stratum as a tuple, even of a single column."""
     return (stratum,) if isinstance(stratum, str) else stratum
 
 
@@ -131,7 +131,7 @@ def is_assigned(stratum: Stratum) -> bool:
 
 
 def order(stratum: Stratum) -> list[tuple[Any, ...]]:
-    """Return what strata are sorted by.
+    """Return the sort key of a stratum.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def order(stratum: Stratum) -> list[tuple[Any, ...]]:
 
 
 def _order(value: str) -> tuple[Any, ...]:
-    """Return what the values of a column are sorted by: levels, numbers, other values, "(none)"."""
+    """Return the sort key of a column's value: levels come first, then numbers, other values, "(none)"."""
     word = " ".join(value.casefold().replace("_", " ").replace("-", " ").split())
     rank = next((place for place, words in enumerate(LEVELS) if word in words), None)
     if rank is not None:
@@ -150,7 +150,7 @@ def _order(value: str) -> tuple[Any, ...]:
     if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", value):
         return 1, float(value), value
     parts = re.split("([0-9]+)", value)
-    # a longer number is the larger one; how many digits Python makes an integer of is limited
+    # a longer number is larger; Python limits the digits of what int() converts
     parts[1::2] = [f"{len(digits):09}{digits}" for digits in (one.lstrip("0") for one in parts[1::2])]
     return 3 if value == NONE else 2, parts, value
 
@@ -162,7 +162,7 @@ def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries,
     warnings.warn(
         f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
         f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
-        " or pool_languages=True if that is meant",
+        " or pool_languages=True if that is intended",
         MixedLanguagesWarning,
         stacklevel=stacklevel,
     )

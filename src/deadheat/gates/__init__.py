@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from deadheat.arguments import generator
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import opened
-from deadheat.evaluation.intervals import cluster_codes, told_cluster
+from deadheat.evaluation.intervals import cluster_codes, cluster_name
 from deadheat.evaluation.saved import StoredMeasure
 from deadheat.evaluation.strata import names_of
 from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
-from deadheat.gates.parts import Parts
 from deadheat.gates.presets import PRESETS, SOURCES, preset_gates
 from deadheat.gates.regression import paired, regressions
 from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
 from deadheat.gates.settings import GateSettings, has_settings, read_settings
+from deadheat.gates.subsets import Subsets
 from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
 from deadheat.measures import parse_measure
 from deadheat.wording import Advice, did_you_mean, joined
@@ -77,54 +77,54 @@ def gate(
     Parameters
     ----------
     evaluation : Evaluation or path
-        A path is that of a saved one.
+        Or the path of a saved one.
     checks : str, Threshold or iterable of them
-        ``"nDCG@10 >= 0.8"`` is about the mean, of a count such as NumRet about the total; ``low(...)`` and
-        ``high(...)`` are the ends of its confidence interval, ``tie_min(...)``, ``tie_max(...)`` and ``tie_std(...)``
-        what the order of ties can make of it. ``"each(language): nDCG@10 >= 0.5"`` is checked within each stratum of
-        queries. The operators are ``>=``, ``>``, ``<=``, ``<``; numbers closer than 1e-12 are equal. A value that is
-        NaN never passes, nor does the end of an interval that is not known (see :attr:`Interval.is_known`).
+        ``"nDCG@10 >= 0.8"`` is about the mean, or the total for a count such as NumRet; ``low(...)`` and ``high(...)``
+        are the ends of its confidence interval; ``tie_min(...)``, ``tie_max(...)`` and ``tie_std(...)`` are its
+        smallest and largest value and its standard deviation over tie orders. ``"each(language): nDCG@10 >= 0.5"`` is
+        checked within each stratum of queries. The operators are ``>=``, ``>``, ``<=``, ``<``; numbers closer than
+        1e-12 are equal. NaN never passes, nor does the end of an unknown interval (see :attr:`Interval.is_known`).
     baseline : Evaluation or path, optional
-        Of the same qrels and queries, under the same conventions. Every measure that both have is compared.
+        For the same qrels and queries, under the same conventions. Every measure that both have is compared.
     no_regression : bool, optional
-        Fail a measure whose mean is significantly lower than the baseline's (a one-sided paired t test). Passing
-        proves little where queries are few: ``Check.detectable`` is the loss that would be found. True by default if
+        Fail a measure whose mean is significantly lower than the baseline's (a one-sided paired t test). With few
+        queries a pass proves little: ``Check.detectable`` is the loss that the test would find. True by default if
         there is a baseline and no `no_worse_than`.
     no_worse_than : float, optional
         Fail a measure unless a loss of this size or more is ruled out (non-inferiority): the lower bound of the
         difference, one-sided, is above ``-no_worse_than``. In the units of each measure; above 0.
     by : str or sequence of str, optional
-        Columns of `queries`: every gate is checked within each stratum as well. Over the strata of a check p values
-        are corrected (Holm), and intervals hold all at once (Bonferroni).
+        Columns of `queries`: every gate is also checked within each stratum. Over the strata of a check, p values are
+        corrected (Holm), and intervals hold simultaneously (Bonferroni).
     pool_languages : bool, default False
-        Whether queries in different languages may be checked together; without it every gate is checked in each
-        language if `queries` tells several.
+        Whether queries in different languages may be checked together; otherwise every gate is checked in each
+        language if `queries` has several.
     allow_unknown : bool, default False
-        Whether a gate may pass on fewer than 5 queries (or clusters), or on an interval without width; a comparison of
-        values that are all equal passes in any case.
+        Whether a gate may pass with fewer than 5 queries (or clusters), or with an interval of zero width; a comparison
+        in which all values are equal passes in any case.
     alpha : float, default 0.05
-        Level of the tests, of each measure by itself: of 20 measures that did not change, one is expected to show a
-        regression.
+        Level of the tests, not corrected for the number of measures: of 20 measures that did not change, one is
+        expected to show a regression.
     confidence_level, method, n_resamples, rng
         Of the intervals, as for :meth:`Scores.interval`.
     cluster : str, dict or sequence, optional
-        As for :meth:`Scores.interval`; of intervals and tests.
+        As for :meth:`Scores.interval`, for intervals and tests.
     queries : path, frame or Queries, optional
         The table with the columns of `by`, ``each(...)`` and `cluster`.
 
     Returns
     -------
     GateResult
-        True if every check passed. Its summary names first what passed and proves little.
+        True if every check passed. Its summary first names checks that passed but prove little.
 
     Raises
     ------
     GateError
-        A gate cannot be read, or there is none.
+        A gate cannot be parsed, or there is none.
     UnknownMeasureError
         The evaluation lacks a measure, or shares none with the baseline.
     BaselineMismatchError
-        The baseline is of other qrels, queries or conventions.
+        The baseline has other qrels, queries or conventions.
 
     References
     ----------
@@ -148,7 +148,7 @@ def gate(
         method=method,
         n_resamples=n_resamples,
         rng=rng,
-        cluster=told_cluster(cluster),
+        cluster=cluster_name(cluster),
         by=tuple(names_of(by)) if by else (),
         pool_languages=pool_languages,
         allow_unknown=allow_unknown,
@@ -156,26 +156,26 @@ def gate(
     own = opened(evaluation)
     before = None if baseline is None else opened(baseline)
     has_strata = bool(options.by) or any(one.by for one in thresholds)
-    table = queries if isinstance(cluster, str) or not has_strata else None  # the one of strata may be without clusters
+    table = queries if isinstance(cluster, str) or not has_strata else None  # a table for strata needs no clusters
     codes = cluster_codes(cluster, table, own.query_ids)
-    parts = Parts(own.query_ids, queries, pool_languages=pool_languages)
+    subsets = Subsets(own.query_ids, queries, pool_languages=pool_languages)
     _check_held(own, thresholds)
-    found = _thresholds(own, thresholds, parts, options, codes)
+    found = _thresholds(own, thresholds, subsets, options, codes)
     if before is None:
-        return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=parts.languages)
+        return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages)
     pairs, not_compared = paired(own, before, codes)
-    found += _comparisons(pairs, parts, options)
+    found += _comparisons(pairs, subsets, options)
     name = before.name + " (baseline)" * (before.name == own.name)
-    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, parts.languages)
+    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
-    """Return the measures that gates, and a comparison with a baseline, are about: what to evaluate for them.
+    """Return the measures to evaluate for gates and for a comparison with a baseline.
 
     Raises
     ------
     MeasureError
-        A gate's measure cannot be read.
+        A gate's measure cannot be parsed.
     """
     wanted = [parse_measure(check.measure) for check in checks]
     known = [] if baseline is None else [one for one in baseline.measures if not isinstance(one, StoredMeasure)]
@@ -185,11 +185,11 @@ def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None)
 def _asked(
     thresholds: Sequence[Threshold], baseline: object, no_regression: object, no_worse_than: float | None
 ) -> bool:
-    """Tell whether a regression is asked about; raise if there is nothing to check, or no baseline to compare with."""
+    """Return whether to test for a regression; raise if there is nothing to check, or no baseline to compare with."""
     if baseline is None:
         for name, given in (("no_regression", no_regression), ("no_worse_than", no_worse_than)):
             if given is not None and given is not False:
-                problem = "is about a baseline, and there is none"
+                problem = "needs a baseline, and there is none"
                 raise ParameterError(problem, argument=name, given=given, hint=Advice("baseline"))
     chosen = no_worse_than is None if no_regression is None else check_flag("no_regression", no_regression)
     asked = baseline is not None and chosen
@@ -198,20 +198,20 @@ def _asked(
         raise GateError("nothing to check", hint=hint)
     if baseline is not None and not asked and no_worse_than is None:
         hint = "give no_worse_than=0.01, or leave no_regression=False out"
-        raise ParameterError("nothing is asked of the baseline", hint=hint)
+        raise ParameterError("there is a baseline, but nothing to check against it", hint=hint)
     return asked
 
 
 def _thresholds(
     own: Evaluation,
     thresholds: Sequence[Threshold],
-    parts: Parts,
+    subsets: Subsets,
     options: GateOptions,
     cluster: IntArray | None,
 ) -> list[Check]:
-    """Check the thresholds: over all queries and by the strata that are asked for, each family at once."""
+    """Check the thresholds, over all queries and by the requested strata, each family at once."""
     refuse_ends_of_totals(thresholds, own)
-    one_stream = replace(options, rng=generator(options.rng))  # of which every part takes its own resamples
+    one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
     families: dict[tuple[str, ...], list[Threshold]] = {}
     for one in thresholds:
         for columns in dict.fromkeys([one.by] if one.by else [(), options.by]):
@@ -219,33 +219,35 @@ def _thresholds(
     found = [
         check
         for columns, of_family in families.items()
-        for check in check_family(own, of_family, parts.of(columns), one_stream, cluster)
+        for check in check_family(own, of_family, subsets.of(columns), one_stream, cluster)
     ]
     return _in_order(found, [one.text for one in thresholds])
 
 
-def _comparisons(pairs: Pairs, parts: Parts, options: GateOptions) -> list[Check]:
-    """Compare with the baseline, over all queries and by the strata that are asked for."""
+def _comparisons(pairs: Pairs, subsets: Subsets, options: GateOptions) -> list[Check]:
+    """Compare with the baseline, over all queries and by the requested strata."""
     found = [
-        check for columns in dict.fromkeys([(), options.by]) for check in regressions(pairs, parts.of(columns), options)
+        check
+        for columns in dict.fromkeys([(), options.by])
+        for check in regressions(pairs, subsets.of(columns), options)
     ]
     return _in_order(found, [check.gate for check in found])
 
 
 def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
-    """Return checks with those of a gate together, each once: the strata of two families may be the same."""
+    """Return the checks grouped by gate, each once: two families may share strata."""
     place = {gate: n for n, gate in reversed(list(enumerate(gates)))}
     once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}
     return sorted(once.values(), key=lambda check: place[check.gate])
 
 
 def _check_held(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> None:
-    """Raise an error that names all measures of thresholds that an evaluation lacks."""
+    """Raise an error that names all measures of the thresholds that the evaluation lacks."""
     lacking = list(dict.fromkeys(one.measure for one in thresholds if one.measure not in evaluation))
     held = list(map(str, evaluation.measures))
     for notation in lacking:
         if not did_you_mean(notation, held):
-            parse_measure(notation)  # what is no measure at all is an error of its own
+            parse_measure(notation)  # raises its own error if this is not a measure at all
     if lacking:
         hint = joined(did_you_mean(lacking[0], held), "Evaluate it again with all measures of the gates")
         problem = f"{evaluation.name} was not evaluated with {', '.join(lacking)}; it holds {', '.join(held)}"

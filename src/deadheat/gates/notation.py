@@ -1,4 +1,4 @@
-"""Reading gates: ``nDCG@10 >= 0.8``, ``low(RR) > 0.7``."""
+"""Parse gates: ``nDCG@10 >= 0.8``, ``low(RR) > 0.7``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ QUANTITIES = {
     "mean": "the mean over the queries",
     "low": "the lower end of its confidence interval",
     "high": "the upper end of its confidence interval",
-    "tie_min": "the smallest mean that the order of ties can give",
-    "tie_max": "the largest mean that the order of ties can give",
+    "tie_min": "the smallest mean over tie orders",
+    "tie_max": "the largest mean over tie orders",
     "tie_std": "the standard deviation of the mean over tie orders",
 }
 LOWER_IS_BETTER = ("tie_std",)  # whatever the measure
@@ -35,7 +35,7 @@ CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inner>.*)\)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Threshold:
-    """A quantity of a measure, and the number that it is held against.
+    """A quantity of a measure, and the number that it is compared with.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Threshold:
     operator : {">=", "<=", ">", "<"}
     bound : float
     by : tuple of str
-        The columns of ``each(...)``: it is checked within each stratum of queries, not over all.
+        The columns of ``each(...)``: the gate is checked within each stratum of queries, not over all queries.
     """
 
     measure: str
@@ -65,28 +65,28 @@ class Threshold:
 
     @property
     def left(self) -> str:
-        """What is compared, as it is written."""
+        """The left side, as it is written."""
         return self.measure if self.quantity == "mean" else f"{self.quantity}({self.measure})"
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value passes; never NaN. What differs by rounding errors alone is equal."""
+        """Return whether a value passes; NaN never does. Values that differ only by rounding are equal."""
         if math.isclose(value, self.bound, rel_tol=EQUAL, abs_tol=EQUAL):
             return self.operator in {">=", "<="}
         return value > self.bound if self.operator[0] == ">" else value < self.bound
 
 
 Gates: TypeAlias = "str | Threshold | Iterable[str | Threshold]"
-"""What gates may be given as: texts, or thresholds that were read from some."""
+"""Gates as users give them: strings, or parsed thresholds."""
 
 
 def parse_gate(gate: str) -> Threshold:
-    """Read a gate.
+    """Parse a gate.
 
     Parameters
     ----------
     gate : str
-        ``MEASURE OPERATOR NUMBER`` or ``QUANTITY(MEASURE) OPERATOR NUMBER``, behind ``each(COLUMN):`` within each
-        stratum. A measure that is not in the registry may be a `Custom` one, of which only its evaluation knows.
+        ``MEASURE OPERATOR NUMBER`` or ``QUANTITY(MEASURE) OPERATOR NUMBER``; a leading ``each(COLUMN):`` checks it
+        within each stratum. A measure that is not in the registry may be a `Custom` one, known only to its evaluation.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def parse_gate(gate: str) -> Threshold:
     Raises
     ------
     GateError
-        The gate cannot be read.
+        The gate cannot be parsed.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def parse_gate(gate: str) -> Threshold:
 
 
 def split_each(text: str) -> tuple[tuple[str, ...], str]:
-    """Return the columns of ``each(...):``, none if it is not there, and what comes behind it."""
+    """Return the columns of ``each(...):``, none if it is absent, and the rest of the text."""
     found = EACH.fullmatch(text)
     if found is None:
         if re.match(r"each\s*\(", text):
@@ -135,20 +135,18 @@ def split_each(text: str) -> tuple[tuple[str, ...], str]:
         return (), text
     columns = tuple(column.strip() for column in found["columns"].split(","))
     if not all(columns) or len(set(columns)) < len(columns):
-        raise GateError(
-            f"cannot read {text!r}: each() takes a column of the table of queries, or several different ones"
-        )
+        raise GateError(f"cannot read {text!r}: each() takes a column of the queries table, or several different ones")
     return columns, found["rest"].strip()
 
 
 def parse_left(text: str) -> tuple[str, str]:
-    """Read the left side of a gate: the quantity and the notation of the measure."""
+    """Parse the left side of a gate: the quantity and the notation of the measure."""
     call = CALL.fullmatch(text)
     if call is None:
         name = next((name for name in QUANTITIES if re.match(rf"{name}\s*\(", text)), None)
         if name is not None:
             raise GateError(
-                f"cannot read {text!r}: all of the measure stands within the parentheses, as in '{name}(nDCG@10)'"
+                f"cannot read {text!r}: the whole measure goes inside the parentheses, as in '{name}(nDCG@10)'"
             )
         return "mean", _canonical(text)
     if call["name"] in QUANTITIES:
@@ -160,7 +158,7 @@ def parse_left(text: str) -> tuple[str, str]:
 
 
 def parse_all(gates: Gates) -> tuple[Threshold, ...]:
-    """Read one gate or several, of which some may have been read already; each counts once."""
+    """Parse one gate or several, some of which may be parsed already; each counts once."""
     if isinstance(gates, str | Threshold):
         gates = (gates,)
     return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in gates))
@@ -168,7 +166,7 @@ def parse_all(gates: Gates) -> tuple[Threshold, ...]:
 
 def _text(gate: object) -> str:
     if not isinstance(gate, str):
-        raise GateError(f"a gate is a text such as {EXAMPLE}", given=gate)
+        raise GateError(f"a gate is a string such as {EXAMPLE}", given=gate)
     return gate
 
 
@@ -181,13 +179,13 @@ def _number(text: str) -> float | None:
 
 
 def _no_number(gate: str, left: str, operator: str, right: str) -> str:
-    """Say what is wrong with the right side of a gate."""
+    """Return what is wrong with the right side of a gate."""
     wrong = f"cannot read the gate {gate!r}: {right!r} is not a number"
     percent = _number(right.removesuffix("%"))
     decimal = _number(right.replace(",", ".", 1))
     if _number(left) is not None and right:
-        turned = operator.translate(str.maketrans("<>", "><"))
-        return f"{wrong}; the measure comes first. Did you mean {f'{right} {turned} {left}'!r}?"
+        reversed_ = operator.translate(str.maketrans("<>", "><"))
+        return f"{wrong}; the measure comes first. Did you mean {f'{right} {reversed_} {left}'!r}?"
     if right.endswith("%") and percent is not None:
         return f"{wrong}; measures are not percentages. Did you mean {f'{left} {operator} {percent / 100:g}'!r}?"
     if decimal is not None:
@@ -196,7 +194,7 @@ def _no_number(gate: str, left: str, operator: str, right: str) -> str:
 
 
 def _canonical(notation: str) -> str:
-    """Return a measure's notation as it prints; what cannot be read may be the name of a custom one."""
+    """Return a measure's notation as it prints; what cannot be parsed may be the name of a custom measure."""
     if not notation:
         raise GateError(f"a gate needs a measure, as in {EXAMPLE}")
     try:

@@ -1,4 +1,4 @@
-"""Gates with a name, and where they come from."""
+"""Named sets of gates, and their sources."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PRESETS: dict[str, tuple[str, ...]] = {
     ),
 }
 SOURCES: dict[str, str] = {
-    "rag": 'targets of "Ranking Metrics", German notes on retrieval for language models: what its'
-    " authors aim at, not laws; nDCG with their gain, 2^rel - 1",
+    "rag": 'targets of "Ranking Metrics", German notes on retrieval for language models: its'
+    " authors' goals, not fixed rules; nDCG with their gain, 2^rel - 1",
 }
 
 

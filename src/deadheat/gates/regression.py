@@ -1,4 +1,4 @@
-"""Is an evaluation worse than its baseline: significantly, or possibly by more than a margin."""
+"""Test whether an evaluation is worse than its baseline: significantly, or possibly by more than a margin."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates.parts import Part
     from deadheat.gates.result import GateOptions
+    from deadheat.gates.subsets import Subset
     from deadheat.measures import Measure
 
-LEAST_P = 0.0001  # that people are told as a number, as in tables
+LEAST_P = 0.0001  # smaller p values print as "<", as in tables
 POWER = 0.8
 
 
@@ -36,9 +36,9 @@ class Pairs:
     ----------
     measures : tuple of Measure
     values, before : ndarray of float, shape (n_queries, n_measures)
-        NaN in both where one of them has no value.
+        NaN in both where either has no value.
     is_lost : ndarray of bool, shape (n_queries, n_measures)
-        Where the baseline alone has one.
+        Where only the baseline has a value.
     cluster : ndarray of int, shape (n_queries,), or None
     """
 
@@ -65,7 +65,7 @@ class Pairs:
 
     @property
     def n_units(self) -> IntArray:
-        """The same, or clusters that have such a query."""
+        """Queries with a value in both, or the clusters of these, of shape (n_measures,)."""
         if self.cluster is None:
             return self.n_queries
         kept = ~np.isnan(self.values)
@@ -73,7 +73,7 @@ class Pairs:
 
     @property
     def is_same(self) -> BoolArray:
-        """Which measures have some values, all of them equal in both, and lost none."""
+        """Which measures have values that are all equal in both, and lost none."""
         return (
             (self.n_queries > 0)
             & ~self.is_lost.any(axis=0)
@@ -82,7 +82,7 @@ class Pairs:
 
     @property
     def scales(self) -> FloatArray:
-        """What makes of a mean what is reported: the number of queries for counts, whose total is, else 1."""
+        """The factors from means to reported numbers: the number of queries for counts, reported as totals; else 1."""
         totals = np.array([one.total for one in self.measures])
         return np.where(totals, np.maximum(self.n_queries, 1), 1).astype(np.float64)
 
@@ -94,28 +94,28 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Tested:
-    """What a question's test found for one measure in one part.
+    """The result of a question's test for one measure in one subset.
 
     Attributes
     ----------
     question : {"no_regression", "no_worse_than"}
     n_queries, n_units, n_lost : int
-        Queries with a value in both; the same, or their clusters; queries with one in the baseline alone.
+        Queries with a value in both; these or their clusters; queries with a value only in the baseline.
     unit : {"query", "cluster"}
     is_same, is_known : bool
-        Whether all values are equal; whether they are, or are enough for a test.
+        Whether all values are equal; whether they are equal or enough for a test.
     better : float
-        By which the mean, or total, is better.
+        How much better the mean, or total, is.
     p_value, p_adjusted : float
     bound : float
         Of the difference, higher being better.
     detectable : float or None
-    n_parts : int
-        Of the family that the p values are corrected for.
+    n_subsets : int
+        Size of the family that the p values are corrected for.
     skewness : float
-        Of the differences, higher being better; NaN where all are equal, or fewer than three of them.
+        Of the differences, higher being better; NaN if all are equal, or there are fewer than three.
     is_skewed : bool
-        Whether it is too large for so few queries or clusters to hold the level of the test.
+        Whether the skewness is too large for so few queries or clusters to hold the level of the test.
     """
 
     question: str
@@ -130,18 +130,18 @@ class Tested:
     p_adjusted: float
     bound: float
     detectable: float | None
-    n_parts: int
+    n_subsets: int
     skewness: float
     is_skewed: bool
 
     @property
     def is_constant(self) -> bool:
-        """Whether all differences are equal, of more than two queries or clusters."""
+        """Whether all differences are equal, with more than two queries or clusters."""
         return math.isnan(self.skewness) and self.n_units > 2
 
 
 def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
-    """Raise `BaselineMismatchError` unless both are of the same qrels and queries, under the same conventions."""
+    """Raise `BaselineMismatchError` unless both have the same qrels and queries, under the same conventions."""
     names = f"{evaluation.name} and its baseline {baseline.name}"
     check_alike(evaluation, baseline, names)
     if evaluation.queries_hash != baseline.queries_hash:
@@ -152,7 +152,7 @@ def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
 
 
 def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None) -> tuple[Pairs, tuple[str, ...]]:
-    """Return the pairs of every measure that both have, and the measures that only one of them has."""
+    """Return the pairs of every shared measure, and the measures that only one of the two has."""
     check_same(evaluation, baseline)
     own, others = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
     shared = [name for name in own if name in others]
@@ -169,23 +169,23 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     return Pairs(measures, values, before, is_lost, cluster), tuple(sorted({*own, *others}.difference(shared)))
 
 
-def regressions(pairs: Pairs, family: Sequence[Part], options: GateOptions) -> Iterator[Check]:
-    """Ask the questions of all measures in each part of a family; p values are corrected over its parts (Holm)."""
-    parts = [pairs.select(part.keep) for part in family]
+def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
+    """Ask the questions of all measures in each subset of a family; p values are corrected over its subsets (Holm)."""
+    subsets = [pairs.select(subset.keep) for subset in family]
     for question in QUESTIONS:
         if not getattr(options, question):
             continue
-        found = [_tested(question, of_part, options) for of_part in parts]
+        found = [_tested(question, of_subset, options) for of_subset in subsets]
         p_values = np.stack([p_value for p_value, _ in found])
         adjusted = np.stack([stats.adjust(column, "holm") for column in p_values.T], axis=1)
         for n in range(len(pairs.measures)):
-            for place, (part, of_part) in enumerate(zip(family, parts, strict=True)):
+            for place, (subset, of_subset) in enumerate(zip(family, subsets, strict=True)):
                 test = found[place][0][n], adjusted[place, n], found[place][1][n]
-                yield _checked(_told(question, of_part, n, test, options, len(family)), of_part, n, part, options)
+                yield _checked(_told(question, of_subset, n, test, options, len(family)), of_subset, n, subset, options)
 
 
 def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
-    """Return the p value and the bound of the difference of each measure; no p value where a test says nothing."""
+    """Return the p value and the bound of the difference of each measure; p is NaN where a test says nothing."""
     better, level = pairs.better, 1 - options.alpha
     if question == "no_regression":
         p_values = stats.p_values(-better, test="t", alternative="greater", cluster=pairs.cluster).p_values
@@ -206,9 +206,9 @@ def _is_known(pairs: Pairs, options: GateOptions) -> BoolArray:
 
 
 def _told(  # noqa: PLR0917 - all that is known of one test
-    question: str, pairs: Pairs, n: int, test: tuple[float, float, float], options: GateOptions, n_parts: int
+    question: str, pairs: Pairs, n: int, test: tuple[float, float, float], options: GateOptions, n_subsets: int
 ) -> Tested:
-    """Return what is to be said of one measure, in its own units."""
+    """Return the result for one measure, in its own units."""
     column, scale = pairs.better[:, n], float(pairs.scales[n])
     better = scale * float(np.nanmean(column)) if pairs.n_queries[n] else math.nan
     skewness, n_units = stats.skewness(column[:, np.newaxis], cluster=pairs.cluster)
@@ -224,8 +224,8 @@ def _told(  # noqa: PLR0917 - all that is known of one test
         float(test[0]),
         float(test[1]),
         scale * float(test[2]),
-        _detectable(pairs, n, options.alpha / n_parts) if question == "no_regression" else None,
-        n_parts,
+        _detectable(pairs, n, options.alpha / n_subsets) if question == "no_regression" else None,
+        n_subsets,
         float(skewness[0]),
         bool(stats.is_doubtful(skewness, n_units, "t")[0]),
     )
@@ -244,8 +244,8 @@ def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
     return float(pairs.scales[n]) * stats.detectable_difference(std, n_units, alternative="greater", **level)
 
 
-def _checked(test: Tested, pairs: Pairs, n: int, part: Part, options: GateOptions) -> Check:
-    """Return the check of one question, measure and part."""
+def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOptions) -> Check:
+    """Return the check of one question, measure and subset."""
     measure, is_higher = pairs.measures[n], pairs.measures[n].higher_is_better
     scale, sign = float(pairs.scales[n]), 1.0 if is_higher else -1.0
     mean, before = (
@@ -273,13 +273,13 @@ def _checked(test: Tested, pairs: Pairs, n: int, part: Part, options: GateOption
         test.p_adjusted,
         test.detectable,
         proves_little=proves_little,
-        by=part.by,
-        stratum=part.stratum,
+        by=subset.by,
+        stratum=subset.stratum,
     )
 
 
 def _no_regression(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
-    """Tell whether it passes, whether that proves little, and why."""
+    """Return whether it passes, whether that proves little, and why."""
     if unknown := _unknown(test):
         return False, False, unknown
     if test.is_same:
@@ -300,7 +300,7 @@ def _no_regression(test: Tested, options: GateOptions) -> tuple[bool, bool, str]
 
 
 def _no_worse(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
-    """Tell whether it passes, whether that proves little, and why."""
+    """Return whether it passes, whether that proves little, and why."""
     margin = _margin(options)
     if unknown := _unknown(test):
         return False, False, unknown
@@ -319,18 +319,18 @@ def _no_worse(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
 
 
 def _lost(test: Tested) -> str:
-    return f"{counted(test.n_lost, 'query', 'queries')} with a value in the baseline left out, having none now"
+    return f"{counted(test.n_lost, 'query', 'queries')} left out, with a value only in the baseline"
 
 
 def _power(test: Tested) -> str:
-    """Say which loss would have been found."""
+    """Return which loss the test would have found."""
     if test.detectable is None:
         return f"with {_units(test)}"
     return f"with {_units(test)} only a loss of {test.detectable:.2g} or more would be found (power {POWER:.0%})"
 
 
 def _skewed(test: Tested, errs: str) -> str:
-    """Say that a sample with few large losses, or gains, may well have missed more of them, which t does not see."""
+    """Return that a sample with few large losses, or gains, may have missed others, which a t test ignores."""
     return f"differences too skewed ({test.skewness:+.1f}) for {_units(test)}: a t test {errs} losses too easily"
 
 
@@ -345,11 +345,11 @@ def _units(test: Tested) -> str:
 
 
 def _needs(test: Tested) -> str:
-    return f"a test takes two queries, or two clusters, and there is {_units(test)}"
+    return f"a test needs two queries, or two clusters; there is {_units(test)}"
 
 
 def _p_value(test: Tested) -> str:
-    name = "p" if test.n_parts == 1 else "p adjusted"
+    name = "p" if test.n_subsets == 1 else "p adjusted"
     return f"{name} = {test.p_adjusted:.2g}" if test.p_adjusted >= LEAST_P else f"{name} < .0001"
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from deadheat.evaluation.intervals import Interval
     from deadheat.evaluation.scores import Scores
     from deadheat.gates.notation import Threshold
-    from deadheat.gates.parts import Part
     from deadheat.gates.result import GateOptions
+    from deadheat.gates.subsets import Subset
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval
@@ -40,20 +40,20 @@ def refuse_ends_of_totals(thresholds: Sequence[Threshold], evaluation: Evaluatio
 def check_family(
     evaluation: Evaluation,
     thresholds: Sequence[Threshold],
-    family: Sequence[Part],
+    family: Sequence[Subset],
     options: GateOptions,
     cluster: IntArray | None,
 ) -> Iterator[Check]:
-    """Check thresholds in each part of a family.
+    """Check thresholds in each subset of a family.
 
-    Intervals hold for all parts at once: their level is raised to ``1 - (1 - level) / n_parts`` (Bonferroni). Those of
-    one part share their resamples, of which many strata take more.
+    Intervals hold for all subsets at once: their level is raised to ``1 - (1 - level) / n_subsets`` (Bonferroni). The
+    intervals of one subset share their resamples; many strata need more of them.
 
     Parameters
     ----------
     evaluation : Evaluation
     thresholds : sequence of Threshold
-    family : sequence of Part
+    family : sequence of Subset
     options : GateOptions
     cluster : ndarray of int, shape (n_queries,), or None
         The code of each query's cluster.
@@ -64,18 +64,18 @@ def check_family(
         n_resamples = max(n_resamples, math.ceil(2 * BEYOND / (1 - level)))
     raised = replace(options, confidence_level=level, n_resamples=n_resamples)
     names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
-    parts = [evaluation.select(part.keep) for part in family]
+    subsets = [evaluation.select(subset.keep) for subset in family]
     bounds = []
-    for part, own in zip(family, parts, strict=True):
-        of_part = raised.with_clusters(None if cluster is None else cluster[part.keep])
-        of_names = intervals([own[name] for name in names], of_part) if names else []
+    for subset, own in zip(family, subsets, strict=True):
+        of_subset = raised.with_clusters(None if cluster is None else cluster[subset.keep])
+        of_names = intervals([own[name] for name in names], of_subset) if names else []
         bounds.append(dict(zip(names, of_names, strict=True)))
     for threshold in thresholds:
-        for part, own, found in zip(family, parts, bounds, strict=True):
+        for subset, own, found in zip(family, subsets, bounds, strict=True):
             interval = found[threshold.measure] if threshold.quantity in ENDS else None
-            check = _checked(threshold, own[threshold.measure], interval, part, allow_unknown=options.allow_unknown)
+            check = _checked(threshold, own[threshold.measure], interval, subset, allow_unknown=options.allow_unknown)
             check = _by_luck(check, own[threshold.measure]) if evaluation.ties == "random" else check
-            yield check if part.by else _by_omission(check, threshold, own[threshold.measure], evaluation)
+            yield check if subset.by else _by_omission(check, threshold, own[threshold.measure], evaluation)
 
 
 def _by_luck(check: Check, scores: Scores) -> Check:
@@ -101,7 +101,7 @@ def _by_omission(check: Check, threshold: Threshold, scores: Scores, evaluation:
 
 
 def _checked(
-    threshold: Threshold, scores: Scores, interval: Interval | None, part: Part, *, allow_unknown: bool
+    threshold: Threshold, scores: Scores, interval: Interval | None, subset: Subset, *, allow_unknown: bool
 ) -> Check:
     value, reachable = _value(threshold.quantity, scores, interval), _reachable(threshold, scores)
     unknown = "" if interval is None else interval.unknown
@@ -125,8 +125,8 @@ def _checked(
         reachable=reachable,
         is_beyond=is_beyond,
         proves_little=passed and bool(reason),
-        by=part.by,
-        stratum=part.stratum,
+        by=subset.by,
+        stratum=subset.stratum,
         confidence_level=None if interval is None else interval.confidence_level,
         method="" if interval is None else interval.method,
     )

@@ -105,7 +105,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 shutil.copymode(target, temporary)
             yield file
             file.flush()
-            os.fsync(file.fileno())  # before renaming, so that after a crash of the machine the name is on a complete file
+            os.fsync(file.fileno())  # before renaming, after a crash of the machine the name is on a complete file
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)

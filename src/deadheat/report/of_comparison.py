@@ -27,7 +27,15 @@ from deadheat.report.conventions import (
 )
 from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units
-from deadheat.report.of_systems import MEASURE, SYSTEM, Part, counts_vary, level, list_systems, systems_as_data
+from deadheat.report.of_systems import (
+    MEASURE,
+    SYSTEM,
+    StratumComparison,
+    counts_vary,
+    level,
+    list_systems,
+    systems_as_data,
+)
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
 from deadheat.wording import counted, three
@@ -93,9 +101,9 @@ def report_comparison(
     for_people : bool, default True
         Tables measure by measure; else one of all pairs, which comes first, and one of all systems.
     """
-    parts = [Part((), comparison)]
+    parts = [StratumComparison((), comparison)]
     if strata is not None:
-        parts = [Part(keys_of(key), part) for key, part in strata.items()]
+        parts = [StratumComparison(keys_of(key), part) for key, part in strata.items()]
     leading = tuple(Column(name, name) for name in columns)
     facts = tuple(_facts(comparison, parts, qrels))
     if not for_people:
@@ -107,7 +115,7 @@ def report_comparison(
     return Report(tuple(tables), facts)
 
 
-def _pairs_as_data(parts: Sequence[Part], leading: tuple[Column, ...]) -> Table:
+def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:
     """All pairs with all numbers; those of counts have totals where others have means."""
     counts = {str(measure) for measure in parts[0].comparison.measures if measure.total}
     names = (*DATA, *(TOTALS if counts else ()))
@@ -129,7 +137,7 @@ def _title(comparison: Comparison, measure: Measure) -> str:
     return f"{measure}: differences{of_totals} from {comparison.design.baseline}"
 
 
-def _differences(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> Table:
+def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:
     """Each pair with its difference and how sure it is."""
     design = parts[0].comparison.design
     is_tukey = design.test == "tukey"  # one p value, which accounts for all pairs
@@ -176,7 +184,7 @@ def _names(pair: Pair, design: Design) -> tuple[str, ...]:
     return (pair.baseline, pair.system) if design.baseline is None else (pair.system,)
 
 
-def _reversals(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> list[Table]:
+def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> list[Table]:
     """List the pairs whose order ties can well turn round, the likeliest first."""
     design = parts[0].comparison.design
     rows = [
@@ -208,7 +216,7 @@ def _reversals(parts: Sequence[Part], leading: tuple[Column, ...], measure: Meas
     return [Table("ties", (*leading, label), columns, tuple(rows), title=title)]
 
 
-def _facts(comparison: Comparison, parts: Sequence[Part], qrels: str) -> Iterator[Fact]:
+def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: str) -> Iterator[Fact]:
     design = comparison.design
     evaluations = list(comparison.evaluations.values())
     seed, ties = arguments.whole(design.rng), evaluations[0].ties
@@ -241,7 +249,7 @@ def _of_queries(comparison: Comparison, qrels: str) -> Iterator[Fact]:
     """Give the numbers of queries and of clusters."""
     n_queries = sorted({pair.n_queries for pair in comparison.pairs})
     shown = " to ".join(f"{end:,}" for end in dict.fromkeys((n_queries[0], n_queries[-1])))
-    by_pair = ", by pair" if counts_vary([Part((), comparison)]) else ""
+    by_pair = ", by pair" if counts_vary([StratumComparison((), comparison)]) else ""
     n_clusters = None if comparison.cluster is None else len(set(comparison.cluster.tolist()))
     grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
     yield Fact("n_queries", n_queries[-1], "queries", f"{shown}{by_pair} in {qrels}{grouped}")
@@ -358,7 +366,7 @@ def _corrected(design: Design, *, has_strata: bool) -> str:
     return f"{CORRECTIONS[design.correction]} within a measure{', over all strata' if has_strata else ''}"
 
 
-def _of_ties(parts: Sequence[Part]) -> Iterator[Fact]:
+def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
     """Say how many differences ties can turn round."""
     placed = [(part.stratum, pair) for part in parts for pair in part.comparison.pairs]
     pairs = [pair for _, pair in placed]

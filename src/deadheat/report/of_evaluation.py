@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import Interval, IntervalOptions
     from deadheat.report.of_strata import Grouping
-    from deadheat.report.score_tables import Part
+    from deadheat.report.score_tables import StratumEvaluations
 
 
 @dataclass(frozen=True)
-class Settings:
+class EvaluationContext:
     """How the evaluations were made, as far as they do not say it themselves.
 
     Attributes
@@ -61,7 +61,11 @@ class Settings:
 
 
 def report_evaluations(
-    evaluations: Sequence[Evaluation], settings: Settings, *, per_query: bool = False, grouping: Grouping | None = None
+    evaluations: Sequence[Evaluation],
+    context: EvaluationContext,
+    *,
+    per_query: bool = False,
+    grouping: Grouping | None = None,
 ) -> Report:
     """Return the report of evaluations of the same measures.
 
@@ -69,24 +73,24 @@ def report_evaluations(
     ----------
     evaluations : sequence of Evaluation
         With different names.
-    settings : Settings
+    context : EvaluationContext
     per_query : bool, default False
         Whether a table of all queries stands before the one of their means.
     grouping : Grouping, optional
         What is known of the queries; with strata, these are reported instead of the whole.
     """
     strata = grouping.strata if grouping else ()
-    parts = parts_of(strata, settings.intervals) if strata else whole(evaluations, settings.intervals)
+    parts = parts_of(strata, context.intervals) if strata else whole(evaluations, context.intervals)
     summary = tabulate(
         parts,
         [evaluation.name for evaluation in evaluations],
         evaluations[0].measures,
         columns=grouping.columns if grouping else (),
         smallest=strata[0].smallest if strata else 0,
-        level=None if settings.intervals is None else settings.intervals.confidence_level,
+        level=None if context.intervals is None else context.intervals.confidence_level,
     )
     tables = [*([list_queries(evaluations, strata)] if per_query else []), summary]
-    facts = list(_facts(evaluations, parts, settings))
+    facts = list(_facts(evaluations, parts, context))
     if grouping is not None:
         from deadheat.report.of_strata import average, tell  # which imports the statistics
 
@@ -95,22 +99,24 @@ def report_evaluations(
     return Report(tuple(tables), tuple(facts))
 
 
-def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: Settings) -> Iterator[Fact]:
+def _facts(
+    evaluations: Sequence[Evaluation], parts: Sequence[StratumEvaluations], context: EvaluationContext
+) -> Iterator[Fact]:
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
-    yield from _unmatched(settings)
+    yield from _unmatched(context)
     yield Fact("deadheat", version("deadheat"))
-    yield Fact("qrels", settings.qrels)
-    yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {settings.qrels}{_nothing_wrong(evaluations)}")
+    yield Fact("qrels", context.qrels)
+    yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
     # an order that was drawn can be had again only by its seed
-    yield Fact("ties", first.ties, "ties", broken_by(first.ties, settings.seed), is_note=first.ties != "expected")
+    yield Fact("ties", first.ties, "ties", broken_by(first.ties, context.seed), is_note=first.ties != "expected")
     if first.ties == "random":
-        yield Fact("rng", settings.seed)
-    value, text = _effect(parts, settings.digits)
-    yield Fact("effect_of_ties", value, "", "" if len(settings.unmatched) == len(evaluations) else text)
+        yield Fact("rng", context.seed)
+    value, text = _effect(parts, context.digits)
+    yield Fact("effect_of_ties", value, "", "" if len(context.unmatched) == len(evaluations) else text)
     yield from tell_counts(first.measures)
-    if settings.intervals is not None:
-        yield from _intervals(parts, settings.intervals, settings.digits)
+    if context.intervals is not None:
+        yield from _intervals(parts, context.intervals, context.digits)
     yield from made_under(first.conventions)
     counted_as = COUNTED[first.conventions.missing]
     yield from _by_run("missing_queries", "missing queries", evaluations, lambda one: one.missing_queries, counted_as)
@@ -120,11 +126,11 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], settings: S
     yield from _without_value(evaluations)
 
 
-def _unmatched(settings: Settings) -> Iterator[Fact]:
+def _unmatched(context: EvaluationContext) -> Iterator[Fact]:
     """Warn of runs that retrieve no judged document: the ids may be written in two ways."""
-    found = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in settings.unmatched.items()}
+    found = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in context.unmatched.items()}
     yield Fact("nothing_judged", found)
-    for run, (of_run, of_qrels) in settings.unmatched.items():
+    for run, (of_run, of_qrels) in context.unmatched.items():
         text = f"{nothing_judged(run)} (run: {of_run!r}; qrels: {of_qrels!r})"
         yield Fact("", None, "WARNING", text, is_warning=True)
 
@@ -142,7 +148,7 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
     return f": {', '.join(absent)}" if absent else ""
 
 
-def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object] | None, str]:
+def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[dict[str, object] | None, str]:
     """Return the value that tie orders move most: for JSON, and as text."""
     spans = [
         (math.isfinite(scores.measure.range[1]), span, str(scores.measure), one.name, part.labels)
@@ -162,13 +168,13 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
     return {"run": run, **_stratum(labels), "measure": measure, "range": span}, text
 
 
-def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
+def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
     """Say how the intervals were made, and where ties have the largest share in the error."""
     units = f"values of {options.cluster}" if options.cluster else "queries"
     found = list(_named_intervals(parts))
     methods = {measure: interval.method for measure, _, interval in found}
     how = estimated_by(methods, units, options.n_resamples, arguments.whole(options.rng)) if found else "none of counts"
-    yield Fact("intervals", options.told(), "intervals", how)
+    yield Fact("intervals", options.to_dict(), "intervals", how)
     if any(math.isnan(interval.low) for *_, interval in found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
     if too_few := few_units(interval for *_, interval in found):
@@ -177,7 +183,7 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     yield from _errors(parts, digits)
 
 
-def _named_intervals(parts: Sequence[Part]) -> Iterator[tuple[str, str, Interval]]:
+def _named_intervals(parts: Sequence[StratumEvaluations]) -> Iterator[tuple[str, str, Interval]]:
     """Give each measure, what its interval is of, and the interval; totals have none."""
     for part in parts:
         for one, intervals in zip(part.evaluations, part.intervals, strict=True):
@@ -186,7 +192,7 @@ def _named_intervals(parts: Sequence[Part]) -> Iterator[tuple[str, str, Interval
                     yield measure, f"{measure} of {one.name}{inside(part.labels)}", interval
 
 
-def _errors(parts: Sequence[Part], digits: int | None) -> Iterator[Fact]:
+def _errors(parts: Sequence[StratumEvaluations], digits: int | None) -> Iterator[Fact]:
     shares = [
         (interval.tie_share, measure, one.name, part.labels, interval)
         for part in parts

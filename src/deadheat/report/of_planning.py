@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.pairs import Pair
 
-    Parts = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
+    Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
 OF_TOTALS = {"difference", "detectable_difference"}
 LABELS = tuple(Column(name, name) for name in ("system", "baseline", "measure"))
 
 
-def list_equivalence(parts: Parts, columns: Sequence[str], margin: float) -> Table:
+def list_equivalence(parts: Comparisons, columns: Sequence[str], margin: float) -> Table:
     """Return whether each system is no worse than its baseline by a margin, and whether both are equivalent."""
     rows = []
     for stratum, part in parts.items():
@@ -49,7 +49,7 @@ def list_equivalence(parts: Parts, columns: Sequence[str], margin: float) -> Tab
     return Table("equivalence", (*_columns(columns), *LABELS), shown, tuple(rows), title=title)
 
 
-def doubt_equivalence(parts: Parts) -> Iterator[Fact]:
+def doubt_equivalence(parts: Comparisons) -> Iterator[Fact]:
     """Say of which pairs the t tests of a margin prove nothing, or little."""
     pairs = [(stratum, pair) for stratum, part in parts.items() for pair in part.pairs]
     total = counted(len(pairs), "pair")
@@ -72,7 +72,7 @@ def _why_doubtful(pair: Pair) -> str:
     return ""
 
 
-def list_sample_sizes(parts: Parts, columns: Sequence[str], difference: float) -> Table:
+def list_sample_sizes(parts: Comparisons, columns: Sequence[str], difference: float) -> Table:
     """Return how many queries each pair needs to detect a difference, and what it can detect now."""
     rows = []
     for stratum, part in parts.items():

@@ -25,7 +25,7 @@ SYSTEM, MEASURE = Column("system", "system"), Column("measure", "measure")
 
 
 @dataclass(frozen=True)
-class Part:
+class StratumComparison:
     """A comparison of one stratum, or of all queries."""
 
     stratum: tuple[str, ...]
@@ -47,7 +47,7 @@ class Part:
         return of_systems | {pair.n_queries for pair in self.comparison.pairs}
 
 
-def list_systems(parts: Sequence[Part], leading: tuple[Column, ...], measure: Measure) -> Table:
+def list_systems(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:
     """Return the systems by one measure, for people; in each part the best one first."""
     rows = tuple(Row((*labels, name), (cells,)) for labels, name, cells in _entries(parts, measure))
     level_name = mean_heading([measure])
@@ -55,7 +55,7 @@ def list_systems(parts: Sequence[Part], leading: tuple[Column, ...], measure: Me
     return Table("systems", (*leading, SYSTEM), columns, rows, title=f"{measure}: {level_name}s", main=1)
 
 
-def systems_as_data(parts: Sequence[Part], leading: tuple[Column, ...]) -> Table:
+def systems_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:
     """Return the systems by all measures, for programs; counts have a total where others have a mean."""
     measures = parts[0].comparison.measures
     has_counts = any(measure.total for measure in measures)
@@ -74,18 +74,18 @@ def _as_data(cells: tuple[Cell, ...], measure: Measure, *, has_counts: bool) -> 
     return (n_queries, mean, *others, *((total,) if has_counts else ()))
 
 
-def counts_vary(parts: Sequence[Part]) -> bool:
+def counts_vary(parts: Sequence[StratumComparison]) -> bool:
     """Tell whether the numbers of queries differ: between strata, or as some have no value."""
     return len(set().union(*(part.counts for part in parts))) > 1
 
 
-def level(parts: Sequence[Part]) -> str:
+def level(parts: Sequence[StratumComparison]) -> str:
     """Return the heading of intervals, with the number of queries where it is the same everywhere."""
     counts = set().union(*(part.counts for part in parts))
     return level_heading(parts[0].comparison.design.confidence_level, counts)
 
 
-def _columns(parts: Sequence[Part], heading: str = "mean") -> tuple[Column, ...]:
+def _columns(parts: Sequence[StratumComparison], heading: str = "mean") -> tuple[Column, ...]:
     return (
         Column("n_queries", "queries", is_data=not counts_vary(parts)),
         Column("mean", heading),
@@ -98,7 +98,9 @@ def _columns(parts: Sequence[Part], heading: str = "mean") -> tuple[Column, ...]
     )
 
 
-def _entries(parts: Sequence[Part], measure: Measure) -> Iterator[tuple[tuple[str, ...], str, tuple[Cell, ...]]]:
+def _entries(
+    parts: Sequence[StratumComparison], measure: Measure
+) -> Iterator[tuple[tuple[str, ...], str, tuple[Cell, ...]]]:
     """Give the stratum, name and cells of every system; their bars share one scale."""
     found = [
         (part.stratum, name, scores, reported_interval(scores, part.comparison.intervals[name, str(measure)]))

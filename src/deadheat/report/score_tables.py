@@ -31,7 +31,7 @@ Places: TypeAlias = "dict[tuple[int, int, str], Entry]"
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class StratumEvaluations:
     """All queries, or those of a stratum.
 
     Attributes
@@ -54,7 +54,7 @@ def inside(labels: tuple[str, ...]) -> str:
     return f" ({', '.join(labels)})" if labels else ""
 
 
-def whole(evaluations: Sequence[Evaluation], options: IntervalOptions | None) -> list[Part]:
+def whole(evaluations: Sequence[Evaluation], options: IntervalOptions | None) -> list[StratumEvaluations]:
     """Return all queries as one part.
 
     Parameters
@@ -64,10 +64,10 @@ def whole(evaluations: Sequence[Evaluation], options: IntervalOptions | None) ->
         None if no intervals are wanted.
     """
     intervals = [{} if options is None else one.estimate(options) for one in evaluations]
-    return [Part((), tuple(evaluations), tuple(intervals))]
+    return [StratumEvaluations((), tuple(evaluations), tuple(intervals))]
 
 
-def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[Part]:
+def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[StratumEvaluations]:
     """Return a part for each stratum that a run has.
 
     Parameters
@@ -81,7 +81,7 @@ def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[
 
     found = [{} if options is None else of_run.estimate(options) for of_run in strata]
     return [
-        Part(
+        StratumEvaluations(
             keys_of(stratum),
             tuple(of_run.get(stratum) for of_run in strata),
             tuple(of_run.get(stratum, {}) for of_run in found),
@@ -136,7 +136,7 @@ class Entry:
 
 
 def tabulate(
-    parts: Sequence[Part],
+    parts: Sequence[StratumEvaluations],
     names: Sequence[str],
     measures: Sequence[Measure],
     *,
@@ -148,7 +148,7 @@ def tabulate(
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of StratumEvaluations
     names : sequence of str
         Of the runs.
     measures : sequence of Measure
@@ -219,7 +219,7 @@ def level_heading(level: float, counts: set[int]) -> str:
     return f"{100 * level:g}% CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
 
 
-def _entries(parts: Sequence[Part], measures: Sequence[Measure], smallest: int) -> Places:
+def _entries(parts: Sequence[StratumEvaluations], measures: Sequence[Measure], smallest: int) -> Places:
     entries: Places = {}
     for place, part in enumerate(parts):
         for run, evaluation in enumerate(part.evaluations):

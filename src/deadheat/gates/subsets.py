@@ -1,4 +1,4 @@
-"""What gates are checked over: all queries, each language if there are several, and strata."""
+"""The subsets of queries that gates are checked over: all queries, each language if there are several, and strata."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Some of the queries.
+class Subset:
+    """A subset of the queries.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class Part:
     keep: BoolArray
 
 
-class Parts:
-    """The parts of some queries by the columns of a table; languages are kept apart unless they may be pooled.
+class Subsets:
+    """Subsets of some queries by the columns of a table; languages are kept apart unless they may be pooled.
 
     Attributes
     ----------
     languages : tuple of str
-        Of these queries, if they are in several.
+        The languages of these queries, if there are several.
     """
 
     def __init__(self, query_ids: TextArray, queries: Source | None, *, pool_languages: bool) -> None:
@@ -52,25 +52,25 @@ class Parts:
         found = () if self._table is None else self._table.languages(self._ids)
         self.languages = found if len(found) > 1 else ()
 
-    def of(self, by: Sequence[str]) -> tuple[Part, ...]:
-        """Return the strata of some columns, of none all queries, as one family.
+    def of(self, by: Sequence[str]) -> tuple[Subset, ...]:
+        """Return the strata of some columns as one family; all queries if there are no columns.
 
         Raises
         ------
         ParameterError
             There is no table.
         DataError
-            It lacks a column, or knows none of the queries, or has no value for any of them.
+            It lacks a column, or has none of the queries, or has no value for any of them.
         """
         if self._table is None:
             if by:
                 hint = Advice("queries", "queries.csv")
-                raise ParameterError("is about a table of queries", argument="by", given=", ".join(by), hint=hint)
-            return (Part("", "", np.ones(len(self._ids), np.bool_)),)
+                raise ParameterError("needs a queries table", argument="by", given=", ".join(by), hint=hint)
+            return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
         self._table.check_columns(by)
         columns = columns_of(self._table, self._ids, by, pool_languages=self._pool_languages)
         if not columns:
-            return (Part("", "", np.ones(len(self._ids), np.bool_)),)
+            return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", UnlabelledQueriesWarning
@@ -81,4 +81,4 @@ class Parts:
                 f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by",
                 path=self._table.where,
             )
-        return tuple(Part(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())
+        return tuple(Subset(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())
