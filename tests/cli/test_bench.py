@@ -59,7 +59,7 @@ def test_progress_is_on_stderr_and_finished_work_is_named(tmp_path: Path) -> Non
 
 
 def test_a_language_that_is_given_is_no_filter() -> None:
-    warning = "Warning: --language de is for cases without a language: those in en of "
+    warning = "Warning: --language de applies to cases without a language: those in en of "
     assert warning in call(*BENCH, "--language", "de").stderr
     assert "--language" not in call(*BENCH, "--language", "en").stderr
 
@@ -120,7 +120,7 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
         (["--retriever", "old.run"], BAD_DATA, "old.run: no such file"),
         (["-m", "nDGC@10"], USAGE, "Did you mean 'nDCG'"),
         (["--test", "z-test"], USAGE, "--test must be one of"),
-        (["--output", str(DEMO / "SOURCE.md")], USAGE, "is no folder that can be written to"),
+        (["--output", str(DEMO / "SOURCE.md")], USAGE, "is not a writable folder"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_searched(options: list[str], code: int, message: str) -> None:
@@ -157,7 +157,7 @@ def test_interrupted_it_says_that_the_same_command_goes_on(tmp_path: Path, monke
     monkeypatch.setattr("deadheat.benchmark.bench.bench", interrupt)
     kept, lost = call(*BENCH, "--output", tmp_path), call(*BENCH)
     assert kept.exit_code == lost.exit_code == INTERRUPTED
-    assert "Interrupted; the same command goes on" in kept.stderr
+    assert "Interrupted; run the same command again to resume" in kept.stderr
     assert "Interrupted" not in lost.stderr
 
 

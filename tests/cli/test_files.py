@@ -121,9 +121,9 @@ def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> No
         (["evaluate", "qrels.txt", "bm25.run", "-o", "."], 2, ["is a folder"]),
         (["evaluate", "none.txt", "bm25.run", "a.run", "b.run"], 3, ["none.txt: no", "a.run: no", "b.run: no"]),
         (["evaluate", "none.txt", "none.run", "-m", "ndgc"], 2, ["Did you mean 'nDCG'?"]),
-        (["convert", "bm25.run", "x.png"], 2, ["'x.png' does not say a format: give --to trec, csv"]),
+        (["convert", "bm25.run", "x.png"], 2, ["'x.png' names no format: give --to trec, csv"]),
         (["convert", "bm25.run", "x.xlsx.gz"], 2, ["'x.xlsx.gz' does not say"]),
-        (["evaluate", "qrels.txt", "bm25.run", "-o", "x.foo"], 2, ["'x.foo' does not say a format: give --format"]),
+        (["evaluate", "qrels.txt", "bm25.run", "-o", "x.foo"], 2, ["'x.foo' names no format: give --format"]),
         (["ties", "bm25.run", "-o", "x.csv"], 2, ["says csv", "--format table, json or markdown"]),
         (["measures", "RR", "-o", "x.csv"], 2, ["says csv"]),
         (["demo", "-o", "x.tex"], 2, ["says latex"]),
@@ -316,7 +316,7 @@ def check_limit(folder: Path, arguments: list[str], **changes: str) -> None:
         )
     *_, message = done.stderr.decode().splitlines()
     assert message.startswith("Error: cannot write")
-    assert message.endswith("the file would be larger than the limit on the size of files (ulimit -f)")
+    assert message.endswith("the file would exceed the limit on file size (ulimit -f)")
     assert done.returncode == 3
     assert not [path for path in folder.rglob("*") if path.is_file() and "made" in str(path.relative_to(folder))]
 

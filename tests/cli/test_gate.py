@@ -347,7 +347,9 @@ def test_the_name_of_the_output_says_the_format(folder: Path) -> None:
     for name, start in (("a.md", "**✅"), ("a.json", "{"), ("a.xml", "<?xml"), ("a.txt", "best: 1 gate")):
         assert call("gate", "results/best.json", "-c", "RR > 0", "-o", name).exit_code == 0
         assert (folder / name).read_text(encoding="utf-8").startswith(start)
-    assert "says csv, which this command cannot print" in refused(2, "results/best.json", "-c", "RR > 0", "-o", "a.csv")
+    assert "names csv, which this command cannot print" in refused(
+        2, "results/best.json", "-c", "RR > 0", "-o", "a.csv"
+    )
     assert "is the input" in refused(2, "results/best.json", "-c", "RR > 0", "-o", "results/best.json")
     assert "is the input" in refused(
         2, "results/tied.json", "-o", "results/best.json", "--baseline", "results/best.json"
@@ -425,19 +427,19 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR'?"),
         (2, ["qrels.txt", "tied.run", "-c", "RRR > 0"], "unknown measure 'RRR'"),
         (2, ["results/tied.json", "--preset", "rga"], "--preset must be one of 'rag', got 'rga'. Did you mean 'rag'?"),
-        (2, ["results/tied.json", "-c", "RR > 0", "--alpha", "0.05"], "--alpha is about a baseline"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--alpha", "0.05"], "--alpha needs a baseline"),
         (2, ["results/tied.json", "-c", "RR > 0", "--no-worse-than", "1"], "give --baseline FILE too"),
-        (2, ["results/tied.json", "-c", "RR > 0", "--no-regression"], "--no-regression is about a baseline: give"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--no-regression"], "--no-regression needs a baseline: give"),
         (2, [*AGAINST_BEST, "--no-worse-than", "0"], "above 0, got 0; --no-regression asks for a significant loss"),
         (2, [*AGAINST_BEST, "--no-worse-than", "nan"], "--no-worse-than must be a number above 0, got nan"),
-        (2, ["results/tied.json", "-c", "RR > 0", "--by", "level"], "--by is about a table of queries: give --queries"),
-        (2, ["results/tied.json", "-c", "each(level): RR > 0"], "each(...) is about a table of queries"),
-        (2, ["results/tied.json", "-c", "RR > 0", "--pool-languages"], "--pool-languages is about a table of queries"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--by", "level"], "--by needs a table of queries: give --queries"),
+        (2, ["results/tied.json", "-c", "each(level): RR > 0"], "each(...) needs a table of queries"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--pool-languages"], "--pool-languages needs a table of queries"),
         (3, ["results/tied.json", "-c", "each(level): RR > 0", "--queries", "no.csv"], "no.csv: no such file"),
-        (2, ["results/tied.json", "-c", "RR > 0", "--ci-method", "t"], "--ci-method is about intervals: give a gate"),
-        (2, [*AGAINST_BEST, "--ci-method", "percentile"], "--ci-method is about intervals: give a gate"),
-        (2, [*AGAINST_BEST, "--confidence-level", "0.5"], "--confidence-level is about intervals: give a gate"),
-        (2, ["results/tied.json", "-c", "RR > 0", "--cluster", "doc"], "--cluster is about intervals: give a gate"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--ci-method", "t"], "--ci-method is for intervals: give a gate"),
+        (2, [*AGAINST_BEST, "--ci-method", "percentile"], "--ci-method is for intervals: give a gate"),
+        (2, [*AGAINST_BEST, "--confidence-level", "0.5"], "--confidence-level is for intervals: give a gate"),
+        (2, ["results/tied.json", "-c", "RR > 0", "--cluster", "doc"], "--cluster is for intervals: give a gate"),
         (2, ["results/tied.json", "-c", "low(RR) > 0", "--cluster", "doc"], "give --queries FILE too"),
         (2, ["results/tied.json", "-c", "low(RR) > 0", "--queries", "q.csv"], "--by, each(...) and --cluster: give"),
         (2, ["results/tied.json", "-c", "RR > 0", "--ties", "best"], "--ties is for QRELS RUN: results/tied.json was"),

@@ -224,12 +224,12 @@ def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--ci-method", "t"], "--ci-method is about intervals: give --ci too"),
-        (["--cluster", "document"], "--cluster is about intervals"),
-        (["--n-resamples", "100"], "--n-resamples is about intervals"),
-        (["--confidence-level", "0.9"], "--confidence-level is about intervals"),
+        (["--ci-method", "t"], "--ci-method is for intervals: give --ci too"),
+        (["--cluster", "document"], "--cluster is for intervals"),
+        (["--n-resamples", "100"], "--n-resamples is for intervals"),
+        (["--confidence-level", "0.9"], "--confidence-level is for intervals"),
         (["--ci", "--ci-method", "bac"], "Did you mean 'bca'?"),
-        (["--ci", "--ci-method", "t", "--n-resamples", "100"], "--n-resamples is of a bootstrap"),
+        (["--ci", "--ci-method", "t", "--n-resamples", "100"], "--n-resamples is for a bootstrap"),
         (["--ci", "--n-resamples", "98"], "--n-resamples must be a whole number from 99 on, got 98"),
         (["--ci", "--confidence-level", "1"], "between 0 and 1, such as 0.95, got 1.0"),
         (["--ci", "--confidence-level", "95"], "between 0 and 1, such as 0.95, got 95.0. Did you mean 0.95?"),

@@ -61,7 +61,7 @@ def test_flags_may_be_repeated_but_not_contradicted() -> None:
     assert "no such file" in call("evaluate", "q", "r", "--ci", "--ci").stderr
     result = call("evaluate", "q", "r", "--check-duplicates", "--no-check-duplicates")
     assert result.exit_code == 2
-    assert "--check-duplicates and --no-check-duplicates exclude each other" in result.stderr
+    assert "--check-duplicates and --no-check-duplicates are mutually exclusive" in result.stderr
 
 
 def test_what_looks_like_an_option_is_none_behind_two_dashes() -> None:

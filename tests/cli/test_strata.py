@@ -264,8 +264,8 @@ def test_no_table_is_wider_than_the_screen(width: int, left_out: list[str], monk
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--by", "language"], 2, "--by is about a table of queries: give --queries FILE too"),
-        (["--pool-languages"], 2, "--pool-languages is about a table of queries"),
+        (["--by", "language"], 2, "--by needs a table of queries: give --queries FILE too"),
+        (["--pool-languages"], 2, "--pool-languages needs a table of queries"),
         (["--queries", "querys.csv"], 3, "no such file. Did you mean 'queries.csv'?"),
         (["--queries", "queries.csv", "--by", "langauge"], 3, "Did you mean 'language'?"),
         (["--queries", "queries.csv", "--by", "language", "--by", "language"], 2, "several different ones"),

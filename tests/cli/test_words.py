@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.cli import main
-from deadheat.cli.wording import told
+from deadheat.cli.wording import error_message
 from deadheat.errors import DataError, GateError, MeasureError, ParameterError
 from deadheat.wording import Advice
 from support.command import call
@@ -149,13 +149,13 @@ COMPARES, CONVERTS = main.commands["compare"], main.commands["convert"]
 )
 def test_the_same_error_in_the_words_of_python_and_of_a_command(error: DataError, python: str, command: str) -> None:
     assert str(error) == python
-    assert told(error, COMPARES) == command
+    assert error_message(error, COMPARES) == command
 
 
 def test_a_format_is_an_option_of_some_commands() -> None:
     error = DataError("which format?", hint=Advice("format", "csv", ".csv or .tsv"), path="a")
     assert str(error) == "a: which format?: name the file .csv or .tsv, or pass format='csv'"
-    assert told(error, CONVERTS) == "a: which format?: name the file .csv or .tsv, or give --from csv"
-    assert told(error, COMPARES, has_place=False) == "which format?: name the file .csv or .tsv"
+    assert error_message(error, CONVERTS) == "a: which format?: name the file .csv or .tsv, or give --from csv"
+    assert error_message(error, COMPARES, has_place=False) == "which format?: name the file .csv or .tsv"
     error = DataError("which format?", hint=Advice("format", "csv", ".csv"), path="/dev/stdin")
-    assert told(error, COMPARES, has_place=False) == "which format?: save it in a file that ends in .csv"
+    assert error_message(error, COMPARES, has_place=False) == "which format?: save it in a file that ends in .csv"

@@ -185,4 +185,4 @@ def test_a_panic_that_is_not_the_datas_is_a_mistake_of_ours(tmp_path: Path) -> N
         [sys.executable, "-c", PANIC], cwd=tmp_path, env=environment(), capture_output=True, check=False
     )
     assert done.returncode == 70
-    assert done.stderr.startswith(b"Error: PanicException: our mistake\nThis is a mistake in deadheat")
+    assert done.stderr.startswith(b"Error: PanicException: our mistake\nThis is a bug in deadheat")

@@ -1,1 +1,1 @@
-"""bench(): retrievers on labelled cases, compared; a folder of results that an interruption does not cost."""
+"""bench(): compare retrievers on labelled cases; results are kept in a folder, so that a run can be resumed."""

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.measures import Measure
 
-LARGE = 1_000_000  # bytes of a file, above which reading it takes so long that one wants to know
+LARGE = 1_000_000  # bytes: reading a larger file takes long enough to be announced
 
 
-def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
+def bench(  # noqa: PLR0917 - seven that callers may well give by position
     cases: object,
     collection: Collection | str | Path,
     retrievers: object = ("bm25",),
@@ -73,7 +73,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     method: str = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> BenchResult:
-    """Run retrievers on labelled cases, and compare them; each set and each language by itself.
+    """Run retrievers on labelled cases, and compare them; each set and each language separately.
 
     Parameters
     ----------
@@ -88,33 +88,33 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     k : int, default 50
         Documents for each text; those that tie with the k-th one stay, so that ties are evaluated exactly.
     output : path, optional
-        A folder for runs, evaluations and a report. Runs that are finished there, of the same retriever, texts,
-        documents and `k`, are not made again, but for those of functions and objects without a ``key``. Evaluations
-        and report are those of the last call: evaluations of the call before it that it has not made are removed.
-        One call at a time works in a folder, and no file is replaced that was not written by one.
+        A folder for runs, evaluations and a report. Finished runs of the same retriever, texts, documents and `k` are
+        reused, except those of functions and objects without a ``key``. Evaluations and report are those of the last
+        call: evaluations of the previous call that this one does not make again are removed. Only one call at a time
+        may use a folder, and only files that such a call wrote are replaced.
     rng : numpy.random.Generator or int, default 0
-        Of intervals and tests.
+        Seed of intervals and tests.
     at : sequence of int, optional
         Cutoffs of the default measures: 1, 3, 5 and 10.
     by : str or sequence of str, optional
         Columns of strata that the reports show: "difficulty", "category" or "domain"; of several, every combination.
         By default the report in `output` shows each column that has labels, and the screen none.
     ontology : Ontology or path, optional
-        MaxRel is then on its judgments: the highest similarity of a retrieved document to an expected one.
+        MaxRel then uses its judgments: the highest similarity of a retrieved document to an expected one.
     kind : str, default "lin"
-        Of similarity.
+        The kind of similarity.
     synonyms : {"exact", "all", "none"}, default "exact"
-        Which synonyms count, as for :func:`read_collection`; of a `Collection` they are chosen already.
+        Which synonyms count, as for :func:`read_collection`; a `Collection` has made the choice already.
     baseline : str, optional
-        Name of the retriever that all others are compared with; by default every pair is compared.
+        Name of the retriever that all others are compared with; by default, every pair is compared.
     limit : int, optional
-        A quick look at the first cases of each set and language; kept apart from full results.
+        Use only this many cases of each set and language, for a quick look; kept apart from full results.
     cluster : {"expected_ids", "text", "difficulty", "category", "domain"} or mapping of case id to cluster, optional
-        What cases share that are not independent: it is resampled whole. "expected_ids": cases that share one.
+        What dependent cases share: they are resampled as a whole. "expected_ids": cases that share an expected id.
     test, correction, alternative, confidence_level, n_resamples, method
         As for :func:`compare`.
     progress : callable, optional
-        Called with a line of text about each step.
+        Called with one line of text for each step.
 
     Returns
     -------
@@ -123,10 +123,10 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     Raises
     ------
     ParameterError
-        An option is not known.
+        An option has an unknown value.
     DataError
-        Cases or collection cannot be used, or are not of the same ids; or `output` holds other files of these names, or
-        is in use by another call.
+        Cases or collection cannot be used, or do not share ids; or `output` holds foreign files of these names, or is
+        in use by another call.
     """
     k = as_count("k", k)
     check_choice("kind", kind, KINDS)
@@ -138,7 +138,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DeadheatWarning)
         systems = make_retrievers(retrievers)
-    # the name of a retriever with that of a file; what libraries warn of while they are loaded is nothing to tell
+    # a file named like a retriever; warnings of libraries while they load are not passed on
     confused = [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
     design = Design(
         baseline=baseline,
@@ -153,7 +153,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     names = list(systems)
     if baseline is not None:
         check_choice("baseline", baseline, names)
-    # a single one is compared with none
+    # a single retriever is not compared
     design.check_systems(names if len(names) > 1 else [*names, ""], has_clusters=cluster is not None)
     parts = parts_of(cases, limit)
     strata = check_by(by, parts) if by else ()
@@ -175,8 +175,8 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
     graded = [one for one in chosen if isinstance(one, MaxRel)]
     notes = [*confused, *map(MissingDocumentsWarning, check_expected(parts, documents, terms if graded else None))]
     if terms is not None and not graded:
-        told = f"the ontology changes nothing: only MaxRel is on it; add {_max_rel(chosen, k)} to the measures"
-        notes.append(UnusedOntologyWarning(told))
+        message = f"the ontology changes nothing: only MaxRel uses it; add {_max_rel(chosen, k)} to the measures"
+        notes.append(UnusedOntologyWarning(message))
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):
@@ -203,7 +203,7 @@ def bench(  # noqa: PLR0917 - the seven that a call may well give in their order
 
 @dataclass
 class _Runs:
-    """What came of all runs: their evaluations, which of them were finished before, and what is to be said of ids."""
+    """The evaluations of all runs, which runs were reused, and notes on their ids."""
 
     evaluations: dict[Key, Evaluation] = field(default_factory=dict)
     reused: list[Key] = field(default_factory=list)
@@ -217,7 +217,7 @@ def _run_all(
     settings: Settings,
     ontology: Ontology | None,
 ) -> _Runs:
-    """Search and evaluate: one retriever after the other, each on every part."""
+    """Search and evaluate with one retriever after the other, each on every part."""
     measures, kind = settings.measures, settings.kind
     runs = _Runs()
     for name, system in systems.items():
@@ -239,18 +239,18 @@ def _save(result: BenchResult, store: Store, documents: Collection, retrievers: 
 
 
 def _max_rel(measures: Sequence[Measure], k: int) -> MaxRel:
-    """Return a MaxRel that goes with other measures: at the deepest of their cutoffs, or at 10."""
+    """Return a MaxRel to go with other measures: at the deepest of their cutoffs, or at 10."""
     return MaxRel(cutoff=max(map(cutoff_of, measures)) or min(k, 10))
 
 
 def _seed(rng: Rng) -> int:
-    """Return a seed, drawn if none was given: intervals in tables and files are then the same."""
+    """Return a seed, drawn if none was given, so that intervals in tables and files agree."""
     number = whole(rng)
     return int(generator(rng).integers(1 << 32)) if number is None or number < 0 else number
 
 
 def _check_collection(collection: object, synonyms: str) -> None:
-    """Refuse what is no collection, and a choice of synonyms that comes too late."""
+    """Refuse what is not a collection, and a choice of synonyms that comes too late."""
     check_choice("synonyms", synonyms, SYNONYMS)
     if not isinstance(collection, Collection | Ontology | str | os.PathLike):
         raise SourceTypeError(
@@ -258,7 +258,7 @@ def _check_collection(collection: object, synonyms: str) -> None:
         )
     if isinstance(collection, Collection) and synonyms != "exact":
         raise ParameterError(
-            f"synonyms={synonyms!r} is for a collection that is read here",
+            f"synonyms={synonyms!r} is only for a collection that is read here",
             given=Plain("a Collection"),
             hint="give its path",
         )
@@ -283,7 +283,7 @@ def _compare(
     design: Design,
     cluster: str | Mapping[str, object] | None,
 ) -> dict[tuple[str, str], Comparison]:
-    """Compare the retrievers within each part; nothing, if there is only one."""
+    """Compare the retrievers within each part; empty if there is only one."""
     found = {}
     for part in parts:
         own = {key.retriever: one for key, one in evaluations.items() if key[:2] == (part.name, part.language)}
@@ -312,9 +312,9 @@ def _read(
 def _chance(
     parts: Sequence[Part], ontology: Ontology | None, measures: Sequence[Measure], kind: str
 ) -> dict[tuple[str, str], dict[str, float]]:
-    """Return what random rankings of all terms have, by MaxRel measure that has a cutoff.
+    """Return the expected score of a random ranking of all terms, by MaxRel measure that has a cutoff.
 
-    A part of which the ontology has no expected id is refused here, before anything is searched.
+    Raises, before anything is searched, if the ontology has none of the expected ids of a part.
     """
     if ontology is None or not measures:
         return {}
@@ -322,7 +322,7 @@ def _chance(
     found: dict[tuple[str, str], dict[str, float]] = {}
     for part in parts:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnknownExpectedWarning)  # `check_expected` has named the ids that it lacks
+            warnings.simplefilter("ignore", UnknownExpectedWarning)  # `check_expected` has named the missing ids
             of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=[cutoff_of(one) for one in cut])
         if cut:
             found[part.name, part.language] = {str(one): of_part.max_rel[cutoff_of(one)] for one in cut}

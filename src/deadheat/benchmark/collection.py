@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from deadheat.io.records import Records
 
 SYNONYMS = ("exact", "all", "none")
-# The first that is there counts: BEIR has a title beside the text, pandas an index called id.
+# The first one present counts: BEIR has a title beside the text, pandas an index called id.
 ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
 BETWEEN_SYNONYMS = "|"
@@ -51,7 +51,7 @@ WANTED = Wanted(
 
 
 class _Row(NamedTuple):
-    """A document as its file has it, and the line on which it begins."""
+    """A document as in its file, and the line on which it begins."""
 
     fields: Mapping[str, Any]
     line: int | None
@@ -66,15 +66,15 @@ class Collection:
     name : str
     ids : tuple of str
     texts : tuple of str
-        Of a term of an ontology, its label.
+        For a term of an ontology, its label.
     synonyms : tuple of tuple of str
-        Other texts by which each document may be found.
+        Other texts by which a document may be found.
     path : pathlib.Path or None
 
     Raises
     ------
     DataError
-        Two documents have one id, or the columns are not of one length.
+        Two documents have the same id, or the columns differ in length.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Collection:
             )
         if len(set(self.ids)) != len(self.ids):
             twice = next(one for one in self.ids if self.ids.count(one) > 1)
-            raise DuplicateError(f"{self.name} has document {twice!r} more than once", hint="each id may stand once")
+            raise DuplicateError(f"{self.name} has document {twice!r} more than once", hint="each id may appear once")
         given: tuple[object, ...] = self.synonyms
         for doc_id, own in zip(self.ids, given, strict=True):
             if isinstance(own, str):
@@ -121,9 +121,9 @@ class Collection:
         Returns
         -------
         list of str, length n_strings
-            Of each document its text, then its synonyms without those that are its text but for upper case.
+            For each document its text, then its synonyms, without those that equal its text up to case.
         ndarray of int, shape (n_strings,)
-            The place of the document of each.
+            The position of the document of each.
         """
         strings: list[str] = []
         counts = np.zeros(len(self), np.int64)
@@ -136,7 +136,7 @@ class Collection:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 of the ids, texts and synonyms in their order; the name and the file do not count."""
+        """A SHA-256 of the ids, texts and synonyms in their order, without name and file."""
         content = json.dumps([self.ids, self.texts, self.synonyms]).encode()
         return hashlib.sha256(content).hexdigest()
 
@@ -155,10 +155,10 @@ def read_collection(
     source : path-like or Ontology
         An ontology (.obo, .owl, or .json in OBO Graphs; its terms that are not obsolete), or a table: CSV, TSV,
         Parquet, JSON lines, or JSON with a list of objects. Columns: doc_id (or id, _id), text (or label, name,
-        title), and synonyms if there are any: a list, or text with ``|`` between them. Others are not read.
+        title), and synonyms if there are any: a list, or text with ``|`` between them. Other columns are not read.
         ``.gz`` is unpacked.
     synonyms : {"exact", "all", "none"}, default "exact"
-        Which synonyms of a term count; those of a table have no scope, they all do unless it is "none".
+        Which synonyms of a term count. Synonyms in a table have no scope: all of them count unless it is "none".
     format : {"obo", "owl", "json", "jsonl", "csv", "tsv", "parquet"}, optional
         Default: what the name says.
     name : str, optional
@@ -171,12 +171,12 @@ def read_collection(
     Raises
     ------
     DataError
-        The file is missing, malformed or empty; an id is missing or stands twice; a document has no text.
+        The file is missing, malformed or empty; an id is missing or appears twice; a document has no text.
 
     Warns
     -----
     UnlabelledTermsWarning
-        Of terms without a label: they are left out.
+        Terms without a label are left out.
     """
     check_choice("synonyms", synonyms, SYNONYMS)
     if not isinstance(source, str | os.PathLike):
@@ -212,7 +212,7 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
 
 
 def _read_table(path: Path, chosen: str) -> Records | None:
-    """Return the records of a table; None for an ontology, which JSON may be too."""
+    """Return the records of a table; None for an ontology, which may be JSON too."""
     if chosen != "json":
         return read_records(path, chosen, WANTED) if chosen in READERS else None
     text = read_text(path, "documents")
@@ -238,7 +238,7 @@ def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) 
 
 
 def _rename(columns: Sequence[str], names: Sequence[str]) -> str:
-    """Say what a file without a column may be, or which of its columns has a name that is near."""
+    """Suggest what a file without a column may be, or which of its columns has a similar name."""
     if any(name in columns for name in ("expected_ids", "expected_hpo_ids")):
         return "Is this the file of cases? The collection is what is searched."
     unused = [name for name in columns if name not in {*ID_NAMES, *TEXT_NAMES, "synonyms"}]
@@ -258,8 +258,8 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
         doc_id = _id(row, place, path)
         if doc_id in seen:
             raise DuplicateError(
-                f"document {doc_id!r} stands {records.where(seen[doc_id], place)}",
-                hint="each id may stand once",
+                f"document {doc_id!r} appears {records.where(seen[doc_id], place)}",
+                hint="each id may appear once",
                 path=path,
                 line=row.line,
             )
@@ -272,15 +272,15 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
 
 
 def _id(row: _Row, place: int, path: Path) -> str:
-    """Return the id as text, exactly as it stands; a whole number is one too."""
+    """Return the id as text, unchanged; a whole number is an id too."""
     key = next(name for name in ID_NAMES if name in row.fields)
     given = row.fields[key]
-    beside = "" if row.line else f" in row {place + 1}"
+    row_number = "" if row.line else f" in row {place + 1}"
     if given is None or given == "" or (isinstance(given, str) and not given.strip()):
-        raise NullIdError(f"empty {key!r}{beside}", allowed="an id", path=path, line=row.line)
+        raise NullIdError(f"empty {key!r}{row_number}", allowed="an id", path=path, line=row.line)
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise MalformedRowError(
-            f"{key!r}{beside} must be text or a whole number", given=Plain(_brief(given)), path=path, line=row.line
+            f"{key!r}{row_number} must be text or a whole number", given=Plain(_brief(given)), path=path, line=row.line
         )
     return str(given)
 
@@ -298,7 +298,7 @@ def _text(row: _Row, doc_id: str, path: Path) -> str:
 
 
 def _synonyms(row: _Row, doc_id: str, path: Path) -> tuple[str, ...]:
-    """Return the synonyms of a document; an empty one between two signs is none."""
+    """Return the synonyms of a document; an empty one between two separators is skipped."""
     given = row.fields.get("synonyms")
     if given is None:
         return ()
@@ -314,6 +314,6 @@ def _synonyms(row: _Row, doc_id: str, path: Path) -> tuple[str, ...]:
 
 
 def _brief(given: object) -> str:
-    """Return a value for a message; one that is long is cut."""
+    """Return a value for a message; a long one is cut."""
     text = repr(given)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -1,4 +1,4 @@
-"""From a run to an evaluation by all measures, those of an ontology on its judgments."""
+"""From a run to an evaluation by all measures, those that use an ontology on its judgments."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def evaluate_part(
     Returns
     -------
     evaluation : Evaluation
-        With an ontology, MaxRel is on its judgments of the retrieved documents, all else on the expected ids.
+        With an ontology, MaxRel uses its judgments of the retrieved documents, all else the expected ids.
     notes : list of Warning
-        What the ontology has to say of retrieved ids.
+        Warnings of the ontology about retrieved ids.
     """
     qrels = part.cases.qrels()
     graded = [one for one in measures if ontology is not None and isinstance(one, MaxRel)]
@@ -51,7 +51,7 @@ def evaluate_part(
     found_by: list[Evaluation] = [_evaluate(qrels, found, plain, name)] if plain else []
     notes: list[Warning | str] = []
     if ontology is not None and graded:
-        judged = qrels  # of a run without a document, whose MaxRel is 0 on any judgments
+        judged = qrels  # for a run without documents, whose MaxRel is 0 on any judgments
         if not found.is_empty():
             judged, notes = _judged(ontology, qrels, Run(found, name=name), kind)
         found_by.append(_evaluate(judged, found, graded, name))
@@ -59,10 +59,10 @@ def evaluate_part(
 
 
 def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrels, list[Warning | str]]:
-    """Return the judgments of what was retrieved, which are all that MaxRel reads, and what is said of its ids."""
+    """Return the judgments of what was retrieved, which are all that MaxRel reads, and warnings about its ids."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DeadheatWarning)
-        warnings.simplefilter("ignore", UnknownExpectedWarning)  # said once, before the first search
+        warnings.simplefilter("ignore", UnknownExpectedWarning)  # reported once, before the first search
         judged = ontology.judge(qrels, run, kind=kind, ideal=False)
     return judged, [one.message for one in caught]
 
@@ -74,7 +74,7 @@ def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], na
 
 
 def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:
-    """Evaluate a run without a single document, which is no table that can be read: every ranking is empty."""
+    """Evaluate a run without any document, which no reader accepts: every ranking is empty."""
     judgments = qrels.to_polars()
     query_ids, codes = np.unique(judgments["query_id"].to_numpy().astype(str), return_inverse=True)
     ids = query_ids.astype(object)
@@ -99,7 +99,7 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
 
 
 def _merged(evaluations: Sequence[Evaluation], measures: Sequence[Measure], qrels: Qrels) -> Evaluation:
-    """Put evaluations of one run by different measures together, without placements: each measure has its own."""
+    """Combine evaluations of one run by different measures, without placements: each measure has its own."""
     scores = {of_measure.measure: of_measure for one in evaluations for of_measure in one}
     first = evaluations[0]
     return Evaluation(

@@ -1,4 +1,4 @@
-"""What a report of a benchmark says beside its tables."""
+"""The facts that a benchmark report states below its tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
-    """Give the facts.
+    """Yield the facts.
 
     Parameters
     ----------
@@ -36,19 +36,20 @@ def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int =
     groupings : sequence of Grouping, default ()
         The strata that the report shows.
     left_out : int, default 0
-        Measures that the report does not show.
+        Number of measures that the report does not show.
     """
     settings = result.settings
     if settings.limit is not None:
         text = f"only the first {counted(settings.limit, 'case')} of each set and language: a quick look, not a result"
         yield Fact("", None, "WARNING", text, is_warning=True)
     yield Fact("limit", settings.limit)
-    yield Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} of {settings.collection}")
+    yield Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}")
     yield Fact(
         "k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"
     )
-    told = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
-    yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(told))
+
+    systems = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
+    yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(systems))
     yield Fact("languages", list(result.languages), "languages", _languages(result))
     yield Fact("ties", "expected", "ties", broken_by("expected", None))
     yield from _of_measures(result, left_out)
@@ -89,7 +90,7 @@ def _of_measures(result: Results, left_out: int) -> Iterator[Fact]:
 
 
 def _of_grades(result: Results) -> Iterator[Fact]:
-    """Say that ids with a grade below 1 are not relevant to measures that only know relevant or not."""
+    """Say that ids with a grade below 1 are not relevant to binary measures."""
     low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
     if low:
         text = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
@@ -118,7 +119,7 @@ def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]
 
 
 def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
-    """Say how the intervals were made, and what clusters make of them."""
+    """Say how the intervals were made, and how clusters change them."""
     design, cluster = result.settings.design, result.settings.cluster
     column = cluster_name(cluster)
     yield Fact("cluster", column)
@@ -196,7 +197,7 @@ def _of_tests(result: Results) -> Iterator[Fact]:
 
 
 def _of_cases(result: Results) -> Iterator[Fact]:
-    """Name what found nothing, and sets that are too small for a statement."""
+    """Name retrievers that found nothing, and sets that are too small for a conclusion."""
     for key, part in result.parts.items():
         alike: dict[tuple[str, ...], list[str]] = {}
         for name in result.retrievers:
@@ -211,10 +212,10 @@ def _of_cases(result: Results) -> Iterator[Fact]:
         if count:
             of = f"{count:,} of {counted(len(result.parts[key].cases), 'case')} of {result.parts[key]}"
             yield Fact(
-                "", None, "easy cases", f"{of} are a text of an expected document, but for upper case and blanks"
+                "", None, "easy cases", f"{of} have the text of an expected document, ignoring case and whitespace"
             )
     small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < SMALL]
     if small and result.settings.limit is None:
         yield Fact(
-            "", None, "few cases", f"{', '.join(small)}: good for a first look, not for a statement", is_note=True
+            "", None, "few cases", f"{', '.join(small)}: good for a first look, not for a conclusion", is_note=True
         )

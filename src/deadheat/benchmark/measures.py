@@ -1,4 +1,4 @@
-"""Which measures a benchmark takes, and which of them stand on the judgments of an ontology."""
+"""Which measures a benchmark takes, and which of them use the judgments of an ontology."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CUTOFFS = (1, 3, 5, 10)
 
 
 def measures_of(given: object, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
-    """Return the measures: those that were given, or the defaults at some cutoffs."""
+    """Return the given measures, or the defaults at some cutoffs."""
     cutoffs = _cutoffs(at)
     if given is not None:
         if at is not None:
-            problem = "is about the default measures, not those that are named"
+            problem = "sets the cutoffs of the default measures, not of those that are named"
             raise ParameterError(problem, argument="at", given=cutoffs, hint="write nDCG@20")
         several: Iterable[object] = given if isinstance(given, list | tuple) else [given]
         found = tuple(dict.fromkeys(parse_measure(one) for one in several))  # type: ignore[arg-type]
@@ -59,7 +59,7 @@ def cutoff_of(measure: Measure) -> int:
 
 
 def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Return the measures that a short report shows: those without a cutoff, and of each kind the deepest."""
+    """Return the measures of a short report: those without a cutoff, and the deepest of each kind."""
     if len(measures) <= 8:
         return tuple(measures)
     deepest: dict[Measure, int] = {}

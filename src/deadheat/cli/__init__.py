@@ -28,7 +28,7 @@ HELP = """Evaluate rankings, exactly where scores tie.
 """
 
 EPILOG = """\b
-Exit codes: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a mistake in deadheat.
+Exit codes: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug in deadheat.
 Shell completion: eval "$(_DEADHEAT_COMPLETE=bash_source deadheat)", or zsh_source, fish_source.
 """
 

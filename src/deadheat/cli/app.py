@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.wording import told
+from deadheat.cli.wording import error_message
 from deadheat.errors import (
     DataError,
     DeadheatError,
@@ -37,7 +37,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the quota, the lim
 
 
 class Failure(click.ClickException):
-    """An error of the library as a message on stderr and an exit code.
+    """A library error, shown as a message on stderr with an exit code.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str, exit_code: int, cause: BaseException | None = None) -> None:
         super().__init__(message)
-        vars(self)["exit_code"] = exit_code  # click declares it on the class, as the same for every instance
+        vars(self)["exit_code"] = exit_code  # click declares it as a class attribute, shared by all instances
         self.cause = cause
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message, after the traceback if there is one."""
         if self.cause is not None:
-            told = _shown("".join(traceback.format_exception(self.cause)))
-            click.echo(told, file=file, err=file is None, nl=False)
+            trace = _shown("".join(traceback.format_exception(self.cause)))
+            click.echo(trace, file=file, err=file is None, nl=False)
         super().show(file)
 
 
@@ -64,27 +64,27 @@ class App(click.Group):
     """A group of commands that turns errors into messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
-        """Return the commands in the order in which they are useful."""
+        """Return the commands in the order they were added, the most useful first."""
         return list(self.commands)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; name the nearest if there is none."""
+        """Find a command, or suggest the nearest name."""
         name = args[0]
         if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
             known = list(self.commands)
             ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, known), f"All: {', '.join(known)}"))
         found, command, own = super().resolve_command(ctx, args)
-        if command is not None and not ctx.resilient_parsing:  # a shell that completes words is not corrected
+        if command is not None and not ctx.resilient_parsing:  # shell completion shows no errors
             refuse_repeats(command, click.Context(command, info_name=found, parent=ctx), own)
         return found, command, own
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
-        """Run the command; its exceptions become messages."""
+        """Run the command, and turn its exceptions into messages."""
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", NothingJudgedWarning)  # the commands say it
+                warnings.simplefilter("ignore", NothingJudgedWarning)  # the commands report it themselves
                 warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -119,7 +119,7 @@ class App(click.Group):
         _buffer_stdout()
         try:
             code = super().main(args, prog_name, standalone_mode=False, **extra)
-            if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+            if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
                 sys.stdout.flush()
         except click.ClickException as error:
             vars(error)["message"] = _shown(error.message)  # click declares it as final
@@ -131,13 +131,13 @@ class App(click.Group):
         except BrokenPipeError:
             forget_stdout()
             code = BROKEN_PIPE
-        except OSError as error:  # such as a full disk behind the output of --help
+        except OSError as error:  # such as a full disk while --help is printed
             forget_stdout()
             say(f"Error: cannot write: {reason(error)}")
             code = BAD_DATA
         except (SystemExit, GeneratorExit):
             raise
-        except BaseException as error:  # noqa: BLE001 - a panic of Polars is no Exception; Python would exit with 1
+        except BaseException as error:  # noqa: BLE001 - a Polars panic is not an Exception, and Python would exit with 1
             shown = failure(error, self, debug="--debug" in (sys.argv[1:] if args is None else args))
             with _stderr_may_fail():
                 shown.show()
@@ -147,10 +147,10 @@ class App(click.Group):
 
 @contextmanager
 def _signals_as_exceptions() -> Iterator[list[int]]:
-    """End the program on SIGTERM and SIGHUP by an exception, so that temporary files are removed.
+    """Turn SIGTERM and SIGHUP into an exception, so that temporary files are removed.
 
-    Gives a list that gets the exit code: Polars, in the middle of writing, makes another error of the exception.
-    A signal that is ignored stays ignored (nohup), and a second one does not disturb the first.
+    Yields a list that receives the exit code, because Polars replaces the exception by its own while it writes.
+    An ignored signal stays ignored (nohup), and a second signal does not interrupt the handling of the first.
     """
     received: list[int] = []
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -178,29 +178,29 @@ def _signals_as_exceptions() -> Iterator[list[int]]:
 def _buffer_stdout() -> None:
     """Give standard output a buffer if it has none (PYTHONUNBUFFERED, python -u).
 
-    Without one, Python takes a write for done that the system has cut short, as on a disk that becomes full.
+    Without one, Python takes a partial write for a complete one, for example when the disk fills up.
     """
     stream = sys.stdout
-    raw = getattr(stream, "buffer", None)  # none in a test, and of None if it was closed
+    raw = getattr(stream, "buffer", None)  # missing in tests, and when stdout is None (closed)
     if isinstance(raw, io.RawIOBase):
         buffer = io.BufferedWriter(raw)
         sys.stdout = io.TextIOWrapper(buffer, stream.encoding, stream.errors, line_buffering=stream.isatty())
 
 
 def say(text: str) -> None:
-    """Write a line to standard error, with escapes for what a terminal would obey."""
+    """Write a line to standard error, with control characters escaped."""
     with _stderr_may_fail():
         click.echo(on_terminal(text), err=True)
 
 
 def _shown(text: str) -> str:
-    """Return a message of several lines with escapes for what a terminal would obey."""
+    """Return a message of several lines with control characters escaped."""
     return "\n".join(map(on_terminal, text.split("\n")))
 
 
 @contextmanager
 def _stderr_may_fail() -> Iterator[None]:
-    """Go on where standard error cannot be written: what is said there changes no exit code."""
+    """Ignore failures to write to standard error: they must not change the exit code."""
     try:
         yield
     except OSError:
@@ -209,17 +209,17 @@ def _stderr_may_fail() -> Iterator[None]:
 
 
 def reason(error: OSError) -> str:
-    """Return why the system refuses to write."""
+    """Return why a write failed."""
     if error.errno == errno.EFBIG:
-        return "the file would be larger than the limit on the size of files (ulimit -f)"
+        return "the file would exceed the limit on file size (ulimit -f)"
     return error.strerror or str(error)
 
 
 def refuse_repeats(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
-    """Raise an error if an option with a single value is given several: click takes the last in silence.
+    """Raise an error if an option that takes one value is repeated: click silently takes the last.
 
-    The words are read once more by the command's own parser, as if every option could be repeated. A flag may be given
-    twice, but not with its opposite.
+    The arguments are parsed once more by the command's own parser, with every option repeatable. A flag may be
+    repeated, but not combined with its opposite.
     """
     options = {str(own.name): own for own in command.params if isinstance(own, click.Option) and not own.multiple}
     collecting = copy(command)
@@ -230,31 +230,31 @@ def refuse_repeats(command: click.Command, ctx: click.Context, args: Sequence[st
         if not isinstance(values, list) or len(values) < 2 or (option.is_flag and len(set(values)) < 2):
             continue
         if option.is_flag:
-            raise click.UsageError(f"{option.opts[0]} and {option.secondary_opts[0]} exclude each other", ctx)
+            raise click.UsageError(f"{option.opts[0]} and {option.secondary_opts[0]} are mutually exclusive", ctx)
         times = "twice" if len(values) == 2 else f"{len(values)} times"
         shown = " and ".join(repr(value) if isinstance(value, str) else "without a value" for value in values)
         raise click.UsageError(f"{max(option.opts, key=len)} takes one value, got it {times}: {shown}", ctx)
 
 
 def _repeatable(option: click.Parameter) -> click.Parameter:
-    """Return a copy of an option that collects what it is given."""
+    """Return a copy of an option that collects all its values."""
     found = copy(option)
     vars(found)["multiple"] = True
     return found
 
 
 def forget_stdout() -> None:
-    """Send what is still to be written nowhere: its reader has gone, and Python would complain at exit."""
-    with suppress(OSError, AttributeError):  # it is no file in a test, and None if it was closed
+    """Discard pending output: its reader has gone, and Python would complain at exit."""
+    with suppress(OSError, AttributeError):  # not a file in tests, and None when closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def failure(error: BaseException, command: click.Command, *, debug: bool) -> Failure:
-    """Return an exception as a message with its exit code, in the words of a command."""
+    """Turn an exception into a message with an exit code, worded for a command."""
     cause = error if debug else None
     if isinstance(error, DeadheatError):
         return Failure(
-            told(error, command), BAD_DATA if isinstance(error, DataError | SourceTypeError) else USAGE, cause
+            error_message(error, command), BAD_DATA if isinstance(error, DataError | SourceTypeError) else USAGE, cause
         )
     if isinstance(error, MemoryError):
         return Failure("not enough memory for this data", BAD_DATA, cause)
@@ -268,7 +268,7 @@ def failure(error: BaseException, command: click.Command, *, debug: bool) -> Fai
         )
         return Failure(f"{where}{reason(error)}", BAD_DATA, cause)
     message = (
-        f"{type(error).__name__}: {error}\nThis is a mistake in deadheat; please report it with the output of --debug."
+        f"{type(error).__name__}: {error}\nThis is a bug in deadheat; please report it with the output of --debug."
     )
     return Failure(message, BUG, cause)
 
@@ -279,7 +279,7 @@ def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # 
 
 
 def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --debug; the contexts of a group and its command share what it sets."""
+    """Add --debug; a group and its commands share the setting."""
     option = click.option(
         "--debug",
         is_flag=True,

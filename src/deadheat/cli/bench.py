@@ -54,13 +54,13 @@ EXAMPLES = examples(
     multiple=True,
     metavar="NAME",
     help="bm25, with options as in 'bm25(k1=1.2)'; a run file; the name or folder of a sentence-transformers model."
-    " Several run files, such as one a language, are one as \"run('de.run', 'en.run', name='mine')\". May be repeated;"
-    " default bm25.",
+    " Several run files, such as one per language, make one retriever as \"run('de.run', 'en.run', name='mine')\"."
+    " May be repeated; default bm25.",
 )
 @click.option(
     "--output",
     metavar="DIR",
-    help="A folder for runs, evaluations and report. Runs that are finished there are not made again; evaluations,"
+    help="A folder for runs, evaluations and report. Finished runs found there are reused; evaluations,"
     " bench.json and report.md are those of the last call.",
 )
 @pattern_option
@@ -85,15 +85,18 @@ EXAMPLES = examples(
     help="Also report by difficulty, category or domain of the cases; by their combinations if it is repeated.",
 )
 @click.option("--k", type=click.IntRange(1), default=50, show_default=True, help="Documents for each text.")
-@click.option("--ontology", type=PATH, metavar="FILE", help="MaxRel is then the highest similarity in it.")
+@click.option("--ontology", type=PATH, metavar="FILE", help="Score MaxRel by the similarity of terms in this ontology.")
 @click.option(
     "--similarity",
     metavar="KIND",
     shell_complete=complete_from("deadheat.benchmark.ontology:KINDS"),
-    help="Of terms of the ontology; default lin.",
+    help="Similarity of ontology terms; default lin.",
 )
 @click.option(
-    "--limit", type=click.IntRange(1), metavar="N", help="A quick look at the first N cases of each language."
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Use only the first N cases of each language, for a quick look.",
 )
 @click.option("--baseline", metavar="NAME", help="Compare all others with this retriever; by default every pair.")
 @test_option
@@ -103,7 +106,7 @@ EXAMPLES = examples(
 @click.option(
     "--cluster",
     metavar="COLUMN",
-    help="Resample cases that share it as a whole: expected_ids, text, difficulty, category or domain.",
+    help="Resample whole clusters of cases that share this: expected_ids, text, difficulty, category or domain.",
 )
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @click.option(
@@ -112,20 +115,20 @@ EXAMPLES = examples(
     type=FormatChoice(PARTS),
     default="table",
     show_default=True,
-    help="Of what is printed. csv has the means only, with --by those of the strata; differences and averages are in"
+    help="Format of the output. csv has the means only, with --by those of the strata; differences and averages are in"
     " the other formats.",
 )
 @decompressed_option
 @debug_option
 def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
-    """Run retrievers on labelled cases, and compare them; each set and each language by itself.
+    """Run retrievers on labelled cases, and compare them; each set and each language separately.
 
     Cases are texts with the ids that a search should find (CSV, JSON, JSON Lines; see deadheat validate), the
     collection is a table of id, text and synonyms, or an ontology. Measures: RR, and Hit, nDCG, R, P and AP at 1, 3,
     5 and 10; with --ontology also MaxRel.
 
-    DIR gets a Parquet file a run, the evaluations, bench.json and report.md. Interrupted, the same command goes on
-    with the runs that are not finished.
+    DIR gets one Parquet file per run, the evaluations, bench.json and report.md. After an interruption, the same
+    command resumes with the unfinished runs.
     """
     from deadheat.benchmark.bench import bench as run_bench
     from deadheat.benchmark.report import data_of_bench, report_bench
@@ -136,7 +139,9 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     check_inputs([*paths, collection, *([options["ontology"]] if options["ontology"] else [])])
     _check_output(options["output"])
     if options["similarity"] and not options["ontology"]:
-        raise click.UsageError(f"--similarity {options['similarity']} is of terms of an ontology: add --ontology FILE")
+        raise click.UsageError(
+            f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE"
+        )
     with _goes_on(options["output"]), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run_bench(
@@ -172,23 +177,24 @@ def _read(path: str, options: Mapping[str, Any]) -> Cases:
     cases = read_cases(path, **{name: options[option] for name, option in names.items()})
     given = options["language"]
     if others := [str(name) for name in cases.by_language() if given is not None and name != given]:
-        text = f"--language {given} is for cases without a language: those in {', '.join(others)} of {path} keep theirs"
+        kept = f"those in {', '.join(others)} of {path} keep theirs"
+        text = f"--language {given} applies to cases without a language: {kept}"
         say(f"Warning: {text}")
     return cases
 
 
 @contextmanager
 def _goes_on(output: str | None) -> Iterator[None]:
-    """Say after Ctrl-C that nothing finished is lost, if it is kept."""
+    """Say after Ctrl-C how to resume, if finished runs are kept."""
     try:
         yield
     except KeyboardInterrupt:
         if output is not None:
-            say("Interrupted; the same command goes on")
+            say("Interrupted; run the same command again to resume")
         raise
 
 
 def _check_output(output: str | None) -> None:
-    """Refuse, before anything is searched, a folder that cannot be one."""
+    """Refuse an output folder that cannot be made, before anything is searched."""
     if output is not None and Path(output).exists() and not (Path(output).is_dir() and os.access(output, os.W_OK)):
-        raise click.UsageError(f"--output {output!r} is no folder that can be written to: choose another name")
+        raise click.UsageError(f"--output {output!r} is not a writable folder: choose another name")

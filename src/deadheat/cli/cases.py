@@ -25,7 +25,7 @@ EXAMPLES = examples(
     multiple=True,
     metavar="LABEL",
     shell_complete=complete_from("deadheat.benchmark.cases:LABELS"),
-    help="language, difficulty, category or domain; may be repeated. Default: each that a set has.",
+    help="language, difficulty, category or domain; may be repeated. Default: every one that a set has.",
 )
 @pattern_option
 @language_option

@@ -31,7 +31,7 @@ from deadheat.cli.options import (
     ties_option,
     unique_names,
 )
-from deadheat.cli.output import output_options, prepare, print_report, warn_of_strangers
+from deadheat.cli.output import output_options, prepare, print_report, warn_of_nothing_judged
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -63,9 +63,13 @@ EXAMPLES = examples(
 @test_option
 @correction_option
 @alternative_option
-@click.option("--margin", type=click.FloatRange(0, min_open=True), help="Also: is a system no worse by this margin?")
 @click.option(
-    "--detect", type=click.FloatRange(0, min_open=True), help="Also: how many queries it takes to detect this much."
+    "--margin", type=click.FloatRange(0, min_open=True), help="Also test that a system is no worse by this margin."
+)
+@click.option(
+    "--detect",
+    type=click.FloatRange(0, min_open=True),
+    help="Also say how many queries it takes to detect a difference of this size.",
 )
 @comparing_options
 @cluster_option
@@ -80,17 +84,17 @@ EXAMPLES = examples(
 @decompressed_option
 @debug_option
 def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
-    """Compare runs by pairs over the same queries.
+    """Compare runs in pairs over the same queries.
 
     For each measure: the means with their intervals, the differences with p values before and after the correction
     (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
     what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number;
-    csv has a row a pair, to which --margin and --detect add columns. Of counts all this is of totals, --margin and
-    --detect too; csv and json have them in total, where others have a mean.
+    csv has one row per pair, to which --margin and --detect add columns. For counts all of this is about totals,
+    --margin and --detect included; csv and json hold the total instead of the mean.
     """
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
 
-    # what is mistyped is said before large files are read
+    # report typos before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
@@ -106,14 +110,14 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     of_clusters: dict[str, Any] = {"cluster": strata.cluster, "queries": queries if strata.cluster else None}
     is_checked = options["check_duplicates"]
     comparison = _compare(qrels, named, measures, conventions, design, **of_clusters, check_duplicates=is_checked)
-    warn_of_strangers(comparison.evaluations.values())
+    warn_of_nothing_judged(comparison.evaluations.values())
     columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
     report = _report(comparison, qrels, queries, columns, form, margin=options["margin"], detect=options["detect"])
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
 def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
-    """Return the name of the baseline, which may be given by its path."""
+    """Return the name of the baseline, which may be given as a path."""
     of_path = {path: name for name, path in named.items()}
     return given if given is None else of_path.get(input_path(given), given)
 

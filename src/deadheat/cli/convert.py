@@ -15,7 +15,7 @@ from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_p
 from deadheat.cli.options import complete_from, decompressed_option, examples
 from deadheat.cli.output import writing
 from deadheat.cli.progress import progress
-from deadheat.cli.wording import told
+from deadheat.cli.wording import error_message
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,10 +37,10 @@ _FORMATS = complete_from("deadheat.io.formats:FORMATS")
 
 
 class Convert(click.Command):
-    """The command, whose help names the formats that there are."""
+    """The command, with the known formats in its help."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help; formats are loaded no earlier."""
+        """Write the help; formats are loaded only here."""
         from deadheat.io.formats import FORMATS
 
         self.help = (self.help or "").replace("FORMATS", ", ".join(FORMATS))
@@ -50,7 +50,9 @@ class Convert(click.Command):
 @click.command(cls=Convert, short_help="Convert qrels or a run from one format to another.", **EXAMPLES)
 @click.argument("source", type=PATH, metavar="IN")
 @click.argument("target", type=PATH, metavar="OUT")
-@click.option("--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: what names or its rows say.")
+@click.option(
+    "--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: inferred from names or rows."
+)
 @click.option(
     "--from", "from_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of IN; default: by its name."
 )
@@ -58,7 +60,7 @@ class Convert(click.Command):
     "--to", "to_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of OUT; default: by its name."
 )
 @click.option("--tag", help="Last field of a TREC run; default deadheat.")
-@click.option("--force", is_flag=True, help="Replace OUT if it is there.")
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @decompressed_option
 @debug_option
 def convert(  # noqa: PLR0917 - click passes by name
@@ -72,17 +74,17 @@ def convert(  # noqa: PLR0917 - click passes by name
 ) -> None:
     """Convert qrels or a run from one format to another.
 
-    Formats: FORMATS; OUT named .gz or .zst is compressed, - is stdout. Rows keep their
+    Formats: FORMATS; an OUT that ends in .gz or .zst is compressed, - is stdout. Rows keep their
     order.
     """
     source = input_path(source)
-    # what is mistyped is said before a large file is read
+    # report typos before a large file is read
     written = _format_of(target, to_format)
     _check_tag(tag, kind, written)
     check_output(target, [source])
     is_there = target != STDOUT and Path(target).is_file()
     if is_there and not force:
-        raise click.UsageError(f"{target!r} is there already: choose another name, or --force to replace it")
+        raise click.UsageError(f"{target!r} exists already: choose another name, or --force to replace it")
     check_inputs([source])
     with progress([source]) as begin:
         begin(source)
@@ -97,18 +99,18 @@ def convert(  # noqa: PLR0917 - click passes by name
 
 
 def _format_of(target: str, given: str | None) -> str:
-    """Return the format to write: what was given, or else what the name says; a name without a suffix says TREC."""
+    """Return the format to write: the one given, else the one that the name implies; without a suffix, TREC."""
     from deadheat.io.formats import FORMATS, SUFFIXES, chosen_format, ending
 
     suffix = "" if target == STDOUT else ending(target)
     if given is None and suffix and suffix not in SUFFIXES:
         *others, last = FORMATS
-        raise click.UsageError(f"{target!r} does not say a format: give --to {', '.join(others)} or {last}")
+        raise click.UsageError(f"{target!r} names no format: give --to {', '.join(others)} or {last}")
     return chosen_format(target, given)
 
 
 def _check_tag(tag: str | None, kind: Kind | None, written: str) -> None:
-    """Refuse a tag where nothing would hold it; the kind may not be known yet."""
+    """Refuse a tag that the output cannot hold; the kind may not be known yet."""
     from deadheat.io.formats import FORMATS
 
     if tag is not None and (not FORMATS[written].has_tag or kind == "qrels"):
@@ -122,7 +124,7 @@ def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str)
     if target != STDOUT:
         write(frame, target, kind, format=written, tag=tag)
         return
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
         raise Failure("cannot write: standard output is closed", BAD_DATA)
     with tempfile.TemporaryFile() as held:
         write(frame, held, kind, format=written, tag=tag)
@@ -132,26 +134,26 @@ def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str)
 
 
 def _kind_said(source: str, target: str) -> Kind | None:
-    """Return what the names say that IN holds: its own, else that of its folder or of OUT; refuse two that differ."""
+    """Return what the names say IN holds (its own, else that of its folder or of OUT); refuse names that disagree."""
     of_folder: set[Kind] = {"qrels"} if Path(source).absolute().parent.name.casefold() == "qrels" else set()
     said = (_named(source) or of_folder) | _named(target)
     if len(said) > 1:
         both = next((path for path in (source, target) if len(_named(path)) > 1), None)
-        who = f"{source!r} and {target!r} do not say the same of" if both is None else f"{both!r} says two things of"
+        who = f"{source!r} and {target!r} disagree about" if both is None else f"{both!r} is ambiguous about"
         msg = f"{who} what IN holds: give --kind qrels or --kind run"
         raise click.UsageError(msg)
     return next(iter(said), None)
 
 
 def _named(path: str) -> set[Kind]:
-    """Return which kinds the name of a file says: qrels anywhere in it, or the suffix of a run."""
+    """Return the kinds that a file name implies: qrels anywhere in it, or the suffix of a run."""
     name = Path(path).name.casefold()
     qrels: set[Kind] = {"qrels"} if "qrel" in name else set()
     return qrels | ({"run"} if ".run" in Path(name).suffixes else set())
 
 
 def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Run:
-    """Read a file as what it was said to be, or else as what its rows say."""
+    """Read a file as the kind that was given, else as the kind that its rows show."""
     from deadheat.data.tables import Qrels, Run
     from deadheat.errors import ColumnError, MalformedRowError, SwappedFilesError
     from deadheat.io.formats import FORMATS, chosen_format
@@ -168,7 +170,7 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
         if not Path(source).is_file():
             raise click.UsageError(
-                f"{source!r} holds no run, and can be read only once: give --kind qrels ({told(error)})"
+                f"{source!r} holds no run, and can be read only once: give --kind qrels ({error_message(error)})"
             ) from error
         try:
             return Qrels(source, format=from_format)
@@ -177,15 +179,15 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
 
 
 def _doubt(path: Path, form: Format) -> str:
-    """Return why nobody can tell what a file holds; nothing if its rows or the names of its columns say it."""
+    """Return why the kind of a file cannot be inferred; empty if its rows or column names show it."""
     from deadheat.errors import DataError
 
     if form.columns is None:
         return "" if form.tells_kind else f"is {form.name.upper()}"
     if not path.is_file():
-        return f"is a stream of {form.name}, whose columns cannot be looked at first"
+        return f"is a stream of {form.name}, whose columns cannot be read ahead"
     try:
         is_either = set(BEIR) <= set(form.columns(path))
-    except DataError:  # whoever reads it says it
+    except DataError:  # reading it raises the error
         return ""
     return "has the columns of BEIR, whose qrels have a score too" if is_either else ""

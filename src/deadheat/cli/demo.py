@@ -36,7 +36,7 @@ CLOSING = """With your files: {program} evaluate QRELS RUN... Or go on with thes
     **examples("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on"),
 )
 @click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")
-@click.option("--force", is_flag=True, help="Let --copy replace files that are there and differ.")
+@click.option("--force", is_flag=True, help="Let --copy replace existing files that differ.")
 @output_options(*PARTS, decimals=DIGITS)
 @debug_option
 def demo(
@@ -63,15 +63,15 @@ def demo(
 
 
 def _check_usage(folder: str | None, *of_report: object, force: bool) -> None:
-    """Refuse options of a report with --copy, and the other way round."""
+    """Refuse report options with --copy, and --force without it."""
     if folder is not None and any(given is not None for given in of_report):
         raise click.UsageError("--copy prints no report: leave out --format, --output and --digits")
     if folder is None and force:
-        raise click.UsageError("--force is about files that are there: give --copy FOLDER too")
+        raise click.UsageError("--force replaces existing files: give --copy FOLDER too")
 
 
 def _program() -> str:
-    """Return what to call this program by: as it was called, if it stands in no folder that a shell looks into."""
+    """Return how to call this program: by its path, if a shell would not find it."""
     called = Path(sys.argv[0])
     return str(called) if called.name == "deadheat" and shutil.which("deadheat") is None else "deadheat"
 
@@ -90,7 +90,7 @@ def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:
 
 
 def _copy(data: Path, folder: Path, *, force: bool) -> None:
-    """Copy the files that are not there yet; refuse to replace one that differs, before any is written."""
+    """Copy the missing files; refuse to replace one that differs, before any is written."""
     from deadheat.io.writing import replacing
 
     if folder.exists() and not folder.is_dir():
@@ -99,7 +99,9 @@ def _copy(data: Path, folder: Path, *, force: bool) -> None:
     new = [path for path in sources if not _is_copied(path, folder / path.name)]
     differing = [path.name for path in new if (folder / path.name).exists()]
     if differing and not force:
-        raise click.UsageError(f"{', '.join(differing)} in {str(folder)!r} would be replaced: --force does so")
+        raise click.UsageError(
+            f"{', '.join(differing)} in {str(folder)!r} would be replaced: give --force to replace them"
+        )
     with writing(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         for path in new:

@@ -64,16 +64,16 @@ EXAMPLES = examples(
     metavar="SEED",
     help="Seed of --ties random (drawn if not given) and of --ci (0 if not given).",
 )
-@click.option("--ci", is_flag=True, help="Also confidence intervals, and how much of the error is the order of ties.")
+@click.option("--ci", is_flag=True, help="Add confidence intervals, and how much of the error is due to tie order.")
 @interval_options
 @stratum_options
-@click.option("--per-query", is_flag=True, help="Also the scores of each query.")
+@click.option("--per-query", is_flag=True, help="Add the scores of each query.")
 @click.option(
     "--save",
     type=PATH,
     metavar="FILE.json",
-    help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; of several runs, name a folder."
-    " Replaces an earlier save, and nothing else.",
+    help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; for several runs, name a folder."
+    " Replaces an earlier save, but no other file.",
 )
 @output_options(*PARTS)
 @missing_option
@@ -85,21 +85,21 @@ EXAMPLES = examples(
 def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 
-    One row a measure, one group of columns a run: the mean over queries, then the spread that the order of equal
-    scores alone can give it: standard deviation, smallest and largest value. Of counts the total is shown.
+    One row per measure, one group of columns per run: the mean over queries, then the spread that the order of equal
+    scores alone can give it: standard deviation, smallest and largest value. For counts the total is shown.
 
-    With --queries and several languages, or --by, one block a stratum, and averages over strata below; csv holds the
+    With --queries and several languages, or --by, one block per stratum, and averages over strata below; csv holds the
     first table.
 
-    --format trec with --ties doc_id is what trec_eval -c says, with --missing skip too what it says without -c; but
-    runid is the name of the file, not the tag in it. What trec and csv have no place for is said on standard error.
+    --format trec with --ties doc_id prints what trec_eval -c prints, and with --missing skip what it prints without -c;
+    but runid is the file name, not the tag in the file. What trec and csv have no place for goes to standard error.
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON; .gz and .zst too.
     """
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
     from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 
-    # what is mistyped is said before large files are read
+    # report typos before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
@@ -157,7 +157,7 @@ def _save(
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
-    """Refuse what a format has no place for."""
+    """Refuse options whose output a format has no place for."""
     for name in ("ci", "by"):
         if form == "trec" and options[name]:
             raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
@@ -168,7 +168,7 @@ def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
     if given is not None and ties != "random" and not has_intervals:
         raise click.UsageError(f"--rng is the seed of --ties random and of --ci, got --ties {ties}")
     if given is None and ties == "random":
-        return secrets.randbelow(10**6)  # named below the table, so that the result can be had again
+        return secrets.randbelow(10**6)  # shown below the table, so that the result can be reproduced
     return given
 
 
@@ -182,9 +182,9 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     *,
     check_duplicates: bool,
 ) -> Iterator[Evaluation]:
-    """Give the evaluation of each run, given by name; the qrels are read and checked once.
+    """Yield the evaluation of each run; the qrels are read and checked once.
 
-    Names in `unmatched` a document of the run and one of the qrels, if no document is in both.
+    Adds to `unmatched` a document of the run and one of the qrels, if they share none.
     """
     from deadheat.data.tables import Qrels, Run
     from deadheat.evaluation.evaluate import evaluate_under

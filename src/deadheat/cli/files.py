@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadheat.cli.wording import DESCRIPTOR, STDIN, told
+from deadheat.cli.wording import DESCRIPTOR, STDIN, error_message
 from deadheat.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PATH = click.Path(readable=False)  # whether it can be read is said with all else that is wrong with it, as bad data
+PATH = click.Path(readable=False)  # an unreadable file is reported later, as bad data
 STDOUT = "-"
 
 
@@ -28,7 +28,7 @@ def input_path(text: str) -> str:
 
 
 def label(path: str, default: str) -> str:
-    """Return the name of a file for people: without its format; `default` for what a shell makes up.
+    """Return the name of a file for people: without its format; `default` for a path made up by the shell.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def label(path: str, default: str) -> str:
 
 
 def shown_path(path: str, default: str) -> str:
-    """Return the path of a file as people gave it, or a word for what a shell makes up."""
+    """Return the path of a file as given, or a word for a path made up by the shell."""
     return _made_up(path, default) or printable(path)
 
 
@@ -61,7 +61,7 @@ def check_inputs(paths: Sequence[str]) -> None:
         try:
             readable(path)
         except DataError as error:
-            wrong.append(told(error))
+            wrong.append(error_message(error))
     if wrong:
         raise DataError("\n".join(wrong))
     for path in paths:

@@ -23,7 +23,7 @@ from deadheat.cli.options import (
     precision_option,
     ties_option,
 )
-from deadheat.cli.output import format_option, output_option, prepare, print_report, warn_of_strangers
+from deadheat.cli.output import format_option, output_option, prepare, print_report, warn_of_nothing_judged
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ NO_GATE = (
 
 
 class GateCommand(click.Command):
-    """The command, whose help names the gates of each preset."""
+    """The command, with the gates of each preset in its help."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the text, and the presets behind it."""
@@ -97,7 +97,10 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     " nDCG@10 >= .5' is checked in each stratum. May be repeated.",
 )
 @click.option(
-    "--preset", metavar="NAME", shell_complete=complete_from("deadheat.gates:PRESETS"), help="Gates with a name: rag."
+    "--preset",
+    metavar="NAME",
+    shell_complete=complete_from("deadheat.gates:PRESETS"),
+    help="A named set of gates: rag.",
 )
 @click.option(
     "--list-presets",
@@ -137,7 +140,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     "--queries",
     type=PATH,
     metavar="FILE",
-    help="The table that has the columns of --by, each(...) and --cluster. Queries in several languages are checked by"
+    help="A table with the columns of --by, each(...) and --cluster. Queries in several languages are checked by"
     " language.",
 )
 @click.option(
@@ -151,7 +154,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @click.option(
     "--allow-unknown",
     is_flag=True,
-    help="Let a gate pass on fewer than 5 queries, or on an interval without width: it proves nothing.",
+    help="Let a gate pass on fewer than 5 queries, or on an interval of zero width: such a pass proves nothing.",
 )
 @format_option(*PARTS)
 @output_option
@@ -207,7 +210,7 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
 
 
 def _prepared(files: Sequence[str], options: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return the format and the files to check; refuse what is mistyped before anything is read."""
+    """Return the format and the files to check; refuse typos before anything is read."""
     if len(files) > 2:
         raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
     given = [input_path(path) for path in files]
@@ -216,12 +219,12 @@ def _prepared(files: Sequence[str], options: Mapping[str, Any]) -> tuple[str, li
 
 
 def _conventions(ctx: click.Context, files: Sequence[str], options: Mapping[str, Any]) -> Conventions:
-    """Return how to evaluate; refuse to say it of what was evaluated already."""
-    found = conventions_of(options, without=["random"])  # a gate that passes by luck is none
+    """Return how to evaluate; refuse such options for a saved evaluation."""
+    found = conventions_of(options, without=["random"])  # a gate must not pass by luck
     if len(files) == 1:
         for name in (*vars(found), "check_duplicates"):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"--{name.replace('_', '-')} is for QRELS RUN: {files[0]} was evaluated already")
+                raise click.UsageError(f"--{name.replace('_', '-')} is for QRELS RUN: {files[0]} is already evaluated")
     return found
 
 
@@ -250,12 +253,12 @@ def _check_usage(
     baseline: str | Path | None,
     queries: str | Path | None,
 ) -> IntervalOptions:
-    """Refuse options that nothing is there for; return those of intervals."""
+    """Refuse options that nothing uses; return those of intervals."""
     if not thresholds and baseline is None:
         raise click.UsageError(NO_GATE)
     for name in ("no_regression", "no_worse_than", "alpha"):
         if baseline is None and options[name] not in {None, False}:
-            raise click.UsageError(f"--{name.replace('_', '-')} is about a baseline: give --baseline FILE too")
+            raise click.UsageError(f"--{name.replace('_', '-')} needs a baseline: give --baseline FILE too")
     if options["no_worse_than"] is not None and not 0 < options["no_worse_than"] < math.inf:
         given = f"{options['no_worse_than']:g}"
         hint = "; --no-regression asks for a significant loss" if given == "0" else ""
@@ -264,11 +267,11 @@ def _check_usage(
     has_strata = bool(by) or any(one.by for one in thresholds)
     if has_strata and queries is None:
         what = "--by" if by else "each(...)"
-        raise click.UsageError(f"{what} is about a table of queries: give --queries FILE too")
+        raise click.UsageError(f"{what} needs a table of queries: give --queries FILE too")
     if queries is not None and not has_strata and options["cluster"] is None:
         raise click.UsageError("--queries is the table of --by, each(...) and --cluster: give one of them too")
     if options["pool_languages"] and queries is None:
-        raise click.UsageError("--pool-languages is about a table of queries: give --queries FILE too")
+        raise click.UsageError("--pool-languages needs a table of queries: give --queries FILE too")
     check_output(options["output"], [str(path) for path in (baseline, queries) if path is not None])
     needs_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
     found = intervals_of(
@@ -284,7 +287,7 @@ def _check_usage(
 
 
 def _asked(options: Mapping[str, Any], settings: GateSettings | None, *, has_baseline: bool) -> dict[str, Any]:
-    """Return the arguments of the gates that a file may give too: what was given goes before what the file says."""
+    """Return the arguments of the gates that a file may set too: the command line overrides the file."""
     found = {name: _first(options[name] or None, getattr(settings, name, None)) for name in OF_FILES}
     if not has_baseline:  # a file may name the margin of a baseline that only some calls have
         found = {name: value for name, value in found.items() if name not in {"no_regression", "no_worse_than"}}
@@ -309,12 +312,12 @@ def _evaluate(
         begin(run)
         pair = open_pair(judgments, Run(run, name=label(run, "run")), check_duplicates=check_duplicates)
     evaluation = evaluate_under(conventions, *pair, measures)
-    warn_of_strangers([evaluation])
+    warn_of_nothing_judged([evaluation])
     return evaluation
 
 
 def _not_asked(result: GateResult, settings: GateSettings | None) -> tuple[str, ...]:
-    """Return what a file asks of a baseline that was not given."""
+    """Return the options of a file that need a baseline, if none was given."""
     if settings is None or result.baseline is not None:
         return ()
     return tuple(name for name in ("no_regression", "no_worse_than") if getattr(settings, name))

@@ -31,7 +31,7 @@ BUNDLES = {
     ),
 }
 AROUND_AT = re.compile(r"\s*@\s*")
-# A notation: anything but separators, which parentheses may hold; one that is not closed takes the rest.
+# A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
 NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
 
@@ -58,7 +58,7 @@ measure_option = click.option(
 duplicates_option = click.option(
     "--check-duplicates/--no-check-duplicates",
     default=True,
-    help="Look for documents that stand twice in a query (default), or trust the data.",
+    help="Check for documents that appear twice in a query (default), or trust the data.",
 )
 ties_option = click.option(
     "--ties",
@@ -97,7 +97,7 @@ correction_option = click.option(
     default="holm",
     show_default=True,
     shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
-    help="Of p values, for the number of rows of a measure.",
+    help="Correction of p values for the number of rows of a measure.",
 )
 alternative_option = click.option(
     "--alternative",
@@ -127,12 +127,12 @@ decompressed_option = click.option(
     metavar="BYTES",
     expose_value=False,
     callback=_allow_decompressed,
-    help="Most bytes that a compressed file or a pipe may hold in memory when unpacked [default: 4 GB, or 200 times the"
+    help="Most bytes that a compressed file or a pipe may take in memory when unpacked [default: 4 GB, or 200 times the"
     " compressed size]. Compressed TREC is read piece by piece and needs no limit.",
 )
 
 
-# the options that only intervals need, by the argument that each gives
+# the options that only intervals need, by argument
 OF_INTERVALS = {
     "confidence_level": "--confidence-level",
     "method": "--ci-method",
@@ -147,17 +147,19 @@ cluster_option = click.option(
 
 
 def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of intervals to a command, but for the one that asks for them."""
-    return _resampling("Of the intervals", "Of the bootstrap")(cluster_option(command))
+    """Add the options of intervals to a command, except the one that asks for them."""
+    return _resampling("Level of the intervals", "Resamples of the bootstrap")(cluster_option(command))
 
 
 def comparing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that intervals share with the tests of a comparison; what a cluster is depends on the command."""
-    return _resampling("Of the intervals; 1 - LEVEL is the level of significance", "Of bootstrap and test")(command)
+    return _resampling(
+        "Level of the intervals; 1 - LEVEL is the level of significance", "Resamples of bootstrap and test"
+    )(command)
 
 
 def _resampling(of_level: str, of_resamples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what adds --confidence-level, --ci-method and --n-resamples, with what the first and last are of."""
+    """Return a decorator that adds --confidence-level, --ci-method and --n-resamples."""
     level = click.option(
         "--confidence-level", type=float, metavar="LEVEL", help=f"{of_level}; between 0 and 1, default 0.95."
     )
@@ -195,7 +197,7 @@ def stratum_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
-    """Return how to evaluate, checked before anything is read; `without` are ties that do not suit either."""
+    """Return how to evaluate, checked before anything is read; `without` names ties that are refused too."""
     from deadheat.arguments import check_choice
     from deadheat.evaluation.conventions import Conventions
     from deadheat.placements.policies import POLICIES
@@ -222,7 +224,7 @@ def intervals_of(
     for_what : str, default ""
         The options that make intervals, for messages; empty if one of them was given.
     also : collection of str, default ()
-        Names in `OF_INTERVALS` that something else needs too: these may be given where no interval needs them.
+        Names in `OF_INTERVALS` that something else needs too: they are allowed without intervals.
     has_queries : bool, default True
         Whether there is a table that may have the column of clusters.
     """
@@ -231,14 +233,14 @@ def intervals_of(
     given = {name: options[name] for name in OF_INTERVALS if options[name] is not None}
     of_intervals = [name for name in given if name not in also]
     if for_what and of_intervals:
-        raise click.UsageError(f"{OF_INTERVALS[of_intervals[0]]} is about intervals: give {for_what} too")
+        raise click.UsageError(f"{OF_INTERVALS[of_intervals[0]]} is for intervals: give {for_what} too")
     found = IntervalOptions(**given, rng=seed or 0)
     if found.method in {"t", PROPORTION} and "n_resamples" in of_intervals:
-        msg = f"--n-resamples is of a bootstrap, got --ci-method {found.method}, which takes no resamples"
+        msg = f"--n-resamples is for a bootstrap, got --ci-method {found.method}, which takes no resamples"
         raise click.UsageError(msg)
     if found.method == PROPORTION and "cluster" in given:
         raise click.UsageError(
-            f"--ci-method {PROPORTION} takes independent queries, got --cluster: auto, bca, percentile and t allow it"
+            f"--ci-method {PROPORTION} needs independent queries, got --cluster: auto, bca, percentile and t allow it"
         )
     if "cluster" in given and not has_queries:
         raise click.UsageError("--cluster is a column of a table of queries: give --queries FILE too")
@@ -261,7 +263,7 @@ def design_of(options: Mapping[str, Any], *, has_queries: bool = True) -> Design
 
 
 def check_proportions(options: IntervalOptions, measures: Sequence[Measure]) -> None:
-    """Refuse intervals of proportions of measures that are none, before files are read."""
+    """Refuse intervals of proportions for measures that are not proportions, before files are read."""
     from deadheat.evaluation.intervals import PROPORTION, method_of
 
     if options.method == PROPORTION:
@@ -289,9 +291,9 @@ class StratumOptions:
     cluster: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse options that are about a table of queries where there is none."""
+        """Refuse options that need a table of queries where there is none."""
         if self.path is None and (name := "--by" if self.by else "--pool-languages" if self.pool_languages else ""):
-            raise click.UsageError(f"{name} is about a table of queries: give --queries FILE too")
+            raise click.UsageError(f"{name} needs a table of queries: give --queries FILE too")
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:

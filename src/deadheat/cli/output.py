@@ -40,7 +40,7 @@ class FormatChoice(click.Choice[str]):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The names, in the order in which they are useful."""
+        """The names, the most useful first."""
         from deadheat.report.formats import formats_of
 
         return tuple(formats_of(self.parts))
@@ -52,7 +52,7 @@ class FormatChoice(click.Choice[str]):
 def format_option(*parts: str) -> Callable[[Any], Any]:
     """Return the option --format of a command whose reports have these parts."""
     choices = FormatChoice(parts)
-    return click.option("--format", "form", type=choices, help="Default: what the name of --output says, else table.")
+    return click.option("--format", "form", type=choices, help="Default: the format that --output names, else table.")
 
 
 output_option = click.option(
@@ -61,12 +61,12 @@ output_option = click.option(
 
 
 def output_options(*parts: str, decimals: int = 4) -> Callable[[Any], Any]:
-    """Return the options --format, --output and --digits; `decimals` are those that people see by default."""
+    """Return the options --format, --output and --digits; `decimals` is the default of text formats."""
     exact = "json and csv" if "rows" in parts else "json"
     digits = click.option(
         "--digits",
         type=click.IntRange(0, MAX_DIGITS),
-        help=f"Decimals; default {decimals}, in {exact} all there are.",
+        help=f"Decimals; default {decimals}, but all of them in {exact}.",
     )
     return lambda command: format_option(*parts)(output_option(digits(command)))
 
@@ -83,7 +83,7 @@ def prepare(form: str | None, output: str | None, parts: Collection[str], inputs
     inputs : sequence of str
         Files that must not be overwritten.
     """
-    if output in {None, STDOUT} and sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+    if output in {None, STDOUT} and sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
         raise Failure("cannot write: standard output is closed", BAD_DATA)
     check_output(output, inputs)
     if form is not None:
@@ -95,9 +95,9 @@ def prepare(form: str | None, output: str | None, parts: Collection[str], inputs
     named = [name for name, one in {**own, **report_formats()}.items() if suffix in one.suffixes]
     if named and named[0] in own:
         return named[0]
-    told = f"says {named[0]}, which this command cannot print" if named else "does not say a format"
+    problem = f"names {named[0]}, which this command cannot print" if named else "names no format"
     *others, last = own
-    raise click.UsageError(f"{output!r} {told}: give --format {', '.join(others)} or {last}")
+    raise click.UsageError(f"{output!r} {problem}: give --format {', '.join(others)} or {last}")
 
 
 def print_report(report: Report, *, form: str, output: str | None, digits: int | None = None) -> None:
@@ -117,7 +117,7 @@ def print_report(report: Report, *, form: str, output: str | None, digits: int |
 
 
 def _tell(report: Report) -> None:
-    """Say on standard error what a format without facts has no place for."""
+    """Print the facts that a format has no place for to standard error."""
     from deadheat.report.numbers import MARK
 
     for fact in report.facts:
@@ -128,7 +128,7 @@ def _tell(report: Report) -> None:
             say(f"Note: {heading}{fact.text}")
 
 
-def warn_of_strangers(evaluations: Iterable[Evaluation]) -> None:
+def warn_of_nothing_judged(evaluations: Iterable[Evaluation]) -> None:
     """Warn on standard error of each run that retrieves no judged document, for a report that does not."""
     from deadheat.report.conventions import nothing_judged
 
@@ -158,7 +158,7 @@ def emit(text: str, output: str | None = None) -> None:
     """Write text and a line end to standard output, or to a file that appears only when it is complete."""
     with writing(output):
         if output is None or output == STDOUT:
-            if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+            if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
                 raise Failure("cannot write: standard output is closed", BAD_DATA)
             sys.stdout.write(_printable(text) + "\n")
             sys.stdout.flush()
@@ -171,7 +171,7 @@ def emit(text: str, output: str | None = None) -> None:
 
 @contextmanager
 def writing(output: str | None) -> Iterator[None]:
-    """Say in one line that an output cannot be written; a reader that has gone is the business of the caller."""
+    """Say in one line that an output cannot be written; a broken pipe is left to the caller."""
     try:
         yield
     except OSError as error:
@@ -185,12 +185,12 @@ def writing(output: str | None) -> Iterator[None]:
 
 
 def is_terminal() -> bool:
-    """Return whether people see standard output."""
-    return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison] - closed, it is
+    """Return whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison] - None when closed
 
 
 def _printable(text: str) -> str:
-    """Replace what the encoding of standard output lacks: symbols by words, all else by escapes."""
+    """Replace characters that the encoding of standard output lacks: symbols by words, others by escapes."""
     encoding = sys.stdout.encoding or "ascii"
     try:
         text.encode(encoding)

@@ -17,9 +17,9 @@ LARGE = 100_000_000  # bytes
 
 @contextmanager
 def progress(paths: Sequence[str]) -> Iterator[Callable[[str], None]]:
-    """Show how far a sequence of files is, if one is large and stderr is a terminal.
+    """Show the progress through a sequence of files, if one is large and stderr is a terminal.
 
-    Gives a function to be called with each path when its turn comes.
+    Yields a function to call with each path when its turn comes.
     """
     sizes = {path: _size(path) for path in paths}
     if max(sizes.values(), default=0) <= LARGE or sys.stderr is None or not sys.stderr.isatty():

@@ -11,7 +11,7 @@ from deadheat.cli.app import BAD_DATA, debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import decompressed_option, examples
 from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
-from deadheat.cli.wording import told
+from deadheat.cli.wording import error_message
 
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Validation
@@ -28,26 +28,26 @@ EXAMPLES = examples(
 pattern_option = click.option(
     "--id-pattern",
     metavar="RE",
-    help="What every expected id must match as a whole; default: HP: and seven digits for expected_hpo_ids.",
+    help="Pattern that every expected id must match as a whole; default: HP: and seven digits for expected_hpo_ids.",
 )
 language_option = click.option(
-    "--language", metavar="CODE", help="The language of cases for which their file says none, such as de."
+    "--language", metavar="CODE", help="The language of cases whose file names none, such as de."
 )
 
 input_format_option = click.option(
     "--input-format",
     metavar="json|jsonl|csv|tsv",
-    help="What the files are, such as the standard input; default: what their names say.",
+    help="Format of the files, as for standard input; default: by their names.",
 )
 
 
-@click.command(short_help="Check labelled cases, and say what to do about what is found.", **EXAMPLES)
+@click.command(short_help="Check labelled cases, and say how to fix what is wrong.", **EXAMPLES)
 @click.argument("files", type=PATH, nargs=-1, metavar="FILE...")
 @click.option(
     "--ontology",
     type=PATH,
     metavar="FILE",
-    help="OBO, OBO Graphs or OWL; expected ids that it lacks or has made obsolete are named.",
+    help="OBO, OBO Graphs or OWL; expected ids that it lacks or marks as obsolete are reported.",
 )
 @pattern_option
 @language_option
@@ -68,13 +68,13 @@ def validate(
     form: str | None,
     output: str | None,
 ) -> None:
-    """Check files of labelled cases (JSON, JSON lines or CSV), and say what to do about what is found.
+    """Check files of labelled cases (JSON, JSON lines or CSV), and say how to fix what is wrong.
 
-    First against a JSON Schema, then what no schema sees: texts that stand twice, labels that are missing, ids that an
-    ontology lacks, texts in another language (a guess), too few cases for a sound statement.
+    First against a JSON Schema, then for what no schema sees: repeated texts, missing labels, ids that an ontology
+    lacks, texts in another language (a guess), too few cases for a sound conclusion.
 
-    Exit codes: 0 usable, warnings or not; 3 a case or a file cannot be used, such as by an expected id that is
-    malformed or stands twice.
+    Exit codes: 0 usable, warnings or not; 3 a case or a file cannot be used, for example because an expected
+    id is malformed or repeated.
     """
     from deadheat.benchmark.cases import schema_text
     from deadheat.benchmark.cases.report import report_validation
@@ -109,8 +109,8 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
 
 
 def _in_words(found: Validation, cause: DataError | None) -> Validation:
-    """Return what was found in the words of this command: an error of a file that cannot be read."""
+    """Return what was found, with the error of an unreadable file worded for this command."""
     if cause is None:
         return found
-    message = told(cause, has_place=False)
+    message = error_message(cause, has_place=False)
     return replace(found, findings=tuple(replace(one, message=message) for one in found.findings))

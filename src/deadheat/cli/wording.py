@@ -1,4 +1,4 @@
-"""The words of a command for the parts of an error: its options, where Python has arguments."""
+"""How a command words an error: with options where Python has arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMATS = {"cases": "input_format", "documents": ""}  # the option with the form
 
 
 class CommandWords(Words):
-    """The words of a command.
+    """The wording of a command.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class CommandWords(Words):
             self.options["method"] = "--ci-method"
 
     def argument(self, name: str, value: object = None) -> str:
-        """Name an option, with its value if there is one; what is none keeps the name that it has in Python."""
+        """Name an option, with its value if there is one; what is not an option keeps its Python name."""
         if name not in self.options:
             return super().argument(name, value)
         return self.options[name] if value is None else f"{self.options[name]} {value}"
@@ -54,13 +54,13 @@ class CommandWords(Words):
         give = f"give {self.argument(option, advice.value)}" if option in self.options else ""
         if not advice.endings:
             return f"{advice.when}{give}" if give else ""
-        is_stream = str(path) == STDIN or DESCRIPTOR.fullmatch(str(path))  # it has no name that could be another one
+        is_stream = str(path) == STDIN or DESCRIPTOR.fullmatch(str(path))  # a stream has no name to change
         name = "save it in a file that ends in" if is_stream else "name the file"
         return f"{advice.when}{name} {advice.endings}" + f", or {give}" * bool(give)
 
 
-def told(error: DeadheatError, command: click.Command | None = None, *, has_place: bool = True) -> str:
-    """Return an error in the words of a command, by default of the one that runs."""
+def error_message(error: DeadheatError, command: click.Command | None = None, *, has_place: bool = True) -> str:
+    """Return the message of an error, worded for a command: by default for the one that runs."""
     command = command or click.get_current_context().command
-    is_notation = isinstance(error, MeasureError)  # which is written in Python's way here too
+    is_notation = isinstance(error, MeasureError)  # notations are Python's on the command line too
     return error.told(PYTHON if is_notation else CommandWords(command), has_place=has_place)

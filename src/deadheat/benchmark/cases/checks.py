@@ -1,4 +1,4 @@
-"""What no schema sees: labels that are missing, texts that repeat, the language, and how much a set can show."""
+"""What no schema sees: missing labels, repeated texts, the language, and how much a set can show."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 STANDARD = 200  # cases: fewer are good for development, and fewer than `SMALL` for a quick check
 _HOW_TO_LABEL = {
-    "difficulty": "Let people rate it easy, medium or hard: results can then be told apart by it.",
-    "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be told apart by it.",
-    "domain": "Name the part of the collection that the case is about: results can then be told apart by it.",
+    "difficulty": "Let people rate it easy, medium or hard: results can then be reported by it.",
+    "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be reported by it.",
+    "domain": "Name the part of the collection that the case is about: results can then be reported by it.",
 }
 
 
@@ -38,7 +38,7 @@ def half_width(n: int) -> float:
 
 
 def check_fields(document: Document) -> Iterator[Finding]:
-    """Give the fields that nothing reads."""
+    """Yield the fields that are not read."""
     lines: dict[str, list[int]] = {}
     for row, line in zip(document.rows, document.lines, strict=True):
         for name in row:
@@ -52,7 +52,7 @@ def check_fields(document: Document) -> Iterator[Finding]:
 
 
 def _beside_cases(document: Document) -> Iterator[Finding]:
-    """Give the keys of a JSON object that stand beside its cases, where nothing reads them."""
+    """Yield the keys of a JSON object beside its cases, where they are not read."""
     for name in document.value if document.records.json and isinstance(document.value, dict) else ():
         if name not in {"metadata", "$schema", *document.records.keys}:
             advice = did_you_mean(name, ["metadata"]).strip() or "Move it into metadata."
@@ -62,7 +62,7 @@ def _beside_cases(document: Document) -> Iterator[Finding]:
 
 
 def check_labels(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Give the labels that cases lack, once for each label."""
+    """Yield the labels that cases lack, once for each label."""
     for name in LABELS:
         lacking = [case for case in cases if getattr(case, name) is None]
         if lacking:
@@ -76,15 +76,15 @@ def check_labels(document: Document, cases: Cases) -> Iterator[Finding]:
 
 def _how_to_name_language(document: Document, cases: Sequence[Case]) -> str:
     likely = guess(_joined([case.text for case in cases]))
-    told = f", as the folder's name suggests: {code_of(document.path.absolute().parent.name)}"
+    example = f", as the folder's name suggests: {code_of(document.path.absolute().parent.name)}"
     if code_of(document.path.absolute().parent.name) is None:
-        told = f"; the texts look like {likely!r}" if likely else ", such as de"
+        example = f"; the texts look like {likely!r}" if likely else ", such as de"
     how = "Add a column language" if document.is_table else "Write it once, as metadata.language"
-    return f"{how}, or give --language{told}. Languages are never evaluated together."
+    return f"{how}, or give --language{example}. Languages are never evaluated together."
 
 
 def check_grades(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Give how many cases grade an expected id so low that measures without grades do not take it as relevant."""
+    """Yield how many cases grade an expected id too low to be relevant for binary measures."""
     low = [case for case in cases if min(case.relevance, default=1.0) < 1]
     if low:
         message = (
@@ -96,10 +96,10 @@ def check_grades(document: Document, cases: Cases) -> Iterator[Finding]:
 
 
 def check_texts(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Give each text that several cases of one language have."""
+    """Yield each text that several cases of one language have."""
     for group in cases.repeated_texts():
         lines = listed_lines([case.line for case in group])
-        message = f"the text {shown(group[0].text)} stands {len(group)} times ({lines})"
+        message = f"the text {shown(group[0].text)} appears {len(group)} times ({lines})"
         if len({frozenset(case.expected_ids) for case in group}) == 1:
             kind, advice = (
                 "repeated_text",
@@ -113,7 +113,7 @@ def check_texts(document: Document, cases: Cases) -> Iterator[Finding]:
 
 
 def check_language(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Give the sets, and the single texts, that do not look like the language that they say; a guess, and only that."""
+    """Yield the sets and single texts that do not look like their stated language; this is only a guess."""
     for language, part in cases.by_language().items():
         code = known(language)
         if code is None:
@@ -121,14 +121,14 @@ def check_language(document: Document, cases: Cases) -> Iterator[Finding]:
         other = guess(_joined(part.texts()))
         if other is not None and other != code:
             message = f"the texts of language {language!r} look like {other!r} (a guess by py3langid)"
-            yield _about("language", document, message, f"Look at them; if it is so, write {other!r}.", [])
+            yield _about("language", document, message, f"Check them; if so, write {other!r}.", [])
             continue
         for case in part:
             other = guess(case.text)
             if other in {None, code}:
                 continue
             message = f"the text {shown(case.text)} of language {language!r} looks like {other!r} (a guess)"
-            advice = f"Look at it; if it is so, write language {other!r}."
+            advice = f"Check it; if so, write language {other!r}."
             yield Finding("warning", document.where(case.line), case.case_id, message, advice, "language", case.line)
 
 
@@ -137,7 +137,7 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def check_size(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Give the languages that have too few cases for a sound statement."""
+    """Yield the languages that have too few cases for a sound conclusion."""
     for language, part in cases.by_language().items():
         n = len(part)
         if n < STANDARD:
@@ -147,12 +147,12 @@ def check_size(document: Document, cases: Cases) -> Iterator[Finding]:
                 f" ± {half_width(n):.2f} (of a measure from 0 to 1)"
             )
             use = "Good for development." if n >= SMALL else "Good for a quick check only."
-            advice = f"{use} Collect {STANDARD} for a statement (± {half_width(STANDARD):.2f}), 500 for a fine one."
+            advice = f"{use} Collect {STANDARD} for a conclusion (± {half_width(STANDARD):.2f}), 500 for a fine one."
             yield _about("few_cases", document, message, advice, [])
 
 
 def check_independence(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Give how many cases expect what another one expects too: a collection that is hard on one is hard on both."""
+    """Yield how many cases share an expected id: what makes one hard makes the other hard too."""
     seen: set[str] = set()
     sharing = []
     for case in cases:
@@ -161,8 +161,8 @@ def check_independence(document: Document, cases: Cases) -> Iterator[Finding]:
         seen.update(case.expected_ids)
     if sharing:
         n, lines = len(sharing), listed_lines([case.line for case in sharing])
-        message = f"{n:,} of {counted(len(cases), 'case')} expect an id that a case before them expects too ({lines})"
-        advice = "They are not independent: take intervals by cluster, one for each expected id."
+        message = f"{n:,} of {counted(len(cases), 'case')} expect an id that an earlier case expects too ({lines})"
+        advice = "They are not independent: use cluster intervals, one cluster for each expected id."
         yield _about("shared_ids", document, message, advice, [])
 
 

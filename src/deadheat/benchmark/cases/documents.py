@@ -1,4 +1,4 @@
-"""Files of labelled cases as rows of fields, whatever their format; what the fields hold is not yet looked at."""
+"""Files of labelled cases as rows of fields, whatever their format; the content of fields is not checked yet."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Document:
 
     @property
     def value(self) -> object:
-        """What the JSON Schema is about: the whole JSON, or what JSON would hold."""
+        """What the JSON Schema checks: the whole JSON, or what JSON would hold."""
         if self.records.json:
             return self.records.json.value
         keys, metadata = self.records.keys, self.records.metadata
@@ -73,7 +73,7 @@ class Document:
         return not isinstance(self.records.table, list)
 
     def misfit(self, place: int) -> str | None:
-        """Return what is wrong with a row that holds no case; None if it holds one."""
+        """Return what is wrong with a row that is not a case; None if it is one."""
         error = self.records.misfits.get(place)
         return None if error is None else error.told(has_place=False)
 
@@ -88,7 +88,7 @@ class Document:
 
 
 def read_document(path: str | os.PathLike[str], format: str | None = None) -> Document:  # noqa: A002 - as read_cases
-    """Read the rows of a file of cases; an empty cell of a table is a field that is not there.
+    """Read the rows of a file of cases; an empty cell of a table is a missing field.
 
     Raises
     ------
@@ -133,4 +133,4 @@ def _number(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
-        return text  # what is wrong with it is said where grades are checked
+        return text  # reported where grades are checked

@@ -23,7 +23,7 @@ class Wrong(NamedTuple):
     """What is wrong with one field of a case."""
 
     kind: str
-    keys: tuple[str | int, ...]  # where in the case it is: a field, and a place in it; none for what is missing
+    keys: tuple[str | int, ...]  # the field and the position in it; empty for what is missing
     message: str
     advice: str = ""
 
@@ -62,7 +62,7 @@ def checked_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> tu
             message = f"expected id {quoted(one)}{where} {problem[0]}"
             wrong.append(Wrong("malformed_id", (name, place), message, problem[1]))
         elif given[:place].count(one) == 1:
-            message = f"expected id {one!r} stands {given.count(one)} times"
+            message = f"expected id {one!r} appears {given.count(one)} times"
             wrong.append(Wrong("repeated_id", (name, place), message, "Keep it once."))
     return tuple(given) if not wrong else (), wrong
 
@@ -88,13 +88,15 @@ def _of_mapping(given: dict[str, object], ids: Sequence[str]) -> tuple[tuple[flo
     wrong = []
     for one in ids:
         if one not in given:
-            wrong.append(Wrong("malformed_relevance", ("relevance",), f"relevance lacks {one!r}", _ONE_PER_ID))
+            wrong.append(
+                Wrong("malformed_relevance", ("relevance",), f"relevance has no grade for {one!r}", _ONE_PER_ID)
+            )
         else:
             fault = _wrong_grade(given[one], one, one)
             wrong += [] if fault is None else [fault]
     for one in given:
         if one not in ids:
-            message = f"relevance grades {one!r}, which is no expected id. {did_you_mean(one, ids)}".strip()
+            message = f"relevance grades {one!r}, which is not an expected id. {did_you_mean(one, ids)}".strip()
             wrong.append(Wrong("malformed_relevance", ("relevance", one), message))
     return () if wrong else tuple(float(given[one]) for one in ids), wrong  # type: ignore[arg-type]
 
@@ -111,11 +113,11 @@ def _wrong_grade(grade: object, one: str, key: str | int) -> Wrong | None:
 
 
 def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str] | None:
-    """Return what is wrong with an id, and what to do; None if nothing is."""
+    """Return what is wrong with an id, and how to fix it; None if nothing is."""
     if not isinstance(given, str):
-        return "is no text", "Write it in quotes."
+        return "is not text", "Write it in quotes."
     if not given.strip():
-        return "is empty", "Take it out."
+        return "is empty", "Remove it."
     if pattern is None and _LIKE_HPO.match(given):
         pattern = HPO_PATTERN
     if pattern is not None:
@@ -123,11 +125,11 @@ def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str] 
             return None
         near = _nearest(given, pattern)
         return f"does not match {pattern.pattern}", f"Did you mean {near!r}?" if near else ""
-    return ("has blanks around it", f"Write {given.strip()!r}.") if given != given.strip() else None
+    return ("has spaces around it", f"Write {given.strip()!r}.") if given != given.strip() else None
 
 
 def _nearest(given: str, pattern: re.Pattern[str]) -> str:
-    """Return an id like the given one that matches: without blanks, in upper case, or with the zeros it lacks."""
+    """Return a similar id that matches: without spaces, in upper case, or with the missing zeros."""
     digits = _DIGITS.findall(given)
     tries = [given.strip(), given.strip().upper(), given.strip().upper().replace("_", ":").replace("-", ":")]
     if len(digits) == 1 and given.strip().upper().removesuffix(digits[0]).rstrip(":_- ") in {"", "HP", "HPO"}:

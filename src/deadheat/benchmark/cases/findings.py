@@ -1,4 +1,4 @@
-"""What is found wrong with cases, and where."""
+"""What is wrong with cases, and where."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class Validation:
     path : pathlib.Path
     name : str
     n_cases : int
-        All cases of the file, those that cannot be used included.
+        All cases of the file, including unusable ones.
     findings : tuple of Finding
         Errors first.
     cause : DataError or None
-        Of the one finding, if the file cannot be read.
+        The error behind the only finding, if the file cannot be read.
     """
 
     path: Path

@@ -1,8 +1,8 @@
 """Languages of texts: their codes, and which one a text looks like, by py3langid.
 
-It tells 97 languages apart. A short medical term is often Greek or Latin and says nothing; then nothing is said of it:
-of the 738 German phrases for HPO and the 1,000 English ones none is taken for another language, nor is any of 600
-samples of 5, 10 or 20 of them, at the bound that counts as clear here.
+It tells 97 languages apart. A short medical term is often Greek or Latin and says nothing about its language; such a text
+gets no guess. At the bound used here, none of the 738 German and 1,000 English phrases for HPO is taken for another
+language, nor is any of 600 samples of 5, 10 or 20 of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def normalised(language: str | None) -> str | None:
 
 
 def code_of(name: str) -> str | None:
-    """Return the code of a language that is written out, in English or by itself.
+    """Return the code of a language given by its name, in English or in that language.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def guess(text: str) -> str | None:
     Raises
     ------
     MissingDependencyError
-        The package py3langid is not there.
+        The package py3langid is not installed.
     """
     code, probability = _identifier().classify(text)
     return code if probability >= CLEAR else None

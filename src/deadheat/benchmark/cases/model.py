@@ -26,7 +26,7 @@ SMALL = 50  # cases: fewer are for a quick look
 
 
 def folded(text: str) -> str:
-    """Return a text without differences in case and blanks.
+    """Return a text with case and whitespace normalised.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Case:
             wrong = "expected_ids is empty: name what a search for the text should find"
         elif len(set(ids)) != len(ids):
             twice = next(one for one in ids if ids.count(one) > 1)
-            wrong = f"expected id {twice!r} stands {ids.count(twice)} times, expected once"
+            wrong = f"expected id {twice!r} appears {ids.count(twice)} times, expected once"
         elif len(grades) != len(ids):
             wrong = f"relevance must have a grade for each of the {len(ids)} expected ids, got {len(grades)}"
         elif not all(is_number(grade) and 0 < grade <= sys.float_info.max for grade in grades):
@@ -92,7 +92,7 @@ class Case:
 
     @property
     def folded_text(self) -> str:
-        """The text without differences in case and blanks, to find it again in another case."""
+        """The text with case and whitespace normalised, to recognise it in another case."""
         return folded(self.text)
 
 
@@ -105,14 +105,14 @@ class Cases:
     name : str
         The dataset_id of the metadata, or else the name of the file.
     metadata : mapping
-        What the file says of itself: dataset_id, version, language, description and whatever else.
+        What the file says about itself: dataset_id, version, language, description and whatever else.
     cases : tuple of Case
     path : pathlib.Path or None
 
     Raises
     ------
     CasesError
-        Two cases have one id.
+        Two cases have the same id.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class Cases:
         return [case.text for case in self]
 
     def by_language(self) -> dict[str | None, Cases]:
-        """Return the cases of each language, in the order in which they turn up; None keys those without one."""
+        """Return the cases of each language, in order of appearance; None for those without one."""
         languages = dict.fromkeys(case.language for case in self)
         return {
             language: replace(self, cases=tuple(case for case in self if case.language == language))
@@ -176,7 +176,7 @@ class Cases:
         return replace(self, cases=self.cases[: as_count("a limit of cases", n)])
 
     def repeated_texts(self) -> tuple[tuple[Case, ...], ...]:
-        """Return the groups of cases that have one text in one language; upper case and blanks make no difference."""
+        """Return the groups of cases with the same text and language, ignoring case and whitespace."""
         groups: dict[tuple[str, str | None], list[Case]] = {}
         for case in self:
             groups.setdefault((case.folded_text, case.language), []).append(case)
@@ -188,7 +188,7 @@ class Cases:
         Parameters
         ----------
         path : path-like
-            A name that ends in .json, or .json.gz to compress. A file that is there is replaced.
+            A name that ends in .json, or .json.gz to compress. An existing file is replaced.
         hpo : bool, default False
             Whether the fields are called test_cases, expected_hpo_ids and hpo_domain, as in the schema for the Human
             Phenotype Ontology; their ids are checked when they are read.
@@ -208,7 +208,7 @@ class Cases:
 
 
 def _written(case: Case, common_language: object, *, hpo: bool) -> dict[str, Any]:
-    """Return the fields of a case; without those that are empty or hold for all cases."""
+    """Return the fields of a case, without those that are empty or the same for all cases."""
     graded = any(grade != 1 for grade in case.relevance)
     fields = {
         "case_id": case.case_id,

@@ -1,4 +1,4 @@
-"""Rows of fields as cases: what makes one unusable is found, each with its place."""
+"""From rows of fields to cases; every reason why a case is unusable is found, with its place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What came of the rows of a document.
+    """The cases of a document, and its errors.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class Reading:
         Those that can be used.
     errors : tuple of Finding
         What is wrong with the others.
-    spoilt : frozenset of int
+    unusable : frozenset of int
         The places of the others.
     """
 
     document: Document
     cases: Cases
     errors: tuple[Finding, ...]
-    spoilt: frozenset[int]
+    unusable: frozenset[int]
 
 
 def read_cases(
@@ -57,7 +57,7 @@ def read_cases(
     ids. Fields: text and expected_ids (or expected_hpo_ids, each ``HP:`` and seven digits); and, where there are any,
     case_id, description, relevance (a grade for each id: a list in their order, or ``{id: grade}``; 1 by default),
     language (``EN`` is read as ``en``, ``en_GB`` as ``en-gb``), difficulty, category, domain (or hpo_domain).
-    ``deadheat validate`` says more than this reader refuses.
+    ``deadheat validate`` reports more than this reader refuses.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def read_cases(
     Raises
     ------
     CasesError
-        Cases that cannot be used, every one named with its place: an expected id that is malformed or stands twice in
+        Unusable cases, each named with its place: an expected id that is malformed or repeated in
         its case, no expected id, grades that do not fit them, no text, a case_id that another case has, a row that is
-        no case.
+        not a case.
     DataError
         The file is missing or malformed.
     """
@@ -90,7 +90,7 @@ def read_cases(
     if reading.errors:
         total = len(reading.document.rows)
         lines = "\n".join(f"  {error}" for error in reading.errors)
-        msg = f"{len(reading.spoilt):,} of {counted(total, 'case')} cannot be used:\n{lines}"
+        msg = f"{len(reading.unusable):,} of {counted(total, 'case')} cannot be used:\n{lines}"
         raise CasesError(msg, path=reading.document.path, findings=reading.errors)
     return reading.cases
 
@@ -100,23 +100,23 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
     pattern = _compiled(id_pattern)
     cases: list[Case] = []
     errors: list[Finding] = []
-    spoilt: set[int] = set()
+    unusable: set[int] = set()
     seen: dict[str, int] = {}
     for place, row in enumerate(document.rows):
         if misfit := document.misfit(place):
             errors.append(_finding(Wrong("malformed_row", (), misfit), document, place, ""))
-            spoilt.add(place)
+            unusable.add(place)
             continue
         case_id = _case_id(row, document, place)
         wrong = [*_repeated_id(case_id, seen, document, place), *_wrong_text(row)]
         ids, grades = _expected(row, pattern, wrong)
         errors += [_finding(one, document, place, case_id) for one in wrong]
         if wrong:
-            spoilt.add(place)
+            unusable.add(place)
         else:
             cases.append(_case(row, document, place, case_id, ids=ids, grades=grades, language=language))
     made = Cases(document.name, document.records.metadata, tuple(cases), document.path)
-    return Reading(document, made, tuple(errors), frozenset(spoilt))
+    return Reading(document, made, tuple(errors), frozenset(unusable))
 
 
 def _compiled(id_pattern: str | None) -> re.Pattern[str] | None:
@@ -132,7 +132,7 @@ def _compiled(id_pattern: str | None) -> re.Pattern[str] | None:
 
 
 def _case_id(row: dict[str, Any], document: Document, place: int) -> str:
-    """Return the id of a case, or one made of the name and the place; an id has no blank, which TREC files split at."""
+    """Return the id of a case, or one made from name and place; without spaces, which would split a TREC field."""
     given = row.get("case_id")
     if isinstance(given, str | int) and not isinstance(given, bool) and str(given).strip():
         return str(given)
@@ -165,7 +165,7 @@ def _expected(
     """Return the expected ids and their grades; what is wrong with them is added to `wrong`."""
     named = [name for name in IDS if row.get(name) is not None]
     if len(named) > 1:
-        message = f"both {IDS[0]} and {IDS[1]} are there, expected one of them"
+        message = f"both {IDS[0]} and {IDS[1]} are given, expected one of them"
         wrong.append(Wrong("no_expected_id", (IDS[1],), message, "Keep one list."))
         return (), ()
     name = named[0] if named else IDS[0]
@@ -210,5 +210,5 @@ def _case(
 
 
 def label(value: object) -> str | None:
-    """Return a label as `Queries` reads it: text without blanks around it, or none."""
+    """Return a label as `Queries` reads it: stripped text, or None."""
     return (as_text(value) or "").strip() or None

@@ -22,8 +22,8 @@ COUNTS = (
     Column("n_repeated_texts", "repeated texts", spare=1),
 )
 NOT_INDEPENDENT = (
-    "distinct ids: fewer than ids where cases expect the same; these are not independent, and intervals by cluster"
-    " allow for it. repeated texts: cases whose text a case before them has."
+    "distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster intervals"
+    " allow for it. repeated texts: cases whose text an earlier case has."
 )
 
 
@@ -34,14 +34,14 @@ def report_validation(validations: Sequence[Validation], *, is_data: bool = Fals
     ----------
     validations : sequence of Validation
     is_data : bool, default False
-        Whether it is for JSON, in which findings are a list and not a table.
+        Whether it is for JSON, where findings are a list, not a table.
     """
     usable = all(one.is_usable for one in validations)
     facts = [Fact("is_usable", usable), Fact("files", [_as_data(one) for one in validations])]
     if is_data:
         return Report((), tuple(facts))
     tables = [_findings(one) for one in validations if one.findings]
-    clean = [Fact("", None, _verdict(one), "nothing to say") for one in validations if not one.findings]
+    clean = [Fact("", None, _verdict(one), "no findings") for one in validations if not one.findings]
     return Report(tuple(tables), tuple(clean))
 
 

@@ -1,4 +1,4 @@
-"""The published JSON Schema of labelled cases, and what it finds that reading does not mind."""
+"""The published JSON Schema of labelled cases, and what it forbids but reading accepts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NEEDED = {"case_id", "text", "expected_ids", "expected_hpo_ids", "relevance"}
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
-_STRATA = "Other words make strata too, but those of no other set of cases."
+_STRATA = "Other words make strata too, but none that other sets of cases share."
 
 
 def schema_text() -> str:
@@ -29,20 +29,20 @@ def schema_text() -> str:
 
 
 def violations(reading: Reading, *, id_pattern: str | None = None) -> Iterator[Finding]:
-    """Give what the schema does not allow and reading does, once for each value, as warnings.
+    """Yield what the schema forbids but reading accepts, once for each value, as warnings.
 
     Raises
     ------
     MissingDependencyError
-        The package jsonschema is not there.
+        The package jsonschema is not installed.
     """
     document = reading.document
     found: dict[tuple[str, str, str], list[tuple[Any, int | None]]] = {}
     for error in _errors(document.value, id_pattern):
         keys = list(error.absolute_path)
         place, inside = _place(document, keys)
-        if place is not None and (not inside or (place in reading.spoilt and inside[0] in NEEDED)):
-            continue  # reading refuses the case, and says more
+        if place is not None and (not inside or (place in reading.unusable and inside[0] in NEEDED)):
+            continue  # reading refuses the case, with more detail
         field = ".".join(map(str, inside))
         group = (field, str(error.validator), json.dumps(error.instance, ensure_ascii=False))
         found.setdefault(group, []).append((error, _line(document, place, inside)))
@@ -58,7 +58,7 @@ def _errors(value: Any, id_pattern: str | None) -> Iterator[Any]:  # noqa: ANN40
             "checking against the JSON Schema needs the package jsonschema", hint="pip install 'deadheat[cases]'"
         ) from error
     schema = json.loads(schema_text())
-    if id_pattern is not None:  # it takes the place of HPO's, and reading has looked at every id
+    if id_pattern is not None:  # it replaces HPO's pattern, and reading has checked every id
         schema["$defs"]["hpo_id"] = {"type": "string"}
     yield from Draft202012Validator(schema).iter_errors(value)
 
@@ -83,7 +83,7 @@ def _finding(document: Document, field: str, error: Any, lines: Sequence[int | N
     message, advice = f"{field or 'the file'}: {error.message}{many}", ""
     if error.validator == "enum":
         allowed = [value for value in error.validator_value if value is not None]
-        message = f"{field} is {given}{many}, which is none of {', '.join(allowed)}"
+        message = f"{field} is {given}{many}, expected one of {', '.join(allowed)}"
         advice = (did_you_mean(str(error.instance), allowed) or _STRATA).strip()
     elif error.validator == "type":
         named = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]

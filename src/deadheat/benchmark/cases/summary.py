@@ -31,9 +31,9 @@ class Part:
     n_ids : int
         Expected ids, of all cases together.
     n_distinct_ids : int
-        Different ones among them; where they are fewer, cases are not independent of each other.
+        Distinct ones among them; where they are fewer, cases are not independent.
     n_repeated_texts : int
-        Cases whose text a case before them has, in the same language.
+        Cases whose text an earlier case of the same language has.
     """
 
     by: str

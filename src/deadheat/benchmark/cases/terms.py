@@ -1,4 +1,4 @@
-"""Expected ids against an ontology: which it does not have, and which it has made obsolete."""
+"""Expected ids against an ontology: which are missing from it, and which are obsolete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_terms(document: Document, cases: Cases, ontology: Ontology) -> Iterator[Finding]:
-    """Give each expected id that is no term of an ontology, once, with the cases that expect it."""
+    """Yield each expected id that is not a term of an ontology, once, with the cases that expect it."""
     expecting: dict[str, list[Case]] = {}
     for case in cases:
         for term in case.expected_ids:
@@ -27,21 +27,21 @@ def check_terms(document: Document, cases: Cases, ontology: Ontology) -> Iterato
     labels = dict(zip(ontology.ids, ontology.labels, strict=True))
     names = _names(ontology)
     for term, own in expecting.items():
-        kind, what, advice = _fate(term, ontology, labels) or _unknown(ontology, _named(own, names, labels))
+        kind, what, advice = _status(term, ontology, labels) or _unknown(ontology, _named(own, names, labels))
         lines = "" if len(own) == 1 else f" ({listed_lines([case.line for case in own])})"
         message = f"expected id {term!r}{lines} {what}"
         yield Finding("warning", document.where(own[0].line), own[0].case_id, message, advice, kind, own[0].line)
 
 
-def _fate(term: str, ontology: Ontology, labels: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return what became of a term that is no longer there."""
+def _status(term: str, ontology: Ontology, labels: Mapping[str, str]) -> tuple[str, str, str] | None:
+    """Return why an id is not a current term, and how to fix it."""
     if term in ontology.alternatives:
         new = ontology.alternatives[term]
         return "merged_id", f"was merged into {_with_label(new, labels)} in {_name(ontology)}", f"Write {new!r}."
     if term in ontology.obsolete:
         instead = ontology.obsolete[term]
-        told = " or ".join(_with_label(new, labels) for new in instead)
-        advice = f"Replace it by {told}." if instead else "It names no replacement: leave it out, or choose a term."
+        choices = " or ".join(_with_label(new, labels) for new in instead)
+        advice = f"Replace it by {choices}." if instead else "It names no replacement: leave it out, or choose a term."
         return "obsolete_id", f"is obsolete in {_name(ontology)}", advice
     return None
 
@@ -55,7 +55,7 @@ def _name(ontology: Ontology) -> str:
 
 
 def _named(cases: list[Case], names: Mapping[str, str], labels: Mapping[str, str]) -> str:
-    """Advise the term that is called as a case says, if there is one."""
+    """Suggest the term whose name matches a case, if there is one."""
     for case in cases:
         for said in (case.description, case.text):
             found = names.get(said.strip().casefold())

@@ -37,11 +37,11 @@ def validate(
     format: str | None = None,  # noqa: A002 - the word that users look for
     language: str | None = None,
 ) -> Validation:
-    """Find what is wrong with a file of labelled cases, and what to do about it.
+    """Find what is wrong with a file of labelled cases, and how to fix it.
 
     Errors are what `deadheat.read_cases` refuses: cases that cannot be used, or a file that is malformed. All else is a
-    warning: what the JSON Schema does not allow, fields that nothing reads, labels that are missing, texts that stand
-    twice, ids that the ontology does not have or has made obsolete, texts that look like another language (a guess by
+    warning: what the JSON Schema does not allow, fields that nothing reads, missing labels, repeated texts,
+    ids that the ontology lacks or marks as obsolete, texts that look like another language (a guess by
     py3langid, said only where it is clear), and too few cases.
 
     Parameters
@@ -61,7 +61,7 @@ def validate(
     DataError
         There is no such file, or the ontology cannot be read.
     MissingDependencyError
-        The package jsonschema or py3langid is not there: ``pip install 'deadheat[cases]'``.
+        The package jsonschema or py3langid is not installed: ``pip install 'deadheat[cases]'``.
     """
     path = readable(path)
     terms = _terms_of(ontology)

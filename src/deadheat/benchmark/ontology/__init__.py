@@ -1,4 +1,4 @@
-"""Ontologies: their terms, how similar these are, and judgments made of that."""
+"""Ontologies: their terms, how similar these are, and judgments made from that."""
 
 from deadheat.benchmark.ontology.chance import Chance
 from deadheat.benchmark.ontology.kinds import KINDS

@@ -1,4 +1,4 @@
-"""What random rankings of an ontology score: a similarity means something only beside it."""
+"""What random rankings of an ontology score: the baseline without which a similarity means little."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Chance:
     Attributes
     ----------
     kind : str
-        Of similarity.
+        The kind of similarity.
     max_rel : dict of int to float
         By cutoff, the mean over the queries.
     standard_error : dict of int to float
-        What the mean owes to the sample of terms: 0 where nothing was sampled.
+        The error of the mean due to the sample of terms: 0 where nothing was sampled.
     n_queries : int
-        Queries, or terms that were drawn for one.
+        Queries, or terms that were drawn in their place.
     """
 
     kind: str
@@ -68,7 +68,7 @@ def chance(
                 argument="n",
                 given=n,
                 allowed="2 or more",
-                hint=f"one of {n_terms:,} terms says nothing of the standard error",
+                hint=f"one of {n_terms:,} terms says nothing about the standard error",
             )
         rows = (ontology.similarities_at(int(term), kind) for term in drawn)
     probability = best_of_random(n_terms, cutoffs)

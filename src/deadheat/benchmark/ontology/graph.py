@@ -1,6 +1,6 @@
 """The is_a graph as arrays, level by level.
 
-Nothing is kept for each pair of a term and its ancestor: a chain of 20,000 terms has 200 million of them.
+Nothing is stored for each pair of a term and its ancestor: a chain of 20,000 terms has 200 million of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from deadheat.arrays import FloatArray, IntArray
 
-MAX_BYTES = 1 << 26  # of bits that say which terms are below which
+MAX_BYTES = 1 << 26  # for the bits that say which terms are below which
 WORD = 64
 ONES = np.array([number.bit_count() for number in range(256)], np.uint8)
 MOST_NAMED = 10  # terms of a cycle
@@ -63,10 +63,10 @@ class Graph:
         Those of each term.
     child, parent : ndarray of shape (n_edges,)
     depth : ndarray of shape (n_terms,)
-        Edges on the shortest way from a root, a term without parents: 0 for a root. Not monotone: a term can be
+        Edges on the shortest path from a root, a term without parents: 0 for a root. Not monotone: a term can be
         nearer to the root than its ancestor.
     level : ndarray of shape (n_terms,)
-        Edges on the longest way from a root: always more than those of every ancestor.
+        Edges on the longest path from a root: always more than those of every ancestor.
     """
 
     parents: Sequence[tuple[int, ...]]
@@ -76,9 +76,9 @@ class Graph:
     level: IntArray
 
     def ancestors(self, term: int) -> tuple[IntArray, IntArray]:
-        """Return the ancestors of a term, itself among them, and the edges on the shortest way to each."""
+        """Return the ancestors of a term, itself included, and the edges on the shortest path to each."""
         far = {term: 0}
-        for nearer in (waiting := [term]):  # which grows meanwhile
+        for nearer in (waiting := [term]):  # which grows during the loop
             for parent in self.parents[nearer]:
                 if parent not in far:
                     far[parent] = far[nearer] + 1
@@ -93,7 +93,7 @@ class Graph:
         values : ndarray of shape (n_terms,)
         best : {np.maximum, np.minimum}
         edge : float, default 0
-            What each edge on the way adds.
+            What each edge on the path adds.
         """
         found = values[self._order]
         for level in self._levels:
@@ -107,8 +107,8 @@ class Graph:
     def n_descendants(self) -> IntArray:
         """Return how many terms are below each, itself included, of shape (n_terms,).
 
-        In a graph that is no forest bits say which terms are below each: of so many terms at a time that memory is
-        bounded, whatever the shape of the graph.
+        In a graph that is not a forest, bits say which terms are below each; terms are taken in batches, so that memory
+        is bounded for any shape of graph.
         """
         inner = np.unique(self.parent)
         row = np.zeros(len(self.parents), np.int64)
@@ -135,7 +135,7 @@ class Graph:
 
     @cached_property
     def _rank(self) -> IntArray:
-        """The place of each term in that order."""
+        """The position of each term in that order."""
         rank = np.empty(len(self._order), np.int64)
         rank[self._order] = np.arange(len(rank))
         return rank
@@ -245,5 +245,5 @@ def _parents_first(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path:
             named[MOST_NAMED:-1] = [f"... ({len(named) - 1:,} terms)"]
         shown = " is_a ".join(named)
         raise DataError(
-            f"the is_a relations form a cycle, a term must not be its own ancestor: {shown}", path=path
+            f"the is_a relations form a cycle, but a term must not be its own ancestor: {shown}", path=path
         ) from None

@@ -42,7 +42,7 @@ def judge(
 ) -> Qrels:
     """Judge the documents of runs; `Ontology.judge` says how."""
     if not runs:
-        raise ParameterError("judge needs at least one run beside the qrels", given=Plain("none"))
+        raise ParameterError("judge needs at least one run besides the qrels", given=Plain("none"))
     if depth is not None and (whole(depth) or 0) < 1:
         hint = "None takes the longest list, ideal=False judges no further terms"
         raise ParameterError(argument="depth", given=depth, allowed="a whole number from 1 on", hint=hint)
@@ -116,14 +116,14 @@ class Expected:
 
 
 def codes_of(ontology: Terms, ids: pl.Series) -> pl.Series:
-    """Return the place of each id in ``ontology.ids``, `UNKNOWN` for one that is not there."""
+    """Return the index of each id in ``ontology.ids``, `UNKNOWN` for one that is not there."""
     known = pl.DataFrame({"doc_id": ontology.ids, "code": np.arange(len(ontology))})
     found = ids.to_frame("doc_id").join(known, on="doc_id", how="left", maintain_order="left")
     return found["code"].fill_null(UNKNOWN)
 
 
 def best_terms(relevance: FloatArray, depth: int) -> IntArray:
-    """Return the places of the `depth` highest values above 0; of equal ones the first, whatever the platform."""
+    """Return the indices of the `depth` highest values above 0; of equal ones the first, on every platform."""
     if depth < len(relevance):
         lowest = np.partition(relevance, -depth)[-depth]
         higher = np.flatnonzero(relevance > lowest)
@@ -136,12 +136,14 @@ def best_terms(relevance: FloatArray, depth: int) -> IntArray:
 def report(
     ontology: Terms, ids: set[str], which: str, effect: str, cause: type[UnknownTermsWarning] = UnknownTermsWarning
 ) -> None:
-    """Warn of ids that the ontology lacks; to be called by what a method of `Ontology` calls."""
+    """Warn of ids that the ontology lacks; the stack level expects a caller called by a method of `Ontology`."""
     if not ids:
         return
-    named = [f"{term!r}" + (f" ({fate})" if (fate := ontology.fate(term)) else "") for term in sorted(ids)[:MOST_NAMED]]
+    named = [
+        f"{term!r}" + (f" ({status})" if (status := ontology.status(term)) else "") for term in sorted(ids)[:MOST_NAMED]
+    ]
     more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
-    what = f"{which} id is no term" if len(ids) == 1 else f"{which} ids are no terms"
+    what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
     warnings.warn(
         f"{len(ids):,} {what} of {ontology!r}; such ids {effect}: {', '.join(named)}{more}",
         cause,
@@ -170,17 +172,17 @@ def _relevance(
     more: list[tuple[int, IntArray, FloatArray]] = []
     for terms, numbers in alike.items():
         relevance = expected.relevance(terms)
-        looked_up = np.append(relevance, 0.0)  # its last place is that of `UNKNOWN`
+        looked_up = np.append(relevance, 0.0)  # the last index is that of `UNKNOWN`
         best = best_terms(relevance, depth) if depth else np.zeros(0, np.int64)
         for number in numbers:
             own = slice(bounds[number], bounds[number + 1])
             values[own] = looked_up[codes[own]]
-            beside = np.setdiff1d(best, codes[own], assume_unique=True)
-            more.append((number, beside, relevance[beside]))
-    repeated = np.repeat([number for number, *_ in more], [len(beside) for _, beside, _ in more])
+            others = np.setdiff1d(best, codes[own], assume_unique=True)
+            more.append((number, others, relevance[others]))
+    repeated = np.repeat([number for number, *_ in more], [len(others) for _, others, _ in more])
     columns = {
         "query_id": pl.Series(queries, dtype=pl.String).gather(repeated),
-        "code": np.concatenate([beside for _, beside, _ in more]),
+        "code": np.concatenate([others for _, others, _ in more]),
         "relevance": np.concatenate([relevance for *_, relevance in more]),
     }
     return pairs.with_columns(relevance=pl.Series(values)), pl.DataFrame(columns)

@@ -81,7 +81,7 @@ def lin(graph: Graph, information: FloatArray, term: int) -> FloatArray:
 
 
 def jiang_conrath(graph: Graph, information: FloatArray, term: int) -> FloatArray:
-    r"""Jiang and Conrath's distance, turned into a similarity as Seco does.
+    r"""Jiang and Conrath's distance, made a similarity as Seco does.
 
     .. math:: \text{jiang\_conrath}(a, b) = 1 - \frac{IC(a) + IC(b) - 2\, IC(m)}{2 \max IC}
 
@@ -101,11 +101,11 @@ def jiang_conrath(graph: Graph, information: FloatArray, term: int) -> FloatArra
 
 
 def wu_palmer(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
-    r"""Depth of the deepest common ancestor c beside that of both terms.
+    r"""Depth of the deepest common ancestor c, relative to that of both terms.
 
     .. math:: \text{wu\_palmer}(a, b) = \frac{2\, d(c)}{d(a) + d(b)}
 
-    where d counts the terms on the longest way from a root, both ends included: 1 for a root. As a term is then
+    where d counts the terms on the longest path from a root, both ends included: 1 for a root. As a term is then
     always deeper than its ancestors, it is 1 for a term with itself and for nothing else. Above 0 wherever there is
     a common ancestor.
 
@@ -118,11 +118,11 @@ def wu_palmer(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
 
 
 def path(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
-    r"""Length of the shortest way from one term to the other through a common ancestor.
+    r"""Length of the shortest path from one term to the other through a common ancestor.
 
     .. math:: \text{path}(a, b) = \frac{1}{1 + \min_c (\ell(a, c) + \ell(b, c))}
 
-    with the edges :math:`\ell` on the shortest way up to a common ancestor c: 1 for a term with itself, 1/2 for
+    with the edges :math:`\ell` on the shortest path up to a common ancestor c: 1 for a term with itself, 1/2 for
     parent and child, 1/3 for siblings.
 
     References
@@ -140,7 +140,7 @@ def simple_resnik_like(graph: Graph, _information: FloatArray, term: int) -> Flo
 
     .. math:: \text{simple\_resnik\_like}(a, b) = depth(c) / D
 
-    with the edges on the shortest way from a root as depth, and D the largest depth of the ontology (14 for the HPO
+    with the edges on the shortest path from a root as depth, and D the largest depth of the ontology (14 for the HPO
     of January 2025). A term with itself has 1. Kept as it is, for comparison with published numbers.
 
     References
@@ -153,12 +153,12 @@ def simple_resnik_like(graph: Graph, _information: FloatArray, term: int) -> Flo
 
 
 def hybrid(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
-    r"""Depth of the deepest common ancestor c and the way to it, as phentrieve publishes it.
+    r"""Depth of the deepest common ancestor c and the path to it, as phentrieve publishes it.
 
     .. math:: \text{hybrid}(a, b) = 0.7 \frac{depth(c)}{D} + 0.3 \left(1 - \frac{p}{d_a + d_b}\right), \quad
         p = d_a + d_b - 2\, depth(c)
 
-    and 1 if :math:`p \le 0`; depth, c and D as for `simple_resnik_like`. Depth by the shortest way is not monotone: a
+    and 1 if :math:`p \le 0`; depth, c and D as for `simple_resnik_like`. Depth by the shortest path is not monotone: a
     term can be nearer to the root than its ancestors. Then c is as deep as both terms, p is 0 or less, and **some
     pairs of different terms get 1.0**: 191,083 pairs of the HPO of January 2025, of which 14,025 are ancestor and
     descendant and the others merely relatives, such as multicystic kidney dysplasia and renal amyloidosis. Kept as it

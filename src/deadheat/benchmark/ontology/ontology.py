@@ -1,4 +1,4 @@
-"""Ontology: terms and how similar they are, judgments made of that, and what chance would reach."""
+"""Ontology: terms and how similar they are, judgments made from that, and the score of random rankings."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Ontology(Terms):
     ) -> Qrels:
         """Give every retrieved document its similarity to what the query expects, as its relevance.
 
-        On these judgments `MaxRel` is MaxOntSim, and `nDCG` is graded by the ontology. Judged are, for each query of
-        the qrels, the documents that any of the runs retrieved, the documents of the qrels, and (`ideal`) the `depth`
-        terms of the whole ontology that are the most similar. So the ideal ranking is that of the whole ontology for
-        every cutoff up to `depth`; nDCG without a cutoff takes the judged documents for all there are.
+        On these judgments `MaxRel` is MaxOntSim, and `nDCG` is graded by the ontology. For each query of
+        the qrels, the judged documents are those that any run retrieved, those of the qrels, and (`ideal`) the `depth`
+        most similar terms of the whole ontology. So the ideal ranking is that of the whole ontology for
+        every cutoff up to `depth`; nDCG without a cutoff treats the judged documents as all there are.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class Ontology(Terms):
         aggregate : {"best", "mean"}
             The highest similarity to an expected id, or the mean over them.
         ideal : bool, default True
-            Whether the best terms of the ontology are judged although they may not be retrieved.
+            Whether the best terms of the ontology are judged even if they are not retrieved.
         depth : int, optional
             How many; by default as many as the longest list of the runs has documents, and at least 100.
 
@@ -96,7 +96,7 @@ class Ontology(Terms):
         n: int = 1000,
         rng: np.random.Generator | int | None = 0,
     ) -> Chance:
-        """Return the MaxRel that random rankings of the ontology would have: random terms are never at 0.
+        """Return the MaxRel that random rankings of the ontology would have: random terms do not score 0.
 
         Exact for each expected term, over all rankings of all terms; only the expected terms are sampled.
 
@@ -109,9 +109,9 @@ class Ontology(Terms):
         aggregate : {"best", "mean"}
             As for :meth:`judge`.
         cutoffs : sequence of int
-            Of MaxRel; at 1 it is the mean similarity to a random term.
+            Cutoffs of MaxRel; at 1 it is the mean similarity to a random term.
         n : int, default 1000
-            How many terms are drawn, without replacement; all of them if there are no more.
+            How many terms are drawn, without replacement; all of them if there are fewer.
         rng : numpy.random.Generator, int or None, default 0
 
         Returns

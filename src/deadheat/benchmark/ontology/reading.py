@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pronto.synonym import Synonym as ParsedSynonym
     from pronto.term import Term
 
-DEEPEST = 1000  # lists and objects of JSON inside each other; ontologies have about ten
+DEEPEST = 1000  # nesting depth of JSON; ontologies have about ten
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 FORMATS = "expected OBO, OBO Graphs JSON or OWL in RDF/XML, in UTF-8, plain or .gz"
 
@@ -34,9 +34,9 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     ----------
     path : path
         OBO, OBO Graphs JSON, or OWL in RDF/XML, in UTF-8; plain or compressed (``.gz``). Imports that the file names
-        are not followed. Of JSON no synonym types are read. Needs ``deadheat[ontology]``.
+        are not followed. Synonym types are not read from JSON. Needs ``deadheat[ontology]``.
     prefix : str, optional
-        Keep only terms whose id begins so, such as ``"HP:"``, where a file carries terms of other ontologies;
+        Keep only terms whose id has this prefix, such as ``"HP:"``, where a file carries terms of other ontologies;
         parents among the others are left out.
 
     Returns
@@ -48,12 +48,12 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     MissingDependencyError
         The package pronto is not installed.
     DataError
-        No such file, not one of the formats, no term in it, a parent that is no term, or a cycle.
+        No such file, an unknown format, no terms, a parent that is not a term, or a cycle.
 
     Warns
     -----
     SynonymTypesWarning, ObsoleteParentWarning
-        Of parents that are obsolete: these relations are left out. Of synonym types in JSON.
+        Relations to obsolete parents are left out. Synonym types in JSON are not read.
     """
     file = readable(path)
     _check_json(file)
@@ -75,7 +75,7 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
 
 
 def _check_json(path: Path) -> None:
-    """Refuse JSON that is something else, on which the parser would panic; warn of what it leaves out."""
+    """Refuse JSON of another kind, on which the parser would panic; warn of what is not read."""
     if not next(blocks(path)).lstrip().startswith(b"{"):
         return
     content = read_all(path)
@@ -105,7 +105,7 @@ def _check_nesting(content: bytes, path: Path) -> None:
 
 
 def _parse(path: Path) -> Parsed:
-    """Let pronto read a file; its warnings are of parts of OWL that are not used here."""
+    """Let pronto read a file; its warnings are about parts of OWL that are not used here."""
     try:
         from pronto.ontology import Ontology as Parsed
     except ImportError:
@@ -119,9 +119,9 @@ def _parse(path: Path) -> Parsed:
             return Parsed(path, import_depth=0, encoding="utf-8")
     except KeyError as error:
         raise FileFormatError(
-            f"a term refers to {error} as its parent, which is no term of the file", path=path
+            f"a term refers to {error} as its parent, which is not a term of the file", path=path
         ) from error
-    except BaseException as error:  # the parsers below pronto raise anything, one of them a panic of Rust
+    except BaseException as error:  # the parsers behind pronto raise anything, one of them a Rust panic
         if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
             raise
         line = cast("int | None", getattr(error, "lineno", None))
@@ -151,7 +151,7 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
 def _synonyms(term: Term, path: Path) -> list[Synonym]:
     try:
         return [_synonym(synonym) for synonym in term.synonyms]
-    except ValueError as error:  # pronto looks their types up no earlier than here
+    except ValueError as error:  # pronto looks up their types only here
         raise FileFormatError(
             f"the synonyms of {term.id!r} cannot be read ({error}): a type needs a line synonymtypedef in the header",
             path=path,
@@ -159,7 +159,7 @@ def _synonyms(term: Term, path: Path) -> list[Synonym]:
 
 
 def _synonym(synonym: ParsedSynonym) -> Synonym:
-    """Return a synonym; OWL names its type by an IRI, of which only the end is kept."""
+    """Return a synonym; OWL names its type by an IRI, of which only the last part is kept."""
     scope = synonym.scope if synonym.scope in SCOPES else "RELATED"  # the default of the OBO format
     kind = synonym.type.id if synonym.type is not None else ""
     return Synonym(synonym.description, scope, kind.rpartition("#")[2].rpartition("/")[2])

@@ -87,7 +87,7 @@ class Terms:
         Raises
         ------
         DataError
-            No term, a parent that is no term, or a cycle.
+            No term, a parent that is not a term, or a cycle.
         """
         ids = terms.ids_of(parents, path)
         own = terms.indices(ids, parents, path)
@@ -118,20 +118,20 @@ class Terms:
         return f"<{type(self).__name__} {name + ': ' if name else ''}{len(self):,} terms>"
 
     def index(self, term: str) -> int:
-        """Return the place of a term in `ids`, or raise `ParameterError` that says what became of it."""
+        """Return the index of a term in `ids`, or raise `ParameterError` with its status."""
         found = self._index.get(term)
         if found is not None:
             return found
-        fate = self.fate(term)
-        hint = f"it {fate}" if fate else terms.near_id(str(term), self.ids, self.labels)
-        raise ParameterError(f"{term!r} is no term of {self!r}", hint=hint)
+        status = self.status(term)
+        hint = f"it {status}" if status else terms.near_id(str(term), self.ids, self.labels)
+        raise ParameterError(f"{term!r} is not a term of {self!r}", hint=hint)
 
-    def fate(self, term: str) -> str:
-        """Return in words what became of an id that is no term: obsolete, or merged; empty if it is unknown.
+    def status(self, term: str) -> str:
+        """Return in words why an id is not a current term: obsolete or merged; empty if it is unknown.
 
         Examples
         --------
-        >>> Terms.from_parents({"A": []}, obsolete={"B": ["A"]}).fate("B")
+        >>> Terms.from_parents({"A": []}, obsolete={"B": ["A"]}).status("B")
         "is obsolete: use 'A'"
         """
         if term in self.alternatives:
@@ -152,8 +152,8 @@ class Terms:
         Parameters
         ----------
         information_content : mapping of str to float, or None
-            A finite value of 0 or more for every term, and for none that is not one; no term's is lower than that of
-            its parent. None brings back the intrinsic one of Seco, Veale and Hayes 2004,
+            A finite value of 0 or more for every term, and for nothing else; no term has less than its parent.
+            None brings back the intrinsic one of Seco, Veale and Hayes 2004,
             https://dl.acm.org/doi/10.5555/3000001.3000272:
             :math:`1 - \log(\text{descendants, itself included}) / \log(\text{terms})`.
 
@@ -189,7 +189,7 @@ class Terms:
         return float(self.similarities(term, kind)[place])
 
     def similarities(self, term: str, kind: str = "lin") -> FloatArray:
-        """Return how similar every term is to one.
+        """Return how similar every term is to a given one.
 
         ====================== ======================================================= ======= ==================
         kind                   of terms a and b with a common ancestor c               range   of a with itself
@@ -197,9 +197,9 @@ class Terms:
         ``lin``                2 IC(c) / (IC(a) + IC(b))                               0 to 1  1, and only there
         ``resnik``             IC(c)                                                   0 to 1  IC(a)
         ``jiang_conrath``      1 - (IC(a) + IC(b) - 2 IC(c)) / (2 max IC)              0 to 1  1, and only there
-        ``wu_palmer``          2 d(c) / (d(a) + d(b)), d: terms on the longest way     0 to 1  1, and only there
-        ``path``               1 / (1 + edges on the shortest way through an ancestor) 0 to 1  1, and only there
-        ``simple_resnik_like`` depth(c) / D, depth: edges on the shortest way          0 to 1  1
+        ``wu_palmer``          2 d(c) / (d(a) + d(b)), d: terms on the longest path    0 to 1  1, and only there
+        ``path``               1 / (1 + edges on the shortest path via an ancestor)     0 to 1  1, and only there
+        ``simple_resnik_like`` depth(c) / D, depth: edges on the shortest path         0 to 1  1
         ``hybrid``             0.7 depth(c) / D + 0.3 (1 - p / (depth(a) + depth(b)))  0 to 1  1
         ====================== ======================================================= ======= ==================
 
@@ -209,7 +209,7 @@ class Terms:
 
         ``simple_resnik_like`` and ``hybrid`` are phentrieve's formulas, kept exactly as published for comparison with
         its numbers; D is the largest depth, p = depth(a) + depth(b) - 2 depth(c). ``hybrid`` is 1.0 if p <= 0, and as
-        depth by the shortest way is not monotone, **some different terms get 1.0**; use ``lin`` for anything else.
+        depth by the shortest path is not monotone, **some different terms get 1.0**; use ``lin`` for anything else.
         Formulas with references: the functions of ``deadheat.benchmark.ontology.KINDS``.
 
         Parameters
@@ -227,7 +227,7 @@ class Terms:
         return self.similarities_at(self.index(term), kind)
 
     def similarities_at(self, index: int, kind: str = "lin") -> FloatArray:
-        """Return the same for a term given by its place in `ids`, unchecked."""
+        """Return the same for a term given by its index in `ids`, unchecked."""
         return KINDS[kind](self.graph, self.information_content, index)
 
     @cached_property

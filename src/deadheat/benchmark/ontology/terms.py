@@ -1,4 +1,4 @@
-"""What an ontology is made of, and the checks of it."""
+"""The parts of an ontology, and their checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Synonym(NamedTuple):
 
 
 def listed(what: str, of: str, given: Iterable[T]) -> tuple[T, ...]:
-    """Return several of something, or raise for a text, which is several letters to Python."""
+    """Return several of something, or raise for a text, which Python would take as several letters."""
     if isinstance(given, str):
         raise SourceTypeError(
             f"{what} must be a list of {of}", given=Plain(f"the text {given!r}"), hint=f"write [{given!r}]"
@@ -43,7 +43,7 @@ def listed(what: str, of: str, given: Iterable[T]) -> tuple[T, ...]:
 
 
 def in_order(term: str, synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
-    """Return synonyms of a term sorted by scope, text and kind; files have them in no order that means anything."""
+    """Return synonyms of a term sorted by scope, text and kind; their order in files has no meaning."""
     what, fields = f"a synonym of {term!r}", "its text, scope and kind"
     own = listed(f"the synonyms of {term!r}", "Synonym", synonyms)
     checked = [Synonym(*listed(what, fields, synonym)) for synonym in own]
@@ -66,7 +66,7 @@ def ids_of(parents: Mapping[Any, Iterable[str]], path: Path | None) -> tuple[str
 def indices(
     ids: tuple[str, ...], parents: Mapping[str, Iterable[str]], path: Path | None
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the parents of each term as indices, or raise for one that is no term."""
+    """Return the parents of each term as indices, or raise for one that is not a term."""
     place = {term: number for number, term in enumerate(ids)}
     found: list[tuple[int, ...]] = []
     for term in ids:
@@ -74,7 +74,7 @@ def indices(
         unknown = next((parent for parent in own if parent not in place), None)
         if unknown is not None:
             raise DataError(
-                f"term {term!r} has the parent {unknown!r}, which is no term",
+                f"term {term!r} has the parent {unknown!r}, which is not a term",
                 hint=near_id(str(unknown), ids),
                 path=path,
             )
@@ -83,7 +83,7 @@ def indices(
 
 
 def near_id(given: str, ids: Sequence[str], labels: Sequence[str] = ()) -> str:
-    """Return ``"Did you mean 'x'?"`` for the id that is written alike or has this label, or an empty string.
+    """Return ``"Did you mean 'x'?"`` for a similarly spelt id or one with this label, or an empty string.
 
     Numbers close to each other mean nothing: they are never proposed.
     """
