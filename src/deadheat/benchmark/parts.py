@@ -169,8 +169,8 @@ def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontol
             found = list(_lacks(one, held, documents.name, ontology))
             if found:
                 where, effects = (" and ".join(texts) for texts in zip(*found, strict=True))
-                fate = "" if ontology is None else ontology.fate(one)
-                alike.setdefault((where, effects), []).append(f"{one!r}{fate and f' ({fate})'}")
+                status = "" if ontology is None else ontology.status(one)
+                alike.setdefault((where, effects), []).append(f"{one!r}{status and f' ({status})'}")
         for (where, effects), ids in alike.items():
             yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effects}: {three(ids)}"
 

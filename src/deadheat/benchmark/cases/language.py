@@ -1,6 +1,6 @@
 """Languages of texts: their codes, and which one a text looks like, by py3langid.
 
-It tells 97 languages apart. A short medical term is often Greek or Latin and says nothing about its language; such a text
+It knows 97 languages. A short medical term is often Greek or Latin and says nothing about its language; such a text
 gets no guess. At the bound used here, none of the 738 German and 1,000 English phrases for HPO is taken for another
 language, nor is any of 600 samples of 5, 10 or 20 of them.
 """
