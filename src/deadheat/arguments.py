@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Collection
+from typing import TypeAlias
 
 import numpy as np
 
 from deadheat.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 Rng: TypeAlias = "np.random.Generator | int | None"
 INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more

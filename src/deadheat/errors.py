@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deadheat.wording import LONGEST_GIVEN, PYTHON, Advice, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from deadheat.wording import Words
+from deadheat.wording import LONGEST_GIVEN, PYTHON, Advice, Words, did_you_mean
 
 COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
 ABSENT: Any = object()  # "not given", where None may be the value that was given

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from deadheat.arguments import as_count, check_choice, generator, whole
+from deadheat.arguments import Rng, as_count, check_choice, generator, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.evaluating import evaluate_part
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.ontology import KINDS, Ontology, read_ontology
-from deadheat.benchmark.parts import check_by, check_cluster, check_expected, count_verbatim, parts_of
+from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.result import Key, Settings
-from deadheat.benchmark.retrievers import RunFile, described, identity, make_retrievers
+from deadheat.benchmark.retrievers import Retriever, RunFile, described, identity, make_retrievers
 from deadheat.benchmark.searching import Search
 from deadheat.benchmark.store import Store
 from deadheat.benchmark.summary import summarise
-from deadheat.comparison.comparison import assemble
+from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design
 from deadheat.errors import (
     DeadheatWarning,
@@ -32,18 +32,9 @@ from deadheat.errors import (
     UnknownExpectedWarning,
     UnusedOntologyWarning,
 )
-from deadheat.measures import MaxRel
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.measures import MaxRel, Measure
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from deadheat.arguments import Rng
-    from deadheat.benchmark.parts import Part
-    from deadheat.benchmark.retrievers import Retriever
-    from deadheat.comparison.comparison import Comparison
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.measures import Measure
 
 LARGE = 1_000_000  # bytes: reading a larger file takes long enough to be announced
 

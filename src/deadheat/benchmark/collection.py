@@ -6,13 +6,17 @@ import hashlib
 import json
 import os
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from deadheat.arguments import check_choice
+from deadheat.arrays import IntArray
+from deadheat.benchmark.ontology import Ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -25,17 +29,9 @@ from deadheat.errors import (
     UnlabelledTermsWarning,
 )
 from deadheat.io.objects import read_text
-from deadheat.io.records import READERS, Wanted, format_of_records, read_records, records_of_json
+from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
 from deadheat.io.source import readable
 from deadheat.wording import Plain, counted, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from deadheat.arrays import IntArray
-    from deadheat.benchmark.ontology import Ontology
-    from deadheat.io.records import Records
 
 SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 
-from deadheat.data.tables import Run
+from deadheat.benchmark.ontology import Ontology
+from deadheat.benchmark.parts import Part
+from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DeadheatWarning, UnknownExpectedWarning
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
-from deadheat.measures import MaxRel
+from deadheat.measures import MaxRel, Measure
 from deadheat.placements.placements import sort_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
-    from deadheat.benchmark.ontology import Ontology
-    from deadheat.benchmark.parts import Part
-    from deadheat.data.tables import Qrels
-    from deadheat.measures import Measure
 
 
 def evaluate_part(

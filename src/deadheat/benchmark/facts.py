@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from deadheat.benchmark.cases import SMALL
-from deadheat.benchmark.parts import STRATA
-from deadheat.benchmark.result import Key
+from deadheat.benchmark.parts import STRATA, Part
+from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import SMALLEST, label
@@ -19,12 +19,6 @@ from deadheat.report.of_comparison import tell_intervals, tell_tests
 from deadheat.report.of_strata import few_queries
 from deadheat.report.totals import tell_counts
 from deadheat.wording import counted, three
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.benchmark.parts import Part
-    from deadheat.benchmark.result import Grouping, Results
 
 
 def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:

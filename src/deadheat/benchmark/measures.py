@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from deadheat.arguments import as_count
 from deadheat.errors import ParameterError
-from deadheat.measures import AP, RR, Hit, MaxRel, P, R, nDCG, parse_measure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.measures import Measure
+from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG, parse_measure
 
 CUTOFFS = (1, 3, 5, 10)
 

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat.benchmark.cases import Cases, folded, read_cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.ontology import Ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.strata import NONE, names_of
 from deadheat.wording import Plain, counted, did_you_mean, joined, three
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from deadheat.benchmark.collection import Collection
-    from deadheat.benchmark.ontology import Ontology
 
 STRATA = ("difficulty", "category", "domain")
 EXPECTED = "expected_ids"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from deadheat.benchmark.facts import tell
 from deadheat.benchmark.measures import main_of
-from deadheat.benchmark.parts import STRATA
-from deadheat.benchmark.result import Key, Results
-from deadheat.evaluation.strata import NONE, keys_of
+from deadheat.benchmark.parts import STRATA, Part
+from deadheat.benchmark.result import Grouping, Key, Results
+from deadheat.comparison.pairs import Pair
+from deadheat.evaluation.strata import NONE, Stratum, keys_of
+from deadheat.measures import Measure
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.bars import bars
-from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import (
     as_cell,
@@ -24,16 +26,6 @@ from deadheat.report.totals import (
     totals_of_row,
 )
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from deadheat.benchmark.parts import Part
-    from deadheat.benchmark.result import Grouping
-    from deadheat.comparison.pairs import Pair
-    from deadheat.evaluation.strata import Stratum
-    from deadheat.measures import Measure
-    from deadheat.report.model import Bar, Cell
 
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
 SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import polars as pl
 
-from deadheat.benchmark.parts import check_by
+from deadheat.benchmark.parts import Part, check_by
+from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.pairs import Design
 from deadheat.errors import UnlabelledQueriesWarning
-from deadheat.evaluation.evaluation import stratify
-from deadheat.evaluation.intervals import KNOWN
-from deadheat.evaluation.strata import NONE, NUMBERS
+from deadheat.evaluation.evaluation import Evaluation, Strata, stratify
+from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
+from deadheat.evaluation.strata import NONE, NUMBERS, Stratum
+from deadheat.measures import Measure
 from deadheat.report.numbers import NOISE
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
-
-    from deadheat.benchmark.parts import Part
-    from deadheat.comparison.comparison import Comparison
-    from deadheat.comparison.pairs import Design
-    from deadheat.evaluation.evaluation import Evaluation, Strata
-    from deadheat.evaluation.intervals import Interval, IntervalOptions
-    from deadheat.evaluation.strata import Stratum
-    from deadheat.measures import Measure
 
 
 class Key(NamedTuple):

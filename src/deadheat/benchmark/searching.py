@@ -5,23 +5,17 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from deadheat.benchmark.retrievers import identity, key_of, retrieve
+import polars as pl
+
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.parts import Part
+from deadheat.benchmark.retrievers import Retriever, identity, key_of, retrieve
+from deadheat.benchmark.store import Store
 from deadheat.errors import UnknownDocumentsWarning
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import polars as pl
-
-    from deadheat.benchmark.collection import Collection
-    from deadheat.benchmark.parts import Part
-    from deadheat.benchmark.retrievers import Retriever
-    from deadheat.benchmark.store import Store
-
 
 # Part of the key of a finished run: raised when a retriever of ours, or `retrieve`, finds something else than before
 # for the same texts, documents and options, so that no run of the old kind is used again. The number of the release

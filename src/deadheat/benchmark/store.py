@@ -6,25 +6,22 @@ import hashlib
 import io
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from deadheat.benchmark.parts import Part
 from deadheat.benchmark.summary import KIND
 from deadheat.errors import DataError
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.saved import refuse_foreign
 from deadheat.io.locking import locked
 from deadheat.io.naming import MARK, hashed, is_kept
 from deadheat.io.writing import replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from deadheat.benchmark.parts import Part
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import IntervalOptions
 
 LONGEST = 60  # bytes of each of the three names in the name of a file, without a hash
 RUN_KIND = "deadheat bench run"

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Mapping
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deadheat.benchmark.retrievers import identity
+import polars as pl
+
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.result import Results
+from deadheat.benchmark.retrievers import Retriever, identity
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.report.numbers import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from deadheat.benchmark.collection import Collection
-    from deadheat.benchmark.result import Results
-    from deadheat.benchmark.retrievers import Retriever
 
 KIND, FORMAT = "deadheat bench", 1
 PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transformers", "torch")

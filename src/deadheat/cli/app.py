@@ -10,9 +10,11 @@ import sys
 import threading
 import traceback
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from typing import IO, TYPE_CHECKING, Any
+from types import FrameType
+from typing import IO, Any
 
 import click
 
@@ -26,10 +28,6 @@ from deadheat.errors import (
     printable,
 )
 from deadheat.wording import did_you_mean, joined
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 DEBUG = "deadheat.debug"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +31,6 @@ from deadheat.cli.validate import input_format_option, language_option, pattern_
 from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from deadheat.benchmark.cases import Cases
 
 PARTS = ("document", "rows")

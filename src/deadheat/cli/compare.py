@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,6 @@ from deadheat.cli.output import output_options, prepare, print_report, warn_of_n
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,6 @@ from deadheat.cli.output import output_options, prepare, print_report, writing
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from deadheat.data.tables import Qrels, Run
     from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation

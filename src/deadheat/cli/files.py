@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from deadheat.cli.wording import DESCRIPTOR, STDIN, error_message
 from deadheat.errors import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PATH = click.Path(readable=False)  # an unreadable file is reported later, as bad data
 STDOUT = "-"

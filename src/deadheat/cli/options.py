@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
@@ -14,8 +15,6 @@ import click
 from deadheat.cli.files import PATH, input_path, shown_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
     from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
     from deadheat.evaluation.conventions import Conventions

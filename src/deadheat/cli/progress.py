@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from deadheat.errors import on_terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 LARGE = 100_000_000  # bytes
 

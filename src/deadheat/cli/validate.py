@@ -12,10 +12,10 @@ from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import decompressed_option, examples
 from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
 from deadheat.cli.wording import error_message
+from deadheat.errors import DataError
 
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Validation
-    from deadheat.errors import DataError
 
 PARTS: tuple[str, ...] = ()
 EXAMPLES = examples(

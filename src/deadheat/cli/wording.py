@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
-from deadheat.errors import MeasureError
-from deadheat.wording import LONGEST_GIVEN, PYTHON, Words, as_given
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from deadheat.errors import DeadheatError
-    from deadheat.wording import Advice
+from deadheat.errors import DeadheatError, MeasureError
+from deadheat.wording import LONGEST_GIVEN, PYTHON, Advice, Words, as_given
 
 STDIN = "/dev/stdin"
 DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deadheat.arguments import generator
-from deadheat.comparison.comparison import assemble
+from deadheat.arguments import Rng, generator
+from deadheat.arrays import FloatArray
+from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design, pairs_of
-from deadheat.data.tables import Qrels, Run
+from deadheat.data.precision import ScorePrecision
+from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import evaluate_under, opened, parse_measures, warn_of_missing, warn_of_unmatched
-from deadheat.evaluation.evaluation import check_alike
+from deadheat.evaluation.evaluation import Evaluation, check_alike
+from deadheat.evaluation.intervals import Cluster
+from deadheat.measures import Measure
+from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.arguments import Rng
-    from deadheat.arrays import FloatArray
-    from deadheat.comparison.comparison import Comparison
-    from deadheat.data.precision import ScorePrecision
-    from deadheat.data.tables import Source
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Cluster
-    from deadheat.measures import Measure
-    from deadheat.measures.notation import MeasureLike
 
 
 def compare(

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from deadheat import stats
 from deadheat.arguments import positive
-from deadheat.arrays import members
-from deadheat.comparison.pairs import TUKEY, Pair, compare_pairs
+from deadheat.arrays import FloatArray, IntArray, TextArray, members
+from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
+from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
-from deadheat.evaluation.intervals import FEWEST, KNOWN, cluster_codes
-from deadheat.evaluation.scores import intervals
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, cluster_codes
+from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import groups
-from deadheat.measures import parse_measure
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.notation import MeasureLike
 from deadheat.stats import adjust, significant
 from deadheat.stats.power import check_power
 from deadheat.wording import counted, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
-
-    from deadheat.arrays import FloatArray, IntArray, TextArray
-    from deadheat.comparison.pairs import Design
-    from deadheat.data.tables import Source
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Cluster, Interval
-    from deadheat.evaluation.scores import Scores
-    from deadheat.measures import Measure
-    from deadheat.measures.notation import MeasureLike
-
 
 KEYS = ("measure", "system", "baseline")
 SIZES = {

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.comparison.listing import Orders, as_queries, as_they_are, spans, ties_that_matter
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.comparison.listing import Orders, Tie, as_queries, as_they_are, spans, ties_that_matter
 from deadheat.comparison.sums import ROUNDING
-
-if TYPE_CHECKING:
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.comparison.listing import Tie
-    from deadheat.measures import Measure
-    from deadheat.placements.placements import Placements
+from deadheat.measures import Measure
+from deadheat.placements.placements import Placements
 
 MOST, FEWEST = 1_000, 100  # orders that are drawn
 CELLS = 1 << 21  # documents placed in all orders: some tenths of a second

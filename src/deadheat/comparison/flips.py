@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.drawing import Drawn, probability_below
 from deadheat.comparison.listing import MAX_ORDERS, listed_values
-from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Summands
-
-if TYPE_CHECKING:
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.comparison.sums import Distribution
-    from deadheat.measures import Measure
-    from deadheat.placements.placements import Placements
+from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Distribution, Summands
+from deadheat.measures import Measure
+from deadheat.placements.placements import Placements
 
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
 

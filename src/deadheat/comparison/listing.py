@@ -8,16 +8,13 @@ call of the measure evaluates all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from deadheat.arrays import run_starts
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.measures import Measure
-    from deadheat.placements.placements import Placements
+from deadheat.arrays import FloatArray, IntArray, run_starts
+from deadheat.measures import Measure
+from deadheat.placements.placements import Placements
 
 MAX_ORDERS = 10_000
 MAX_QUERIES = 2_000

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import check_choice, generator
-from deadheat.arrays import members
-from deadheat.comparison.drawing import draw_sums, n_draws
-from deadheat.comparison.flips import flip, is_moved, normal_error, summands
-from deadheat.comparison.sums import comparable
+from deadheat.arguments import Rng, check_choice, generator
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
+from deadheat.comparison.drawing import Drawn, draw_sums, n_draws
+from deadheat.comparison.flips import Flip, flip, is_moved, normal_error, summands
+from deadheat.comparison.sums import Summands, comparable
 from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
 from deadheat.evaluation.saved import StoredMeasure
+from deadheat.measures import Measure
 from deadheat.stats import (
     ALTERNATIVES,
     CLUSTERED,
@@ -34,18 +37,7 @@ from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import Plain
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from deadheat.arguments import Rng
-    from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-    from deadheat.comparison.drawing import Drawn
-    from deadheat.comparison.flips import Flip
-    from deadheat.comparison.sums import Summands
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.measures import Measure
-
-    Places = Sequence[tuple[int, int]]
+Places = Sequence[tuple[int, int]]
 
 T = TypeVar("T")
 

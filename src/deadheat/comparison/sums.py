@@ -8,23 +8,18 @@ alike, so that two sums of the same values stay equal.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.arrays import run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels.segments import segment_sums
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from deadheat.arrays import FloatArray, IntArray
-
-    Cells: TypeAlias = tuple[IntArray, FloatArray]  # numbers of cells, ascending, and probabilities to add up in each
+Cells: TypeAlias = tuple[IntArray, FloatArray]  # numbers of cells, ascending, and probabilities to add up in each
 
 MAX_VALUES = 50_000
 PAIRS = 8  # sums of two values that are formed in all, as a multiple of the values that may be left

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deadheat.arrays import BoolArray, IntArray
+from deadheat.arrays import BoolArray, IntArray
 
 HASH_BITS = 32  # of each document id's hash that are kept: half the memory to sort
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.arguments import whole
+from deadheat.arrays import FloatArray
 from deadheat.errors import InfiniteScoreWarning, ParameterError
 from deadheat.wording import as_given, did_you_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deadheat.arrays import FloatArray
 
 ScorePrecision: TypeAlias = str | int | None
 FORMATS = ("float32", "float16", "bfloat16")

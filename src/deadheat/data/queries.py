@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from deadheat.data.tables import label_of, path_of
+from deadheat.data.tables import Source, label_of, path_of
 from deadheat.errors import (
     ColumnError,
     DuplicateError,
@@ -23,11 +23,8 @@ from deadheat.io.records import CASES_KEYS, Records, Wanted, as_text, read_recor
 from deadheat.wording import Plain, counted, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import narwhals as nw
 
-    from deadheat.data.tables import Source
 
 # The first tier that matches wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
 ID_NAMES = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))

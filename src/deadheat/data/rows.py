@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from deadheat.data.blocks import blocks_of, may_repeat
-from deadheat.io.mappings import all_numbers, frame_of_mapping
+import polars as pl
+
+from deadheat.arrays import FloatArray
+from deadheat.data.blocks import Blocks, blocks_of, may_repeat
+from deadheat.io.kinds import Kind
+from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import narwhals as nw
-    import polars as pl
-
-    from deadheat.arrays import FloatArray
-    from deadheat.data.blocks import Blocks
-    from deadheat.io.kinds import Kind
-    from deadheat.io.mappings import Nested
 
 
 class Rows(ABC):

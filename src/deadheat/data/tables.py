@@ -5,29 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import polars as pl
 
-from deadheat.data.precision import round_aloud
-from deadheat.data.rows import LazyRows, MappingRows, MemoryRows
+from deadheat.data.precision import ScorePrecision, round_aloud
+from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
 from deadheat.errors import DuplicateError, SourceTypeError
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, locate, scan
 from deadheat.io.guarding import guarded
+from deadheat.io.kinds import Kind
 from deadheat.io.mappings import check_mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from deadheat.data.precision import ScorePrecision
-    from deadheat.data.rows import Rows
-    from deadheat.io.kinds import Kind
 
 Source: TypeAlias = object
 """A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""

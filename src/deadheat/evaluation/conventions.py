@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from deadheat.arguments import check_choice
-from deadheat.data.precision import check_precision
+from deadheat.data.precision import ScorePrecision, check_precision
 from deadheat.placements.policies import POLICIES
-
-if TYPE_CHECKING:
-    from deadheat.data.precision import ScorePrecision
 
 MISSING = ("empty", "skip", "error")
 NO_RELEVANT = ("zero", "skip")

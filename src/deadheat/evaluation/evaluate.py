@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
 from deadheat import arguments
+from deadheat.arguments import Rng
+from deadheat.data.precision import ScorePrecision
+from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MissingQueriesWarning, MissingQueryError, NothingJudgedWarning, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
+from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
-from deadheat.placements.place import engine_of, open_pair
+from deadheat.placements.place import Engine, engine_of, open_pair
+from deadheat.placements.placements import Placements
 from deadheat.wording import Plain, counted, three
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from deadheat.arguments import Rng
-    from deadheat.data.precision import ScorePrecision
-    from deadheat.data.tables import Qrels, Run, Source
-    from deadheat.measures.notation import MeasureLike
-    from deadheat.placements.place import Engine
-    from deadheat.placements.placements import Placements
-
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 

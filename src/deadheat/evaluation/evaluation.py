@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from pathlib import Path
+from typing import Any, Unpack
 
 import numpy as np
+import polars as pl
 
+from deadheat.arguments import Rng
+from deadheat.arrays import BoolArray, TextArray
 from deadheat.data.queries import Queries
-from deadheat.data.tables import hash_of_ids
+from deadheat.data.tables import Qrels, Source, hash_of_ids
 from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import Facts, facts_of
-from deadheat.evaluation.intervals import KNOWN, IntervalOptions, cluster_codes
-from deadheat.evaluation.scores import intervals
+from deadheat.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions, cluster_codes
+from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import (
     AVERAGES,
     NUMBERS,
@@ -29,23 +33,10 @@ from deadheat.evaluation.strata import (
     names_of,
     order,
 )
-from deadheat.measures import parse_measure
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.notation import MeasureLike
+from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    from deadheat.arguments import Rng
-    from deadheat.arrays import BoolArray, TextArray
-    from deadheat.data.tables import Qrels, Source
-    from deadheat.evaluation.intervals import Cluster, Interval, IntervalArguments
-    from deadheat.evaluation.scores import Scores
-    from deadheat.measures import Measure
-    from deadheat.measures.notation import MeasureLike
-    from deadheat.placements.placements import Placements
 
 
 class Evaluation:

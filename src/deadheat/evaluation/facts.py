@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from deadheat.measures import Judged
-
-if TYPE_CHECKING:
-    from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements
 
 TOP = 10  # ranks whose documents should be judged
 

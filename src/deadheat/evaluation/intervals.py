@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 import numpy as np
 
 from deadheat import arguments
-from deadheat.arguments import check_choice
+from deadheat.arguments import Rng, check_choice
+from deadheat.arrays import IntArray, TextArray
 from deadheat.errors import DataError, ParameterError
+from deadheat.measures import Measure
 from deadheat.wording import Advice, Plain, counted
 
 if TYPE_CHECKING:
-    from deadheat.arguments import Rng
-    from deadheat.arrays import IntArray, TextArray
     from deadheat.data.tables import Source
-    from deadheat.measures import Measure
 
 Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""

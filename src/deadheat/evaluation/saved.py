@@ -7,30 +7,25 @@ import json
 import math
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
+from deadheat.arrays import FloatArray, TextArray
 from deadheat.data.tables import hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.intervals import KNOWN
-from deadheat.evaluation.scores import intervals
+from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
+from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.stored import StoredError, read_rows, read_tables, tables_of
 from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import Measure, parse_measure
+from deadheat.placements.placements import Placements
 from deadheat.wording import as_given
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.arrays import FloatArray, TextArray
-    from deadheat.evaluation.intervals import Interval, IntervalOptions
-    from deadheat.evaluation.scores import Scores
-    from deadheat.placements.placements import Placements
 
 T = TypeVar("T")
 

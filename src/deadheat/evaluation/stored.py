@@ -5,21 +5,18 @@ from __future__ import annotations
 import base64
 import io
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from deadheat.arrays import FloatArray, IntArray, TextArray
 from deadheat.evaluation.scores import Scores, StoredSpread
 from deadheat.io.forking import check_threads
+from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.wording import as_given
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from deadheat.arrays import FloatArray, IntArray, TextArray
-    from deadheat.measures import Measure
 
 NUMBERS = ("value", "tie_mean", "tie_std", "tie_min", "tie_max", "standard_error")
 IN_RANGE = ("value", "tie_mean", "tie_min", "tie_max")

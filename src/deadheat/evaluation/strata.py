@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from deadheat.arrays import BoolArray
 from deadheat.data.queries import Queries
+from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, MixedLanguagesWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from deadheat.arrays import BoolArray
-    from deadheat.data.tables import Source
 
 Stratum: TypeAlias = "str | tuple[str, ...]"
 """The value of one column, or a tuple of the values of several."""

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from deadheat.arguments import generator
+from deadheat.arguments import Rng, generator
+from deadheat.arrays import IntArray
+from deadheat.data.tables import Source
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import opened
-from deadheat.evaluation.intervals import cluster_codes, cluster_name
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
 from deadheat.evaluation.saved import StoredMeasure
 from deadheat.evaluation.strata import names_of
-from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
+from deadheat.gates.notation import QUANTITIES, Gates, Threshold, parse_all, parse_gate
 from deadheat.gates.presets import PRESETS, SOURCES, preset_gates
-from deadheat.gates.regression import paired, regressions
+from deadheat.gates.regression import Pairs, paired, regressions
 from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
 from deadheat.gates.settings import GateSettings, has_settings, read_settings
 from deadheat.gates.subsets import Subsets
 from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
-from deadheat.measures import parse_measure
+from deadheat.measures import Measure, parse_measure
 from deadheat.wording import Advice, did_you_mean, joined
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from deadheat.arguments import Rng
-    from deadheat.arrays import IntArray
-    from deadheat.data.tables import Source
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Cluster
-    from deadheat.gates.notation import Gates
-    from deadheat.gates.regression import Pairs
-    from deadheat.measures import Measure
 
 __all__ = [
     "PRESETS",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from deadheat.errors import GateError, MeasureError
 from deadheat.measures import parse_measure
 from deadheat.measures.base import ALIASES, REGISTRY
 from deadheat.wording import did_you_mean, joined
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 QUANTITIES = {
     "mean": "the mean over the queries",

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat import stats
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import BaselineMismatchError, UnknownMeasureError
-from deadheat.evaluation.evaluation import check_alike
+from deadheat.evaluation.evaluation import Evaluation, check_alike
 from deadheat.evaluation.intervals import FEWEST
-from deadheat.gates.result import QUESTIONS, Check
+from deadheat.gates.result import QUESTIONS, Check, GateOptions
+from deadheat.gates.subsets import Subset
+from deadheat.measures import Measure
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates.result import GateOptions
-    from deadheat.gates.subsets import Subset
-    from deadheat.measures import Measure
 
 LEAST_P = 0.0001  # smaller p values print as "<", as in tables
 POWER = 0.8

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from deadheat import arguments
 from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import Estimation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import polars as pl
 
 QUESTIONS = ("no_regression", "no_worse_than")
 

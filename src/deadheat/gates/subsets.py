@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import BoolArray, TextArray
 from deadheat.data.queries import Queries
+from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.strata import columns_of, groups, is_assigned, label
 from deadheat.wording import Advice
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.arrays import BoolArray, TextArray
-    from deadheat.data.tables import Source
 
 
 @dataclass(frozen=True, eq=False)

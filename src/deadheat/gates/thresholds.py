@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from deadheat.arrays import IntArray
 from deadheat.errors import GateError
-from deadheat.evaluation.scores import intervals
-from deadheat.gates.notation import LOWER_IS_BETTER
-from deadheat.gates.result import Check
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.scores import Scores, intervals
+from deadheat.gates.notation import LOWER_IS_BETTER, Threshold
+from deadheat.gates.result import Check, GateOptions
+from deadheat.gates.subsets import Subset
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.arrays import IntArray
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Interval
-    from deadheat.evaluation.scores import Scores
-    from deadheat.gates.notation import Threshold
-    from deadheat.gates.result import GateOptions
-    from deadheat.gates.subsets import Subset
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval

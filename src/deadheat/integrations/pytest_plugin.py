@@ -9,14 +9,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, overload
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from deadheat.data.tables import Source
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import GateResult

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy.typing as npt
+import numpy.typing as npt
 
 _STEP = 1 << 18  # bytes looked at together, so that they and their masks stay in the processor's cache
 _SPACE, _NEWLINE, _RETURN, _DELETE = 32, 10, 13, 127

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -15,14 +15,11 @@ import polars as pl
 
 from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
 from deadheat.io.forking import check_threads
-from deadheat.io.kinds import resolve_columns
+from deadheat.io.kinds import Kind, resolve_columns
 from deadheat.io.mappings import BEYOND, VALUE, VALUE_ERROR, check_number, is_beyond, series_of_ids
 from deadheat.wording import counted
 
-if TYPE_CHECKING:
-    from deadheat.io.kinds import Kind
-
-    Frame = nw.LazyFrame[Any]
+Frame = nw.LazyFrame[Any]
 
 KEYS = ("query_id", "doc_id")
 

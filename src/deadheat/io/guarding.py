@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
 
 _NO_THREADS = re.compile(r"(?i)spawn|os error 11\b|WouldBlock|thread pool|ThreadPoolBuildError")
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from deadheat.arguments import as_count
 from deadheat.errors import FileFormatError, MalformedRowError
 from deadheat.wording import Advice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LONGEST_LINE = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000

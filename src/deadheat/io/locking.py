@@ -7,14 +7,11 @@ import os
 import socket
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from deadheat.errors import DataError, LockWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 BEYOND = 1 << 20  # the byte that Windows locks; what is before it can still be read

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
 from numbers import Rational
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import run_starts
+from deadheat.arrays import FloatArray, run_starts
 from deadheat.errors import DataError, EmptyDataError, NullIdError, RelevanceError, ScoreError, SourceTypeError
+from deadheat.io.kinds import Kind
 from deadheat.wording import Plain, as_given
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.arrays import FloatArray
-    from deadheat.io.kinds import Kind
-
-    Nested = Mapping[str, Mapping[str, float]]
+Nested = Mapping[str, Mapping[str, float]]
 
 VALUE = {"qrels": "relevance", "run": "score"}
 VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.wording import Advice, shown
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 _BETWEEN = re.compile(r"[\s,:]*")
 _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')

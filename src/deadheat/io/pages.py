@@ -8,12 +8,10 @@ the compact protocol of Apache Thrift, as apache/parquet-format describes (parqu
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from deadheat.errors import FileFormatError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _MAGIC = b"PAR1"
 _TAIL = 8  # four bytes that give the length of the footer, and the magic

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import polars as pl
 
@@ -19,10 +21,6 @@ from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.rows import Rows
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.wording import Advice, Plain, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
 
 CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata
 

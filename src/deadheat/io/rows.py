@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import BinaryIO, Literal
 
 from deadheat.errors import MalformedRowError
 from deadheat.io import limits
 from deadheat.io.source import not_utf8, without_bom
 from deadheat.io.values import LINE_ENDS
 from deadheat.wording import Plain, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import BinaryIO
 
 _QUOTES = 'a field that begins with a quote must end with one, and a quote inside it is doubled, ""'
 _lock = Lock()

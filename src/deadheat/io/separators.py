@@ -6,18 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from deadheat.io.blanks import may_hold_controls
 from deadheat.io.source import whole_lines
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Bytes = npt.NDArray[np.uint8]
-    Mask = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
 
 _STEP = 1 << 17  # bytes looked at together, so that they and their masks stay in the processor's cache
 _NEWLINE, _RETURN, _SPACE, _QUOTE = b'\n\r "'

@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import os
 import zlib
+from collections.abc import Iterable, Iterator
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -16,10 +17,6 @@ from deadheat.io import limits
 from deadheat.io.limits import check_held, check_lines
 from deadheat.io.zstandard import largest_content
 from deadheat.wording import Advice, Plain, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from io import BufferedReader
 
 BLOCK = 1 << 24
 _PACKED = 1 << 18  # compressed bytes read at once

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
 from deadheat.errors import DataError, MalformedRowError, RelevanceError, ScoreError
-from deadheat.io.kinds import VALUE_COLUMN
+from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, is_beyond
 from deadheat.wording import Plain, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from deadheat.io.kinds import Kind
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
 _NUMBER = re.compile(

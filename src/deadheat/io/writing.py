@@ -7,21 +7,17 @@ import os
 import secrets
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, Literal
 
 import polars as pl
 
 from deadheat.errors import DataError
-from deadheat.io.kinds import VALUE_COLUMN
+from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.naming import LONGEST, cut
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from deadheat.io.kinds import Kind
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
 

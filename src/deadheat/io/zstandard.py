@@ -6,10 +6,7 @@ import os
 import struct
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
+from typing import BinaryIO
 
 _FRAME, _SKIPPABLE = 0xFD2FB528, 0x184D2A5
 _LARGEST_BLOCK = 1 << 17

@@ -11,19 +11,14 @@ stop probabilities are tiny: s is never worked out as 1 - q.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError, SlowMeasureWarning
 from deadheat.kernels.segments import batches
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-
 
 DECAY_EXPONENT = 41.5  # -ln(1e-18): by Maclaurin's inequality the mean product of x is at most (mean q) ** x
 N_TABLES = 4  # of the second moments

@@ -5,16 +5,12 @@ Only the tie that the cutoff cuts is random: it puts `inside` of its `tied` docu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import batches
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from deadheat.arrays import FloatArray, IntArray
 
 
 def mean(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:

@@ -6,17 +6,12 @@ sum corrected: P(first at x) = S(x - 1) - S(x), S(x) the probability that the fi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import batches
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from deadheat.arrays import FloatArray, IntArray
-
 
 TAIL_EXPONENT = 46.1  # -ln(1e-20): S(x) <= exp(-x r / n), so ranks beyond 46.1 n / r carry less than 1e-20
 LEAST = 1e-18  # probability of a value that is listed

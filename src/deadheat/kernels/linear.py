@@ -6,14 +6,10 @@ and of the gains, over n - 1. McSherry and Najork 2008, doi:10.1007/978-3-540-78
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import batches
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
 
 
 def mean(above: IntArray, tied: IntArray, inside: IntArray, gain_sum: FloatArray, *, weights: FloatArray) -> FloatArray:

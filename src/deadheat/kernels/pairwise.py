@@ -8,20 +8,15 @@ Formulas: tie_math, section 5; verified by enumeration.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.arrays import run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels.segments import batches, scan_before, segment_sums
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from deadheat.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

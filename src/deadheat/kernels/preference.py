@@ -6,14 +6,10 @@ two relevant documents have x and y above them with probability 2/((s+1)(s+2)) i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import batches
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
 
 
 def moments(

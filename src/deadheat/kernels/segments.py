@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.arrays import run_starts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from deadheat.arrays import FloatArray, IntArray
-
+from deadheat.arrays import FloatArray, IntArray, run_starts
 
 MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
 

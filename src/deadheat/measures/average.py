@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import counts, pairwise
 from deadheat.kernels.segments import batches, ratio
 from deadheat.measures.base import CutMeasure, TrecName, register
 from deadheat.measures.conditional import CountConditional
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placements.placements import Placements, Relevant
-
+from deadheat.placements.placements import Placements, Relevant
 
 NORM = Choice(("R", "min", "retrieved", "retrieved_all"))
 NORM_MEANING = "divisor: relevant documents, min(that, k), those in the retrieved top k, those in the whole list"

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, ABCMeta, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.measures.parameters import Cutoff, parameter
 from deadheat.placements import policies
+from deadheat.placements.placements import Placements
 from deadheat.wording import Plain, as_given, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.placements.placements import Placements
-
 
 REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}

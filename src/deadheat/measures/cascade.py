@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import cascade
 from deadheat.kernels.segments import ratio, scan_before
@@ -14,12 +15,8 @@ from deadheat.measures.base import CutMeasure, register
 from deadheat.measures.discounted import scale_top
 from deadheat.measures.gains import LARGEST_POWER, exp2_minus_one, ideal_rank
 from deadheat.measures.parameters import Call, Number, parameter
+from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.placements.placements import Placements
-
 
 STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})
 

@@ -7,19 +7,15 @@ searched over all numbers that can occur, as they need not lie at an end.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import counts
 from deadheat.measures.base import CutMeasure
 from deadheat.measures.top import RelevanceMeasure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placements.placements import Placements, Relevant
+from deadheat.placements.placements import Placements, Relevant
 
 
 class CountConditional(RelevanceMeasure, CutMeasure):

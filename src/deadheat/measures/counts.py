@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import FloatArray
 from deadheat.measures.base import Measure, TrecName, register
 from deadheat.measures.top import RelevanceMeasure
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
-    from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements
 
 
 class Count(Measure):

@@ -7,21 +7,18 @@ import itertools
 import math
 import zlib
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from deadheat.arrays import FloatArray
 from deadheat.errors import MeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure
 from deadheat.measures.parameters import Cutoff, parameter
+from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from deadheat.arrays import FloatArray
-    from deadheat.placements.placements import Placements
 
 
 class Name:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from deadheat.arrays import BoolArray, FloatArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
 from deadheat.kernels.segments import ratio
@@ -16,10 +17,7 @@ from deadheat.measures.gains import DISCOUNT, GAIN, gain_moments, gains_of, idea
 from deadheat.measures.parameters import Flag, Gains, Number, parameter
 from deadheat.measures.top import REL
 from deadheat.placements import policies
-
-if TYPE_CHECKING:
-    from deadheat.arrays import BoolArray, FloatArray
-    from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements
 
 
 class WeightedMeasure(CutMeasure):

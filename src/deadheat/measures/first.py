@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.arrays import run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, TrecName, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
+from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placements.placements import Placements
 
 
 class FirstMeasure(RelevanceMeasure, CutMeasure):

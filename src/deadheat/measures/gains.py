@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels.segments import segment_sums
 from deadheat.measures.parameters import Call, Gains, Number
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placements.placements import Placements
-
+from deadheat.placements.placements import Placements
 
 GAIN = Call({"linear": (), "exp": ()}, mapping=True)
 DISCOUNT = Call(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.arrays import run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import pairwise
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import CutMeasure, register
@@ -15,13 +15,7 @@ from deadheat.measures.discounted import scale_top
 from deadheat.measures.gains import gains_of
 from deadheat.measures.parameters import Number, parameter
 from deadheat.measures.top import RelevanceMeasure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.placements.placements import Placements
-
+from deadheat.placements.placements import Placements
 
 LARGEST_BETA = 1e6  # the count is lost in the gain from there on, and squares of still larger ones overflow
 

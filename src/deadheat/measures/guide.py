@@ -7,14 +7,11 @@ right: the notes say where. Targets are what those authors aim at in retrieval f
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain, did_you_mean, joined
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 NUMBER = re.compile(r"k?=?(-?[0-9]{1,15})")
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels.segments import scan_before
 from deadheat.measures.base import CutMeasure, register
-
-if TYPE_CHECKING:
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements
 
 
 @register

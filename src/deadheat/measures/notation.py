@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, Measure
 from deadheat.wording import Plain, as_given, did_you_mean, joined
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    MeasureLike: TypeAlias = Measure | type[Measure] | str
+MeasureLike: TypeAlias = Measure | type[Measure] | str
 
 TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]+)")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.arrays import run_starts
+from deadheat.arrays import FloatArray, run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import TrecName, register
 from deadheat.measures.top import RelevanceMeasure
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
-    from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements
 
 
 @register

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
 from deadheat.kernels.segments import ratio
@@ -15,11 +15,8 @@ from deadheat.measures.conditional import CountConditional
 from deadheat.measures.first import last_rank
 from deadheat.measures.gains import gain_moments
 from deadheat.measures.parameters import Choice, parameter
+from deadheat.placements.placements import Placements, Relevant
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.placements.placements import Placements, Relevant
 
 
 @register

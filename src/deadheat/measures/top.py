@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import counts
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, Measure, TrecName, register
 from deadheat.measures.parameters import Choice, Number, parameter
-
-if TYPE_CHECKING:
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.placements.placements import Placements, Relevant
-
+from deadheat.placements.placements import Placements, Relevant
 
 REL = "lowest relevance that counts as relevant"
 

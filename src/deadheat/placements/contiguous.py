@@ -6,24 +6,17 @@ The results are those of the relational engine, in a fraction of its time. A dic
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import run_starts
-from deadheat.data.blocks import HASH_BITS
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.data.blocks import HASH_BITS, Blocks
+from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
 from deadheat.io.guarding import guarded
-from deadheat.placements.placements import from_frames
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.data.blocks import Blocks
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements, from_frames
 
 TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster

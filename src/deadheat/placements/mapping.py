@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 from itertools import chain, repeat
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from deadheat.data.precision import round_aloud, round_scores
+from deadheat.arrays import IntArray
+from deadheat.data.precision import ScorePrecision, round_aloud, round_scores
+from deadheat.data.rows import MappingRows
+from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import check_ids, series_of_ids
 from deadheat.placements.contiguous import InBlocks, count_above_and_tied
-from deadheat.placements.placements import no_common_query, sort_rows
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from deadheat.arrays import IntArray
-    from deadheat.data.precision import ScorePrecision
-    from deadheat.data.rows import MappingRows
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements, no_common_query, sort_rows
 
 
 class Mapping(InBlocks):

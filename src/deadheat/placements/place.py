@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from deadheat.arrays import IntArray
+from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import MappingRows
-from deadheat.data.tables import Qrels, Run
+from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.mapping import Mapping
+from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from deadheat.arrays import IntArray
-    from deadheat.data.precision import ScorePrecision
-    from deadheat.data.tables import Source
-    from deadheat.placements.placements import Placements
 
 PLANS = ("count", "window")
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.arrays import run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts
 from deadheat.errors import NoCommonQueryError
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import polars as pl
-    from numpy.typing import NDArray
 
-    from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
     from deadheat.data.tables import Qrels, Run
 
 

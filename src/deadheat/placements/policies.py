@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arrays import FloatArray
 from deadheat.errors import RowOrderError
+from deadheat.placements.placements import Placements
 
 if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
     from deadheat.data.tables import Run
     from deadheat.placements.place import Engine
-    from deadheat.placements.placements import Placements
 
 POLICIES = ("expected", "best", "worst", "doc_id", "input", "random")
 LOOK_AT_RUN = ("doc_id", "input")

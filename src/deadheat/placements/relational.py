@@ -7,21 +7,18 @@ judged scores.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import polars as pl
 
+from deadheat.arrays import IntArray
+from deadheat.data.tables import Qrels, Run
 from deadheat.io.frames import collect
 from deadheat.io.guarding import guarded
-from deadheat.placements.placements import from_frames
+from deadheat.placements.placements import Placements, from_frames
 
-if TYPE_CHECKING:
-    from deadheat.arrays import IntArray
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.placements.placements import Placements
-
-    Frame = nw.LazyFrame[Any]
+Frame = nw.LazyFrame[Any]
 
 PAIRS_PER_ROW = 4  # with more (document, judged score) pairs per row, ranking all documents is faster
 

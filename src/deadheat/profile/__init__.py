@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.data.tables import Qrels, Run
+from deadheat.arrays import IntArray
+from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import evaluate
+from deadheat.evaluation.scores import Scores
+from deadheat.measures.notation import MeasureLike
 from deadheat.profile.result import Cut, Decided, LargestTie, Spread, TieProfile, WorstQuery
-from deadheat.profile.scores import find_decimals, find_grid, find_levels, group_scores
+from deadheat.profile.scores import Groups, find_decimals, find_grid, find_levels, group_scores
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from deadheat.arrays import IntArray
-    from deadheat.data.tables import Source
-    from deadheat.evaluation.scores import Scores
-    from deadheat.measures.notation import MeasureLike
-    from deadheat.profile.scores import Groups
 
 __all__ = ["Cut", "Decided", "LargestTie", "Spread", "TieProfile", "WorstQuery", "tie_profile"]
 

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from deadheat.arguments import as_count
+from deadheat.arrays import FloatArray
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import evaluate
 from deadheat.io.mappings import check_number
-from deadheat.measures import parse_measure
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.notation import MeasureLike
 from deadheat.wording import counted
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
-    from deadheat.arrays import FloatArray
-    from deadheat.measures import Measure
-    from deadheat.measures.notation import MeasureLike
-
-    Scores = Mapping[str, float] | Sequence[float]
+Scores = Mapping[str, float] | Sequence[float]
 
 MAX_ORDERS = 10_000
 SHOWN = 10  # ties in a repr

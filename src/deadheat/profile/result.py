@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from deadheat.evaluation.scores import Scores
-    from deadheat.measures import Measure
+from deadheat.evaluation.scores import Scores
+from deadheat.measures import Measure
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import polars as pl
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.precision import round_scores
 from deadheat.io.forking import check_threads
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray
 
 FEW_LEVELS = 20  # a scale that a person or a language model grades on has fewer
 GRIDS = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23}  # steps relative to the score, coarsest first

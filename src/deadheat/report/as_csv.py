@@ -5,14 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
 
 from deadheat.errors import ColumnError
 from deadheat.report.formats import ReportFormat, register
+from deadheat.report.model import Cell, Table
 from deadheat.report.numbers import plain
-
-if TYPE_CHECKING:
-    from deadheat.report.model import Cell, Table
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

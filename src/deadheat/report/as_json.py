@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Words
+from deadheat.report.model import Cell, Report, Table, Words
 from deadheat.report.numbers import plain
-
-if TYPE_CHECKING:
-    from deadheat.report.model import Cell, Report, Table
 
 
 def as_json(report: Report, *, digits: int | None = None) -> str:

@@ -7,11 +7,11 @@ from xml.etree import ElementTree as ET
 
 from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
+from deadheat.report.model import Report
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult
-    from deadheat.report.model import Report
 
 
 def as_junit(result: GateResult, report: Report) -> str:

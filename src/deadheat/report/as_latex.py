@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
+from deadheat.report.model import Cell, Report, Table
 from deadheat.report.numbers import format_cell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from deadheat.report.model import Cell, Report, Table
 
 ESCAPES = {
     "\\": r"\textbackslash{}",

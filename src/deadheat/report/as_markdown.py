@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Span
+from deadheat.report.model import Column, Fact, Report, Row, Span, Table
 from deadheat.report.numbers import format_cell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.report.model import Column, Fact, Report, Row, Table
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from deadheat.errors import on_terminal
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Bar
+from deadheat.report.model import Bar, Fact, Report, Table
 from deadheat.report.numbers import DOUBT, MARK, format_cell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.report.model import Fact, Report, Table
 
 GAP = "  "
 LINE = "─"

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from deadheat.errors import printable
-from deadheat.measures import parse_measure
+from deadheat.measures import Measure, parse_measure
 from deadheat.measures.base import trec_names
 from deadheat.report.formats import ReportFormat, register
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from deadheat.measures import Measure
-    from deadheat.report.model import Cell, Report, Table
+from deadheat.report.model import Cell, Report, Table
 
 ALL = "all"  # in the place of a query
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from deadheat.report.model import Bar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.report.model import Span
+from deadheat.report.model import Bar, Span
 
 WIDTH = 21  # columns of a drawing
 LOW, LINE, HIGH, MIDDLE, ZERO, CROSSED = "├─┤●┊┼"

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from deadheat.data.precision import ScorePrecision
+from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import TOP
-from deadheat.evaluation.intervals import PROPORTION
+from deadheat.evaluation.intervals import PROPORTION, Interval
+from deadheat.measures import Measure
 from deadheat.report.model import Fact, Share
 from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from deadheat.comparison.pairs import Pair
-    from deadheat.data.precision import ScorePrecision
-    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Interval
-    from deadheat.measures import Measure
 
 NOTABLE = 0.1  # share of unjudged documents that a report mentions
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING
 import deadheat.report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from rich.text import Text
 
 LAST = 100

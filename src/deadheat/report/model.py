@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Self, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+from typing import Self, TypeAlias
 
 Cell: TypeAlias = "bool | float | str | Span | Bar | None"
 """A float is rounded where it is printed, an int (a count) is not; None and NaN stand for "no value"."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from deadheat.report.bars import draw
-from deadheat.report.model import Bar, Marked, PValue, Share, Span
+from deadheat.report.model import Bar, Cell, Marked, PValue, Share, Span
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.intervals import Interval
-    from deadheat.report.model import Cell
 
 DIGITS = 4
 MARK = "*"  # behind a number that a fact below the table is about

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat import arguments
-from deadheat.comparison.comparison import n_units
-from deadheat.comparison.pairs import Pair
-from deadheat.evaluation.intervals import FEWEST, KNOWN
+from deadheat.comparison.comparison import Comparison, n_units
+from deadheat.comparison.pairs import Design, Pair
+from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
+from deadheat.measures import Measure
 from deadheat.report.bars import bars
 from deadheat.report.conventions import (
     COUNTED,
@@ -25,7 +26,7 @@ from deadheat.report.conventions import (
     of_runs,
     without_relevant,
 )
-from deadheat.report.model import Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units
 from deadheat.report.of_systems import (
     MEASURE,
@@ -39,15 +40,6 @@ from deadheat.report.of_systems import (
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
 from deadheat.wording import counted, three
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from deadheat.comparison.comparison import Comparison
-    from deadheat.comparison.pairs import Design
-    from deadheat.evaluation.intervals import Interval
-    from deadheat.measures import Measure
-    from deadheat.report.model import Bar, Cell
 
 BASELINE = Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying

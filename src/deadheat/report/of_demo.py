@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from deadheat.report.model import Column, Fact, Report, Row, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from deadheat.evaluation.evaluation import Evaluation
 
 RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}

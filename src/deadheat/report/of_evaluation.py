@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from deadheat import arguments
+from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.report.conventions import (
     COUNTED,
     LEFT_OUT,
@@ -22,17 +24,21 @@ from deadheat.report.conventions import (
 )
 from deadheat.report.model import Fact, Report, Share
 from deadheat.report.numbers import MARK, NOISE, few_units, format_cell
-from deadheat.report.score_tables import inside, list_queries, parts_of, tabulate, unexplained, whole
+from deadheat.report.score_tables import (
+    StratumEvaluations,
+    inside,
+    list_queries,
+    parts_of,
+    tabulate,
+    unexplained,
+    whole,
+)
 from deadheat.report.totals import count_cell, reported, tell_counts
 from deadheat.wording import three
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.evaluation.intervals import Interval, IntervalOptions
     from deadheat.report.of_strata import Grouping
-    from deadheat.report.score_tables import StratumEvaluations
 
 
 @dataclass(frozen=True)

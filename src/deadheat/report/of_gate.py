@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT, estimated_by
-from deadheat.report.model import Column, Fact, Marked, Report, Row, Table, p_value
+from deadheat.report.model import Cell, Column, Fact, Marked, Report, Row, Table, p_value
 from deadheat.report.numbers import BOOTSTRAPS, MARK, QUERY, format_cell, too_narrow
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import Check, GateResult
-    from deadheat.report.model import Cell
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠️ passed, proves little", FAILED: "❌ failed"}

@@ -6,18 +6,12 @@ import dataclasses
 import inspect
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from deadheat.measures import measures
+from deadheat.measures import Measure, measures
 from deadheat.measures.base import other_names, trec_names
-from deadheat.measures.guide import USES, reading
+from deadheat.measures.guide import USES, Reading, Use, reading
 from deadheat.report.model import Column, Fact, Report, Row, Table, Words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.measures import Measure
-    from deadheat.measures.guide import Reading, Use
 
 MEASURE = Column("measure", "measure")
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from polars import DataFrame
 
 from deadheat import stats
-from deadheat.comparison.comparison import n_units
+from deadheat.comparison.comparison import Comparison, n_units
+from deadheat.comparison.pairs import Pair
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.report.model import Column, Fact, Row, Table, p_value
 from deadheat.report.of_comparison import name_of
 from deadheat.wording import counted, three
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from polars import DataFrame
-
-    from deadheat.comparison.comparison import Comparison
-    from deadheat.comparison.pairs import Pair
-
-    Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
+Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
 OF_TOTALS = {"difference", "detectable_difference"}
 LABELS = tuple(Column(name, name) for name in ("system", "baseline", "measure"))

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from deadheat.report.conventions import COUNTED, LEFT_OUT, nothing_judged
-from deadheat.report.model import Column, Fact, Report, Row, Share, Table
+from deadheat.report.model import Cell, Column, Fact, Report, Row, Share, Table
 from deadheat.report.numbers import format_cell
 from deadheat.report.totals import TOTAL, count_cell, mean_heading, reported, tell_counts
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from deadheat.profile import Cut, Decided, Spread, TieProfile
-    from deadheat.report.model import Cell
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 SHARES = (

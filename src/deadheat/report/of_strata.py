@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.strata import NONE, label, order
 from deadheat.report.model import Column, Fact, Row, Table
 from deadheat.report.numbers import MARK
 from deadheat.wording import counted, three
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from deadheat.evaluation.evaluation import Strata
 
 MEASURE = Column("measure", "measure")
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from deadheat.evaluation.intervals import KNOWN
+from deadheat.measures import Measure
 from deadheat.report.bars import bars
-from deadheat.report.model import Column, Row, Span, Table
+from deadheat.report.model import Cell, Column, Row, Span, Table
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import TOTAL, as_cell, mean_heading, reported, reported_interval, reported_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.pairs import Pair
-    from deadheat.measures import Measure
-    from deadheat.report.model import Cell
 
 SYSTEM, MEASURE = Column("system", "system"), Column("measure", "measure")
 

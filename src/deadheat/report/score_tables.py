@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from deadheat.evaluation.intervals import KNOWN
+from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
+from deadheat.evaluation.scores import Scores
+from deadheat.measures import Measure
 from deadheat.report.bars import bars
-from deadheat.report.model import Column, Marked, Row, Span, Table
+from deadheat.report.model import Bar, Cell, Column, Marked, Row, Span, Table
 from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from deadheat.evaluation.evaluation import Evaluation, Strata
-    from deadheat.evaluation.intervals import Interval, IntervalOptions
-    from deadheat.evaluation.scores import Scores
-    from deadheat.measures import Measure
-    from deadheat.report.model import Bar, Cell
 
 MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
 SPREAD = (Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))

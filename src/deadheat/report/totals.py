@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deadheat.report.model import Column, Fact
+from deadheat.report.model import Cell, Column, Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.intervals import Interval
     from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure
-    from deadheat.report.model import Cell
 
     T = TypeVar("T", Pair, Interval)
 

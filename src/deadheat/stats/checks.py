@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat.arguments import check_choice
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deadheat.arrays import FloatArray, IntArray
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES = ("two-sided", "greater", "less")

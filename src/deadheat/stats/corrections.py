@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat.arguments import check_choice
+from deadheat.arrays import BoolArray, FloatArray
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deadheat.arrays import BoolArray, FloatArray
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh")
 EQUAL = 1e-15  # 1 - 0.95 is no 0.05: what rounding takes from a level, or from a p-value of that size

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat import arguments
+from deadheat.arrays import BoolArray, FloatArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
 from deadheat.stats.corrections import significant
@@ -15,11 +16,6 @@ from deadheat.stats.intervals import t_bounds
 from deadheat.stats.significance import t_tail
 from deadheat.stats.units import units_of
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deadheat.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)

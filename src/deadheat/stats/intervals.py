@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat import arguments
-from deadheat.arguments import check_choice
+from deadheat.arguments import Rng, check_choice
+from deadheat.arrays import BoolArray, FloatArray
 from deadheat.stats import checks
 from deadheat.stats.resampling import check_means, resampled_means
-from deadheat.stats.units import ROUNDING, units_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deadheat.arguments import Rng
-    from deadheat.arrays import BoolArray, FloatArray
-    from deadheat.stats.units import Units
+from deadheat.stats.units import ROUNDING, Units, units_of
 
 METHODS = arguments.INTERVAL_METHODS
 POLE = 1e-9  # in the far tail of very skewed values BCa's denominator reaches 0: beyond lies the extreme mean

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat import arguments
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deadheat.arrays import FloatArray
+from deadheat.arrays import FloatArray
 
 
 def proportion_bounds(totals: ArrayLike, n: int, confidence_level: float = 0.95) -> FloatArray:

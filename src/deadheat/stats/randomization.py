@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat import arguments
+from deadheat.arguments import Rng
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
+from deadheat.stats.checks import Alternative
 from deadheat.stats.resampling import sign_flip_sums
 from deadheat.stats.units import ROUNDING, unit_sums
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deadheat.arguments import Rng
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.stats.checks import Alternative
 
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
 PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB

@@ -6,24 +6,17 @@ whatever the batches are and whatever other columns there are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deadheat.arguments import generator, resamples
+from deadheat.arguments import Rng, generator, resamples
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats.checks import clusters, matrix
-from deadheat.stats.units import ROUNDING, units_of
+from deadheat.stats.units import ROUNDING, Units, units_of
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
-    from deadheat.arguments import Rng
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.stats.units import Units
 
 DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
 BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, because each wakes the threads of BLAS

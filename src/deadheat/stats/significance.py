@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat import arguments
-from deadheat.arguments import check_choice
+from deadheat.arguments import Rng, check_choice
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
+from deadheat.stats.checks import Alternative
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, units_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deadheat.arguments import Rng
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.stats.checks import Alternative
 
 TESTS = ("randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign")
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off

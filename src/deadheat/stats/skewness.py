@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat.arguments import check_choice
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.stats import checks
 from deadheat.stats.units import units_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
 
 BEARABLE = {"randomization": 0.2, "tukey": 0.2, "bootstrap": 0.2, "t": 0.2, "bootstrap-t": 0.5}  # |G1| / sqrt(n)
 VISIBLE = 1.0  # |G1| of 10 normal values is above it in one sample of seven

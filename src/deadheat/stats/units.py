@@ -7,15 +7,12 @@ queries in each unit matter for a mean.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 
 ROUNDING = 1e-12  # relative; sums that differ by less are equal in theory
 NEGLIGIBLE_DIFFERENCE = 1e-12  # differences below it count as zero: what rounding leaves of two equal values

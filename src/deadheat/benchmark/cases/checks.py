@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from deadheat.benchmark.cases.documents import FIELDS
+from deadheat.benchmark.cases.documents import FIELDS, Document
 from deadheat.benchmark.cases.findings import Finding, listed_lines
 from deadheat.benchmark.cases.language import code_of, guess, known
-from deadheat.benchmark.cases.model import LABELS, SMALL
+from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases
 from deadheat.benchmark.cases.reading import label
 from deadheat.wording import counted, did_you_mean, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.benchmark.cases.documents import Document
-    from deadheat.benchmark.cases.model import Case, Cases
 
 STANDARD = 200  # cases: fewer are good for development, and fewer than `SMALL` for a quick check
 _HOW_TO_LABEL = {

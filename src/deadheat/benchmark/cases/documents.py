@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from deadheat.data.tables import label_of
 from deadheat.errors import ColumnError, EmptyDataError
-from deadheat.io.records import CASES_KEYS, Wanted, read_records
+from deadheat.io.records import CASES_KEYS, Records, Wanted, read_records
 from deadheat.io.source import readable
 from deadheat.wording import did_you_mean
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from deadheat.io.records import Records
 
 HPO_IDS = "expected_hpo_ids"
 IDS = ("expected_ids", HPO_IDS)

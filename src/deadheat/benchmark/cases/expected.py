@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from deadheat.wording import counted, did_you_mean, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _LIST_THEM = "List the ids that a search for the text should find."
 _ONE_PER_ID = "Give one positive number for each expected id: a list in their order, or {id: grade}."

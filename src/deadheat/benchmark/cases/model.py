@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -16,10 +18,6 @@ from deadheat.data.tables import Qrels
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.writing import replacing
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Mapping
 
 LABELS = ("language", "difficulty", "category", "domain")
 SMALL = 50  # cases: fewer are for a quick look

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deadheat.benchmark.cases.documents import DOMAINS, HPO_IDS, IDS, read_document
+from deadheat.benchmark.cases.documents import DOMAINS, HPO_IDS, IDS, Document, read_document
 from deadheat.benchmark.cases.expected import HPO_PATTERN, Wrong, checked_grades, checked_ids, quoted
 from deadheat.benchmark.cases.findings import Finding
 from deadheat.benchmark.cases.language import normalised
@@ -14,12 +16,6 @@ from deadheat.benchmark.cases.model import Case, Cases
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.records import as_text
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
-    from deadheat.benchmark.cases.documents import Document
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from deadheat.benchmark.cases import Finding, Part, Validation
 from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from deadheat.benchmark.cases import Finding, Part, Validation
 
 NONE = "(none)"
 COUNTS = (

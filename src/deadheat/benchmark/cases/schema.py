@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from deadheat.benchmark.cases.documents import Document
 from deadheat.benchmark.cases.expected import quoted
 from deadheat.benchmark.cases.findings import Finding, listed_lines
 from deadheat.benchmark.cases.language import code_of
+from deadheat.benchmark.cases.reading import Reading
 from deadheat.errors import MissingDependencyError
 from deadheat.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.benchmark.cases.documents import Document
-    from deadheat.benchmark.cases.reading import Reading
 
 NEEDED = {"case_id", "text", "expected_ids", "expected_hpo_ids", "relevance"}
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}

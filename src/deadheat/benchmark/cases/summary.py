@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from deadheat.arguments import check_choice
-from deadheat.benchmark.cases.model import LABELS
+from deadheat.benchmark.cases.model import LABELS, Case, Cases
 from deadheat.errors import EmptyDataError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.benchmark.cases.model import Case, Cases
 
 ALL = "all"
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
+from deadheat.benchmark.cases.documents import Document
 from deadheat.benchmark.cases.findings import Finding, listed_lines
+from deadheat.benchmark.cases.model import Case, Cases
+from deadheat.benchmark.ontology import Ontology
 from deadheat.wording import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from deadheat.benchmark.cases.documents import Document
-    from deadheat.benchmark.cases.model import Case, Cases
-    from deadheat.benchmark.ontology import Ontology
 
 
 def check_terms(document: Document, cases: Cases, ontology: Ontology) -> Iterator[Finding]:

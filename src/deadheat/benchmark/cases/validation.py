@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from deadheat.benchmark.cases.checks import (
     check_fields,
@@ -19,14 +19,10 @@ from deadheat.benchmark.cases.findings import Finding, Validation
 from deadheat.benchmark.cases.reading import examine
 from deadheat.benchmark.cases.schema import violations
 from deadheat.benchmark.cases.terms import check_terms
+from deadheat.benchmark.ontology import Ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import DataError
 from deadheat.io.source import readable
-
-if TYPE_CHECKING:
-    import os
-
-    from deadheat.benchmark.ontology import Ontology
 
 
 def validate(

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat.arguments import as_count, generator
+from deadheat.arrays import FloatArray
 from deadheat.benchmark.ontology.judging import Expected, report
-from deadheat.data.tables import Qrels
+from deadheat.benchmark.ontology.similarity import Terms
+from deadheat.data.tables import Qrels, Source
 from deadheat.errors import ParameterError, UnknownExpectedWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from deadheat.arrays import FloatArray
-    from deadheat.benchmark.ontology.similarity import Terms
-    from deadheat.data.tables import Source
 
 
 @dataclass(frozen=True)

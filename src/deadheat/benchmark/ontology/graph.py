@@ -5,22 +5,17 @@ Nothing is stored for each pair of a term and its ancestor: a chain of 20,000 te
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
-from deadheat.arrays import run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from deadheat.arrays import FloatArray, IntArray
 
 MAX_BYTES = 1 << 26  # for the bits that say which terms are below which
 WORD = 64

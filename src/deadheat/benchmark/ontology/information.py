@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from deadheat.arrays import FloatArray
+from deadheat.benchmark.ontology.graph import Graph
 from deadheat.benchmark.ontology.terms import first_few
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from deadheat.arrays import FloatArray
-    from deadheat.benchmark.ontology.graph import Graph
 
 
 def intrinsic(graph: Graph) -> FloatArray:

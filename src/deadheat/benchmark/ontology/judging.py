@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from deadheat.arguments import check_choice, whole
+from deadheat.arrays import FloatArray, IntArray
+from deadheat.benchmark.ontology.similarity import Terms
 from deadheat.benchmark.ontology.terms import first_few
-from deadheat.data.tables import Qrels, Run
+from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError, UnknownExpectedWarning, UnknownTermsWarning
 from deadheat.wording import Plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.benchmark.ontology.similarity import Terms
-    from deadheat.data.tables import Source
 
 AGGREGATES = ("best", "mean")
 MAX_CELLS = 1 << 23  # 64 MB of similarities are kept

@@ -6,19 +6,15 @@ the one with the most information, or the deepest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from deadheat.arrays import FloatArray
+from deadheat.benchmark.ontology.graph import Graph
 from deadheat.kernels.segments import ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from deadheat.arrays import FloatArray
-    from deadheat.benchmark.ontology.graph import Graph
 
 Kind: TypeAlias = "Callable[[Graph, FloatArray, int], FloatArray]"
 """``kind(graph, information_content, term)`` returns an array of shape (n_terms,)."""

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from deadheat.arguments import check_choice
-from deadheat.benchmark.ontology.chance import chance
+from deadheat.benchmark.ontology.chance import Chance, chance
 from deadheat.benchmark.ontology.judging import judge
 from deadheat.benchmark.ontology.kinds import KINDS
 from deadheat.benchmark.ontology.similarity import Terms
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-
-    from deadheat.benchmark.ontology.chance import Chance
-    from deadheat.data.tables import Qrels, Source
+from deadheat.data.tables import Qrels, Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -14,10 +17,6 @@ from deadheat.errors import FileFormatError, MissingDependencyError, ObsoletePar
 from deadheat.io.source import blocks, read_all, readable
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from pronto.ontology import Ontology as Parsed
     from pronto.synonym import Synonym as ParsedSynonym
     from pronto.term import Term

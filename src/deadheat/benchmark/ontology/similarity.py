@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 from deadheat.arguments import check_choice
+from deadheat.arrays import FloatArray
 from deadheat.benchmark.ontology import terms
-from deadheat.benchmark.ontology.graph import build
+from deadheat.benchmark.ontology.graph import Graph, build
 from deadheat.benchmark.ontology.information import checked, intrinsic
 from deadheat.benchmark.ontology.kinds import KINDS
+from deadheat.benchmark.ontology.terms import Synonym
 from deadheat.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from deadheat.arrays import FloatArray
-    from deadheat.benchmark.ontology.graph import Graph
-    from deadheat.benchmark.ontology.terms import Synonym
 
 
 @dataclass(frozen=True, eq=False, repr=False)

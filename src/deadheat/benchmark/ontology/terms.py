@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from deadheat.errors import DataError, EmptyDataError, SourceTypeError
 from deadheat.wording import Plain, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
 T = TypeVar("T")
 SCOPES = ("EXACT", "NARROW", "BROAD", "RELATED")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib import import_module, metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from deadheat.arguments import check_choice
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers.options import check_indexed, check_number, check_search, options_of, written
 from deadheat.benchmark.retrievers.protocol import Hits
 from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
 from deadheat.errors import MissingDependencyError, ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.arrays import BoolArray, FloatArray, IntArray
-    from deadheat.benchmark.collection import Collection
 
 TOKENS = r"(?u)\b\w\w+\b"  # bm25s's and scikit-learn's
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")

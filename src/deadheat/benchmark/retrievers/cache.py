@@ -8,18 +8,15 @@ import os
 import shutil
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from deadheat.arrays import FloatArray
 from deadheat.errors import CacheWarning, DataError
 from deadheat.io.writing import replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from deadheat.arrays import FloatArray
 
 ENVIRONMENT = "DEADHEAT_CACHE"
 ATTEMPTS = 20  # to write into a folder that others remove

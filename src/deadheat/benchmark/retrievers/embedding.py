@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module, metadata
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 from deadheat.arguments import as_count, check_choice
+from deadheat.arrays import FloatArray, IntArray
+from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import cache as cached
 from deadheat.benchmark.retrievers.cards import name_of
 from deadheat.benchmark.retrievers.options import check_indexed, check_search, options_of, written
@@ -19,13 +23,6 @@ from deadheat.benchmark.retrievers.products import products, rounded
 from deadheat.benchmark.retrievers.protocol import Hits
 from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
 from deadheat.errors import MissingDependencyError, ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.benchmark.collection import Collection
 
 PART = 1024  # strings between two steps of the progress bar
 MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB

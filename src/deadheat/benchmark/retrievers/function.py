@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from deadheat.benchmark.collection import Collection
-    from deadheat.benchmark.retrievers.protocol import Hits
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.retrievers.protocol import Hits
 
 
 class Function:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from deadheat.arguments import as_count, is_number
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 T = TypeVar("T")
 

@@ -9,12 +9,9 @@ doi:10.1007/s11075-011-9478-1.)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray
+from deadheat.arrays import FloatArray
 
 ROWS = 4096  # of the right matrix that are float64 at once
 _FLOAT32, _FLOAT64 = 24, 53  # bits of their numbers

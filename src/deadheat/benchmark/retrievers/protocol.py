@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.benchmark.collection import Collection
 from deadheat.errors import ScoreError, SourceTypeError
 from deadheat.wording import Plain, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.arrays import FloatArray, IntArray, TextArray
-    from deadheat.benchmark.collection import Collection
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import polars as pl
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.retrievers.options import check_search
-from deadheat.benchmark.retrievers.protocol import Hits
+from deadheat.benchmark.retrievers.protocol import Hits, Retriever
 from deadheat.benchmark.retrievers.runs import RunFile
 from deadheat.errors import DuplicateError, NullIdError, ParameterError, ScoreError, SourceTypeError
 from deadheat.wording import Plain, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.arrays import FloatArray, IntArray
-    from deadheat.benchmark.retrievers.protocol import Retriever
 
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 

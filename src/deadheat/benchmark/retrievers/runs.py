@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import polars as pl
 
+from deadheat.benchmark.collection import Collection
 from deadheat.data.tables import Run, label_of
 from deadheat.errors import DuplicateError, NoCommonQueryError, ParameterError
 from deadheat.io.source import readable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.benchmark.collection import Collection
 
 
 class RunFile:

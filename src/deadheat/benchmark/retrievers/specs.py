@@ -7,9 +7,9 @@ import inspect
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from deadheat.benchmark.retrievers.bm25 import BM25
 from deadheat.benchmark.retrievers.embedding import Embedding
@@ -19,9 +19,6 @@ from deadheat.benchmark.retrievers.runs import RunFile
 from deadheat.errors import ParameterError, RetrieverNameWarning, SourceTypeError
 from deadheat.io.formats import SUFFIXES
 from deadheat.wording import Plain, did_you_mean, joined
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 KINDS: dict[str, Any] = {"bm25": BM25, "embedding": Embedding, "run": RunFile}
 OWN = (BM25, Embedding, RunFile, Function)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
-from deadheat.arrays import run_starts
-
-if TYPE_CHECKING:
-    from deadheat.arrays import FloatArray, IntArray, TextArray
-    from deadheat.benchmark.collection import Collection
+from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.benchmark.collection import Collection
 
 STRINGS = ("best", "joined")
 

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import polars as pl
 
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
-from deadheat.io.formats.base import FORMATS, Format, register
-from deadheat.io.kinds import VALUE_COLUMN
+from deadheat.io.formats.base import FORMATS, Format, Read, register
+from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.source import readable
 from deadheat.io.values import CONTROL, holds_only_numbers, value_error
-from deadheat.io.writing import replacing
+from deadheat.io.writing import Compression, replacing
 from deadheat.wording import Plain, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from deadheat.io.formats.base import Read
-    from deadheat.io.kinds import Kind
-    from deadheat.io.writing import Compression
 
 for _file in iter_modules(__path__):
     import_module(f"{__name__}.{_file.name}")

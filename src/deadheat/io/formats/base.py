@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import IO, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-    from typing import IO
+import polars as pl
 
-    import polars as pl
+from deadheat.io.kinds import Kind
+from deadheat.io.writing import Compression
 
-    from deadheat.io.kinds import Kind
-    from deadheat.io.writing import Compression
-
-    Read: TypeAlias = pl.DataFrame | pl.LazyFrame | dict[str, Mapping[str, float]]
+Read: TypeAlias = pl.DataFrame | pl.LazyFrame | dict[str, Mapping[str, float]]
 
 FORMATS: dict[str, Format] = {}
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, BinaryIO
 
 import polars as pl
 
 from deadheat.errors import EmptyDataError, FractionsWarning, NullIdError
 from deadheat.io.formats.base import Format, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
-from deadheat.io.kinds import VALUE_COLUMN, known_names, resolve_columns
+from deadheat.io.kinds import VALUE_COLUMN, Kind, known_names, resolve_columns
 from deadheat.io.rows import Rows
 from deadheat.io.separators import count_separators
 from deadheat.io.source import (
@@ -36,14 +37,7 @@ from deadheat.io.values import (
     holds_only_numbers,
     read_value,
 )
-from deadheat.io.writing import value_as_text, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import IO, BinaryIO
-
-    from deadheat.io.kinds import Kind
-    from deadheat.io.writing import Compression
+from deadheat.io.writing import Compression, value_as_text, write_text
 
 _TREC_WIDTHS = {4, 6}
 

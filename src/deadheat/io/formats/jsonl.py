@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any
 
 import polars as pl
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.formats.base import Format, register
-from deadheat.io.kinds import VALUE_COLUMN, resolve_columns
+from deadheat.io.kinds import VALUE_COLUMN, Kind, resolve_columns
 from deadheat.io.mappings import is_broken
 from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
@@ -24,15 +25,8 @@ from deadheat.io.values import (
     read_value,
     value_error,
 )
-from deadheat.io.writing import value_as_text, write_text
+from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from typing import IO
-
-    from deadheat.io.kinds import Kind
-    from deadheat.io.writing import Compression
 
 _DOUBTS = (
     # An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".

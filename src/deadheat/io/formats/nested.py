@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
 
 import numpy as np
 import polars as pl
 
 from deadheat.errors import FileFormatError
 from deadheat.io.formats.base import Format, register
-from deadheat.io.mappings import LARGEST_INTEGER, VALUE, all_numbers, check_mapping
+from deadheat.io.kinds import Kind
+from deadheat.io.mappings import LARGEST_INTEGER, VALUE, Nested, all_numbers, check_mapping
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.values import check_ids_of_row, value_error
-from deadheat.io.writing import write_text
+from deadheat.io.writing import Compression, write_text
 from deadheat.wording import Plain, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-    from typing import IO
-
-    from deadheat.io.kinds import Kind
-    from deadheat.io.mappings import Nested
-    from deadheat.io.writing import Compression
 
 _EXPECTED = "{query_id: {doc_id: number}}"
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO
 
 import polars as pl
 
 from deadheat.errors import FileFormatError
 from deadheat.io.formats.base import Format, register
 from deadheat.io.guarding import guarded
+from deadheat.io.kinds import Kind
 from deadheat.io.pages import check_pages
 from deadheat.io.source import compression
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import IO
-
-    from deadheat.io.kinds import Kind
-    from deadheat.io.writing import Compression
+from deadheat.io.writing import Compression
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:

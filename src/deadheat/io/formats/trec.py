@@ -10,14 +10,15 @@ doubt line by line, which names the line that is wrong.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO
 
 import polars as pl
 
 from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
-from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
+from deadheat.io.blanks import Census, count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats.base import Format, register
-from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, known_names
+from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
     HEAD,
@@ -38,16 +39,8 @@ from deadheat.io.values import (
     holds_only_numbers,
     read_value,
 )
-from deadheat.io.writing import value_as_text, write_text
+from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Advice, Plain, shown
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import IO
-
-    from deadheat.io.blanks import Census
-    from deadheat.io.kinds import Kind
-    from deadheat.io.writing import Compression
 
 
 def read_trec(path: Path, kind: Kind) -> pl.DataFrame:
