@@ -10,9 +10,11 @@ from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunF
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
+from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.evaluation.dense import evaluate_dense
 from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
@@ -58,6 +60,8 @@ __all__ = [
     "compare",
     "compare_evaluations",
     "evaluate",
+    "evaluate_dense",
+    "from_arrays",
     "gate",
     "load_evaluation",
     "max_decompressed",

@@ -76,6 +76,14 @@ class Table:
             raise SourceTypeError(given=source, allowed=cls.kind, hint="are the arguments swapped?")
         return cls(source)
 
+    @classmethod
+    def of_checked(cls, frame: pl.DataFrame, name: str) -> Self:
+        """Return a table of rows that need no check: three columns, named and typed as `to_polars` returns them."""
+        found = cls.__new__(cls)
+        found.path, found.name, found.format = None, name, None
+        found.rows = MemoryRows(frame)
+        return found
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 

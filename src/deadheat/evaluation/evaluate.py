@@ -133,7 +133,7 @@ def evaluate_under(
     else:
         ranked = policies.apply(placements, ties, arguments.generator(rng) if ties == "random" else None)
     return Evaluation(
-        [_score(measure, placements, ranked, conventions.no_relevant) for measure in measures],
+        [score_of(measure, placements, ranked, conventions.no_relevant) for measure in measures],
         name=run.name,
         query_ids=placements.query_ids,
         conventions=conventions,
@@ -179,7 +179,7 @@ def opened(evaluation: object) -> Evaluation:
     return load_evaluation(evaluation)
 
 
-def _score(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
+def score_of(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
     """Return the scores of one measure; `ranked` are the placements after the tie policy."""
     spread, values = PlacedSpread(measure, placements), measure.mean(ranked)
     if no_relevant == "skip":

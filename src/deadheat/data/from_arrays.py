@@ -1,0 +1,178 @@
+"""from_arrays(): labels and scores as scikit-learn and LightGBM hold them, as qrels and a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.arrays import IntArray, TextArray
+from deadheat.data.tables import Qrels, Run
+from deadheat.errors import EmptyDataError, ParameterError, RelevanceError, ScoreError
+from deadheat.wording import Plain, counted
+
+
+def from_arrays(
+    labels: ArrayLike,
+    scores: ArrayLike,
+    groups_or_sizes: ArrayLike | None = None,
+    /,
+    *,
+    groups: ArrayLike | None = None,
+    group_sizes: ArrayLike | None = None,
+    doc_ids: ArrayLike | None = None,
+    name: str = "scores",
+) -> tuple[Qrels, Run]:
+    """Turn arrays of labels and scores into qrels and a run.
+
+    Every row is one judged document of one query, as in `sklearn.metrics.ndcg_score` and in LightGBM or XGBoost.
+
+    Parameters
+    ----------
+    labels : array-like of number, shape (n_rows,) or (n_queries, n_documents)
+        Relevance of each document.
+    scores : array-like of number, of the same shape
+        Higher scores rank first.
+    groups_or_sizes : array-like, optional
+        `groups` or `group_sizes`, by position: sizes if they sum to the number of rows, ids if there is one a row.
+        Where both fit it is an error.
+    groups : array-like of str or int, shape (n_rows,)
+        The query of each row; rows of a query need not be adjacent.
+    group_sizes : array-like of int, shape (n_queries,)
+        How many adjacent rows each query has, as LightGBM's ``group``. Queries are called "0", "1", and so on; a query
+        of size 0 does not exist.
+    doc_ids : array-like of str or int, shape of `labels`, optional
+        By default documents are called by their place within the whole array; with labels of two dimensions by their
+        column.
+    name : str, default "scores"
+        Label of the run.
+
+    Returns
+    -------
+    qrels : Qrels
+    run : Run
+
+    Raises
+    ------
+    ParameterError
+        The shapes do not fit.
+    RelevanceError, ScoreError, DuplicateError
+        A label or score is not a number, or a document appears twice in a query.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> qrels, run = from_arrays([1, 0, 0, 1], [0.9, 0.9, 0.1, 0.3], group_sizes=[2, 2])
+    >>> evaluate(qrels, run, ["RR"]).to_dict()
+    {'0': {'RR': 0.75}, '1': {'RR': 1.0}}
+    >>> from_arrays([[1, 0], [0, 1]], [[0.2, 0.1], [0.4, 0.4]], name="model")[1]
+    <Run model>
+    """
+    given = {"labels": labels, "scores": scores}
+    wanted, found = (_numbers(kind, values) for kind, values in given.items())
+    if wanted.shape != found.shape or wanted.ndim not in (1, 2):
+        raise ParameterError(
+            argument="scores", given=Plain(f"shape {found.shape}"), allowed=f"the shape of labels, {wanted.shape}"
+        )
+    if not wanted.size:
+        raise EmptyDataError("labels and scores are empty", path=name)
+    queries = _queries(wanted, groups_or_sizes, groups, group_sizes)
+    documents = _documents(wanted, doc_ids)
+    columns = {"query_id": pl.Series(queries, dtype=pl.String), "doc_id": pl.Series(documents, dtype=pl.String)}
+    qrels = Qrels(pl.DataFrame(columns | {"relevance": wanted.ravel()}), name="labels")
+    return qrels, Run(pl.DataFrame(columns | {"score": found.ravel()}), name=name)
+
+
+def _numbers(kind: str, values: ArrayLike) -> NDArray[np.float64]:
+    error = {"labels": RelevanceError, "scores": ScoreError}[kind]
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind not in "fiub":
+            raise TypeError  # noqa: TRY301 - text that looks like numbers is text
+        return found.astype(np.float64)
+    except (TypeError, ValueError):
+        raise error(f"{kind} are not an array of numbers", path=kind) from None
+
+
+def _queries(
+    labels: NDArray[Any], either: ArrayLike | None, groups: ArrayLike | None, sizes: ArrayLike | None
+) -> list[str]:
+    """Return the query of each row."""
+    named = {"groups_or_sizes": either, "groups": groups, "group_sizes": sizes}
+    used = {key: np.asarray(value) for key, value in named.items() if value is not None}
+    if len(used) > 1:
+        raise ParameterError(f"{' and '.join(used)} are given", allowed="one of them")
+    if labels.ndim == 2:
+        if used:
+            raise ParameterError(
+                argument=next(iter(used)), given=Plain("an array"), allowed="nothing: each row of labels is a query"
+            )
+        return _repeated(np.full(len(labels), labels.shape[1]))
+    n_rows = len(labels)
+    if not used:
+        raise ParameterError(
+            "labels of one dimension need groups= (the query of each row) or group_sizes= (rows of each query)",
+            hint="for a single query write group_sizes=[len(labels)]",
+        )
+    argument, values = used.popitem()
+    is_sizes = argument == "group_sizes" or (argument == "groups_or_sizes" and _are_sizes(values, n_rows))
+    if not is_sizes:
+        return _ids(values, argument, n_rows)
+    if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 0).any() or int(values.sum()) != n_rows:
+        total = f"{counted(len(values), 'number')} that sum to {values.sum()}" if values.dtype.kind in "iuf" else "text"
+        raise ParameterError(
+            argument=argument, given=Plain(total), allowed=f"whole numbers that sum to {n_rows:,} rows"
+        )
+    return _repeated(values)
+
+
+def _are_sizes(values: NDArray[Any], n_rows: int) -> bool:
+    """Tell whether numbers given by position are sizes; raise if they may be sizes as well as ids."""
+    fit = values.ndim == 1 and values.dtype.kind in "iu" and not (values < 0).any() and int(values.sum()) == n_rows
+    if fit and len(values) == n_rows:
+        raise ParameterError(
+            f"{n_rows} whole numbers that sum to {n_rows} can be ids or sizes", hint="write groups= or group_sizes="
+        )
+    return fit
+
+
+def _ids(values: NDArray[Any], argument: str, n_rows: int) -> list[str]:
+    """Return ids as text; numbers must be whole, for 7.0 may have been "7" or "007"."""
+    if values.shape != (n_rows,):
+        raise ParameterError(
+            argument=argument,
+            given=Plain(f"shape {values.shape}"),
+            allowed=f"one id for each of {n_rows:,} rows, or sizes that sum to it",
+        )
+    return _text(values, argument).tolist()
+
+
+def _documents(labels: NDArray[Any], doc_ids: ArrayLike | None) -> list[str]:
+    if doc_ids is None:
+        place: IntArray = (
+            np.arange(labels.size) if labels.ndim == 1 else np.tile(np.arange(labels.shape[1]), len(labels))
+        )
+        return place.astype(str).tolist()
+    given = np.asarray(doc_ids)
+    if labels.ndim == 2 and given.shape == labels.shape[1:]:
+        given = np.broadcast_to(given, labels.shape)
+    if given.shape != labels.shape:
+        raise ParameterError(argument="doc_ids", given=Plain(f"shape {given.shape}"), allowed=f"shape {labels.shape}")
+    return _text(given.ravel(), "doc_ids").tolist()
+
+
+def _text(values: NDArray[Any], argument: str) -> TextArray:
+    kinds = set(map(type, values.tolist())) if values.dtype.kind == "O" else {values.dtype.kind}
+    if kinds <= {"i", "u", "U"} or kinds in ({int}, {str}):
+        return values.astype(str).astype(object)
+    raise ParameterError(
+        argument=argument,
+        given=Plain(f"an array of {values.dtype}"),
+        allowed="ids that are all text or all whole numbers",
+    )
+
+
+def _repeated(sizes: IntArray) -> list[str]:
+    return np.repeat(np.arange(len(sizes)), sizes).astype(str).tolist()

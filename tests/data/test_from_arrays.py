@@ -1,0 +1,89 @@
+"""Arrays of labels and scores, as scikit-learn and LightGBM hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+
+LABELS, SCORES = [1, 0, 0, 1, 2], [0.9, 0.9, 0.1, 0.3, 0.3]
+WANTED = {"0": {"RR": 0.75}, "1": {"RR": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        (([2, 3],), {}),
+        ((), {"group_sizes": [2, 3]}),
+        ((), {"group_sizes": np.array([2, 3], np.uint8)}),
+        (([0, 0, 1, 1, 1],), {}),
+        ((), {"groups": ["0", "0", "1", "1", "1"]}),
+    ],
+)
+def test_groups_and_sizes(args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    qrels, run = dh.from_arrays(LABELS, SCORES, *args, **options)
+    assert dh.evaluate(qrels, run, ["RR"]).to_dict() == WANTED
+
+
+def test_rows_of_a_group_need_not_be_adjacent() -> None:
+    order = [3, 0, 2, 4, 1]
+    groups = np.array([7, 7, 9, 9, 9])[order]
+    qrels, run = dh.from_arrays(np.array(LABELS)[order], np.array(SCORES)[order], groups=groups)
+    assert dh.evaluate(qrels, run, ["RR"]).to_dict() == {"7": WANTED["0"], "9": WANTED["1"]}
+
+
+def test_a_size_of_zero_is_no_query() -> None:
+    qrels, run = dh.from_arrays(LABELS, SCORES, group_sizes=[2, 0, 3])
+    assert list(dh.evaluate(qrels, run, ["RR"]).to_dict()) == ["0", "2"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ndcg_of_scikit_learn(seed: int) -> None:
+    """It averages over ties too, by the mean gain of each tie: the same mean, computed by others."""
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is in the test extra")
+    rng = np.random.default_rng(seed)
+    labels, scores = rng.integers(0, 4, (20, 12)), rng.integers(0, 5, (20, 12)).astype(float)
+    found = dh.evaluate(*dh.from_arrays(labels, scores), ["nDCG@5", "nDCG"]).means()
+    assert found["nDCG@5"] == pytest.approx(metrics.ndcg_score(labels, scores, k=5), abs=1e-12)
+    assert found["nDCG"] == pytest.approx(metrics.ndcg_score(labels, scores), abs=1e-12)
+
+
+def test_two_dimensions_name_documents_by_column() -> None:
+    qrels, run = dh.from_arrays([[1, 0], [0, 1]], [[0.2, 0.1], [0.4, 0.4]], doc_ids=["a", "b"])
+    assert qrels.to_dict() == {"0": {"a": 1, "b": 0}, "1": {"a": 0, "b": 1}}
+    assert run.to_dict() == {"0": {"a": 0.2, "b": 0.1}, "1": {"a": 0.4, "b": 0.4}}
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "message"),
+    [
+        (([1, 0], [1]), {"group_sizes": [2]}, r"scores must be the shape of labels, \(2,\), got shape \(1,\)"),
+        (([1, 0], [1, 2]), {}, "need groups= .* or group_sizes="),
+        (([1, 0], [1, 2], [1, 1]), {}, "can be ids or sizes: write groups= or group_sizes="),
+        (([1, 0], [1, 2], [3]), {}, "groups_or_sizes must be one id for each of 2 rows, or sizes that sum to it"),
+        (([1, 0], [1, 2]), {"group_sizes": [1, 2]}, "got 2 numbers that sum to 3"),
+        (([1, 0], [1, 2]), {"group_sizes": [3, -1]}, "group_sizes must be whole numbers"),
+        (([1, 0], [1, 2]), {"group_sizes": ["a"]}, "got text"),
+        (([1, 0], [1, 2]), {"groups": [1.0, 2.0]}, "all text or all whole numbers"),
+        (([1, 0], [1, 2]), {"groups": np.array([7, "7"], object)}, "all text or all whole numbers"),
+        (([1, 0], [1, 2], [2]), {"groups": [1, 1]}, "groups_or_sizes and groups are given, expected one of them"),
+        (([[1, 0]], [[1, 2]]), {"group_sizes": [2]}, "each row of labels is a query"),
+        (([], []), {"group_sizes": []}, "empty"),
+        ((["a"], [1]), {"group_sizes": [1]}, "labels are not an array of numbers"),
+        (([1], ["0.5"]), {"group_sizes": [1]}, "scores are not an array of numbers"),
+        (([1, 0], [1, float("nan")]), {"group_sizes": [2]}, "NaN"),
+        (([1, 0], [1, 2]), {"group_sizes": [2], "doc_ids": ["a"]}, r"doc_ids must be shape \(2,\)"),
+    ],
+)
+def test_bad_input(args: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(dh.DeadheatError, match=message):
+        dh.from_arrays(*args, **options)
+
+
+def test_a_document_twice_is_an_error() -> None:
+    qrels, run = dh.from_arrays([1, 0], [1, 2], group_sizes=[2], doc_ids=["a", "a"])
+    with pytest.raises(dh.DeadheatError, match="'a' is judged 2 times"):
+        dh.evaluate(qrels, run, ["RR"])

@@ -1,0 +1,155 @@
+"""Matrices of scores: the same as dicts of the same scores, which other tests compare with all orders."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import deadheat as dh
+from deadheat.placements import dense
+
+MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "Judged@4", "ERR@5"]
+
+
+def random_case(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    shape = (int(rng.integers(1, 8)), int(rng.integers(2, 30)))
+    scores = rng.integers(0, 6, shape) / rng.choice([1, 3])
+    relevance = rng.integers(0, 4, shape) * (rng.random(shape) < 0.4)
+    relevance[0, 0] = 1
+    excluded = (rng.random(shape) < 0.2) & (relevance == 0)
+    return scores, relevance, excluded
+
+
+def as_dicts(scores: np.ndarray, relevance: np.ndarray, excluded: np.ndarray) -> tuple[dict[str, Any], dict[str, Any]]:
+    qrels = {f"{q}": {f"{d}": int(row[d]) for d in np.flatnonzero(row)} for q, row in enumerate(relevance)}
+    run = {
+        f"{q}": {f"{d}": float(score) for d, score in enumerate(row) if not excluded[q, d]}
+        for q, row in enumerate(scores)
+    }
+    return qrels, run
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("many", [0, 64])
+def test_dense_is_what_dicts_give(monkeypatch: pytest.MonkeyPatch, seed: int, ties: str, many: int) -> None:
+    monkeypatch.setattr(dense, "MANY", many)
+    scores, relevance, excluded = random_case(seed)
+    found = dh.evaluate_dense(scores, relevance, MEASURES, exclude=excluded, ties=ties)
+    qrels, run = as_dicts(scores, relevance, excluded)
+    wanted = dh.evaluate({q: own for q, own in qrels.items() if own}, run, MEASURES, ties=ties, missing="empty")
+    for scores_of in wanted:
+        mine = found[str(scores_of.measure)]
+        place = [mine.query_ids.tolist().index(query) for query in scores_of.query_ids]
+        for name in ("values", "tie_std", "tie_min", "tie_max"):
+            np.testing.assert_allclose(getattr(mine, name)[place], getattr(scores_of, name), rtol=0, atol=1e-13)
+        without = np.setdiff1d(np.arange(len(mine.values)), place)
+        assert not mine.values[without].any()
+
+
+def test_dense_by_enumeration() -> None:
+    """RR of one query, from its definition on every order of the ties."""
+    scores, relevant = [0.5, 0.9, 0.5, 0.5, 0.1], {2, 4}
+    found = []
+    for order in permutations(range(5)):
+        ranking = sorted(order, key=lambda d: -scores[d])  # stable: ties stay in this order
+        found.append(1 / next(n for n, d in enumerate(ranking, 1) if d in relevant))
+    mine = dh.evaluate_dense([scores], [sorted(relevant)], ["RR"])["RR"]
+    assert mine.values[0] == pytest.approx(np.mean(found), abs=1e-15)
+    assert (mine.tie_min[0], mine.tie_max[0]) == (min(found), max(found))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint8, np.int64, bool])
+def test_scores_of_any_number_type(dtype: type) -> None:
+    scores: np.ndarray = np.array([[1, 0, 1, 1], [0, 0, 1, 0]], dtype)
+    found = dh.evaluate_dense(scores, [[0], [0]], ["RR"])
+    assert found.to_dict() == {
+        "0": {"RR": pytest.approx(11 / 18)},
+        "1": {"RR": pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 3)},
+    }
+
+
+def test_lists_sparse_and_arrays_say_the_same() -> None:
+    scores, relevance, _ = random_case(3)
+    relevance = (relevance > 0).astype(int)
+    lists = [np.flatnonzero(row).tolist() for row in relevance]
+    shapes = [
+        relevance,
+        relevance.astype(bool),
+        relevance.astype(float),
+        lists,
+        [set(own) for own in lists],
+        [np.array(own, int) for own in lists],
+        sparse.csr_matrix(relevance),
+        sparse.coo_array(relevance),
+    ]
+    found = [dh.evaluate_dense(scores, shape, MEASURES) for shape in shapes]
+    assert all(one.to_dict() == found[0].to_dict() for one in found)
+    assert {one.qrels_hash for one in found} == {found[0].qrels_hash}
+
+
+def test_the_hash_is_that_of_the_same_qrels_as_dicts() -> None:
+    found = dh.evaluate_dense([[0.5, 0.1, 0.2]], [[2, 0]], ["RR"], query_ids=["q"], doc_ids=["a", "b", "c"])
+    same = dh.evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 0.5, "b": 0.1, "c": 0.2}}, ["RR"])
+    assert found.qrels_hash == same.qrels_hash
+    assert found.to_dict() == same.to_dict()
+
+
+def test_every_row_is_a_query() -> None:
+    scores = [[0.2, 0.1], [0.1, 0.2]]
+    assert dh.evaluate_dense(scores, [[0], []], ["RR"]).means() == {"RR": 0.5}
+    assert dh.evaluate_dense(scores, [[0], []], ["RR"], no_relevant="skip").means() == {"RR": 1.0}
+
+
+def test_all_excluded_is_an_empty_ranking() -> None:
+    found = dh.evaluate_dense([[0.2, 0.1], [0.1, 0.2]], [[0], []], ["NumRet"], exclude=[[], [0, 1]])
+    assert found["NumRet"].values.tolist() == [2, 0]
+
+
+def test_saved_and_compared(tmp_path: object) -> None:
+    rng = np.random.default_rng(0)
+    relevant = [[int(rng.integers(20))] for _ in range(30)]
+    one, other = (dh.evaluate_dense(rng.integers(0, 5, (30, 20)), relevant, ["RR"], name=name) for name in "ab")
+    one.save(f"{tmp_path}/a.json")
+    assert dh.load_evaluation(f"{tmp_path}/a.json").to_dict() == one.to_dict()
+    assert dh.compare_evaluations([one, other]).to_polars().height == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0.5], [[0]]), {}, r"scores must be numbers of shape \(n_queries, n_documents\), got shape \(1,\)"),
+        (([["a"]], [[0]]), {}, "scores must be numbers"),
+        (([[0.5]], [[0], [0]]), {}, "relevant must be a list of 1 lists of column numbers.*got 2 lists"),
+        (([[0.5]], [[1]]), {}, "names document 1 of query 0, expected a column from 0 to 0"),
+        (([[0.5]], [[-1]]), {}, "names document -1 of query 0"),
+        (([[0.5]], [[0, 0]]), {}, "names document 0 of query 0 twice"),
+        (([[0.5]], [["0"]]), {}, "for query 0"),
+        (([[0.5]], [0]), {}, "for query 0"),
+        (([[0.5]], "0"), {}, "relevant must be"),
+        (([[0.5]], {0: [0]}), {}, "got dict"),
+        (([[0.5]], np.zeros((2, 1))), {}, r"an array of shape \(2, 1\)"),
+        (([[0.5]], sparse.csr_matrix((2, 2))), {}, r"a sparse matrix of shape \(2, 2\)"),
+        (([[0.5]], [[]]), {}, "names no relevant document"),
+        (([[0.5, 0.1]], [[0]]), {"exclude": [[0]]}, "exclude names document 0 of query 0, which is judged"),
+        (([[0.5, 0.1]], [[0]]), {"query_ids": ["a", "b"]}, "query_ids must be 1 ids"),
+        (([[0.5, 0.1]], [[0]]), {"doc_ids": ["a", "a"]}, "doc_ids has an id twice"),
+        (([[0.5, 0.1]], [[0]]), {"doc_ids": [0.5, 1.5]}, "all text or all whole numbers"),
+        (([[0.5, 0.1]], [[0]]), {"ties": "doc_id"}, "ties must be one of 'expected', 'best', 'worst', 'random'"),
+    ],
+)
+def test_bad_input(arguments: tuple[Any, Any], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(dh.DeadheatError, match=message):
+        dh.evaluate_dense(arguments[0], arguments[1], ["RR"], **options)
+
+
+def test_nan_names_its_place() -> None:
+    with pytest.raises(dh.DeadheatError, match="score of document 1 for query 0 is NaN"):
+        dh.evaluate_dense([[0.5, float("nan")]], [[0]], ["RR"])
+    with pytest.raises(dh.DeadheatError, match="relevant of query 0 and document 1 is inf, expected a finite number"):
+        dh.evaluate_dense([[0.5, 0.5]], np.array([[0, float("inf")]]), ["RR"])
