@@ -14,7 +14,7 @@ from deadheat.errors import ParameterError, RelevanceError, ScoreError
 from deadheat.placements.placements import Placements, sort_rows
 from deadheat.wording import Plain, counted
 
-MANY = 64  # judged documents of a query from which sorting its scores is cheaper than comparing each
+MANY = 16  # judged documents of a query from which sorting its scores is cheaper than comparing each
 
 
 @dataclass(frozen=True, eq=False)
