@@ -78,7 +78,7 @@ def test_a_retriever_that_finds_nothing_scores_zero() -> None:
 def test_cases_that_stand_in_the_documents_are_counted() -> None:
     result = dh.bench(CASES, DOCUMENTS, measures="RR", n_resamples=100)
     assert result.verbatim == {("mine", "en"): 3, ("mine", "de"): 2}
-    easy = "3 of 4 cases of mine (en) are a text of an expected document, ignoring case and whitespace"
+    easy = "3 of 4 cases of mine (en) have the text of an expected document, ignoring case and whitespace"
     assert easy in result.report()
 
 

@@ -301,7 +301,9 @@ def test_a_deeply_nested_collection_is_bad_data(tmp_path: Path, value: str, endi
     path = tmp_path / f"docs.{ending}"
     row = f'{{"id": "a", "text": "t", "synonyms": {value}}}'
     path.write_text(f"[{row}]" if ending == "json" else row)
-    with pytest.raises(DataError, match=rf"docs\.{ending}.*: JSON with lists and objects nested more than 200 levels deep"):
+    with pytest.raises(
+        DataError, match=rf"docs\.{ending}.*: JSON with lists and objects nested more than 200 levels deep"
+    ):
         dh.read_collection(path)
 
 

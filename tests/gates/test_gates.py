@@ -202,7 +202,10 @@ def test_a_saved_evaluation_gives_the_same(tmp_path: Path) -> None:
         ({"no_worse_than": 0.1}, "no_worse_than needs a baseline, and there is none, got 0.1; give baseline"),
         ({"no_regression": True}, "no_regression needs a baseline, and there is none, got True; give baseline"),
         ({"baseline": EV, "no_worse_than": 0}, "must be a number above 0, got 0; no_regression asks for a significant"),
-        ({"baseline": EV, "no_regression": False}, "there is a baseline, but nothing to check against it: give no_worse_than=0.01"),
+        (
+            {"baseline": EV, "no_regression": False},
+            "there is a baseline, but nothing to check against it: give no_worse_than=0.01",
+        ),
         ({"baseline": EV, "no_regression": 1}, "no_regression must be True or False, got 1"),
         ({"allow_unknown": "yes"}, "allow_unknown must be True or False, got 'yes'"),
         ({"by": "level"}, "by needs a queries table, got 'level'; give queries='queries.csv'"),

@@ -450,7 +450,7 @@ def test_names_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the file name is empty"):
         source.readable("")
     path = tmp_path / "gr\udcfcn.run"
-    with pytest.raises(DataError, match=r"gr\\udcfcn.run: the name of the file is not UTF-8"):
+    with pytest.raises(DataError, match=r"gr\\udcfcn.run: the file name is not UTF-8"):
         source.readable(path)
 
 

@@ -58,8 +58,8 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ({"text": "t", "expected_ids": "a"}, "expected_ids must be a list of ids, got 'a'. Write [\"a\"]."),
         ({"text": "t", "expected_ids": {"a": 1}}, 'expected_ids must be a list of ids, got {"a": 1}.'),
         ({"text": "t", "expected_ids": ["a", 3]}, "expected id 3 (number 2 of 2) is not text. Write it in quotes."),
-        ({"text": "t", "expected_ids": ["a", ""]}, "expected id '' (number 2 of 2) is empty. Take it out."),
-        ({"text": "t", "expected_ids": ["a "]}, "expected id 'a ' has blanks around it. Write 'a'."),
+        ({"text": "t", "expected_ids": ["a", ""]}, "expected id '' (number 2 of 2) is empty. Remove it."),
+        ({"text": "t", "expected_ids": ["a "]}, "expected id 'a ' has spaces around it. Write 'a'."),
         ({"text": "t", "expected_ids": ["HP_0001250"]}, r"does not match ^HP:\d{7}$. Did you mean 'HP:0001250'?"),
         ({"text": "t", "expected_hpo_ids": ["Seizure"]}, r"expected id 'Seizure' does not match ^HP:\d{7}$."),
         ({"text": "t", "expected_hpo_ids": ["1250"]}, "Did you mean 'HP:0001250'?"),
@@ -67,7 +67,7 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ({"text": "t", "expected_hpo_ids": ["HP:०००१२५०"]}, "does not match"),
         (
             {"text": "t", "expected_ids": ["a"], "expected_hpo_ids": ["HP:0001250"]},
-            "both expected_ids and expected_hpo_ids are there, expected one of them. Keep one list.",
+            "both expected_ids and expected_hpo_ids are given, expected one of them. Keep one list.",
         ),
         (
             {"text": "t", "expected_ids": ["a", "b"], "relevance": [1]},
@@ -120,7 +120,7 @@ def test_bad_grades_and_ids_of_a_table(tmp_path: Path) -> None:
         dh.read_cases(written(tmp_path, table, "c.csv"))
     assert [str(one).partition("c.csv:")[2] for one in caught.value.findings] == [
         "2: case 'c-000': expected id 'a' appears 2 times. Keep it once.",
-        "3: case 'c-001': expected id '' (number 2 of 3) is empty. Take it out.",
+        "3: case 'c-001': expected id '' (number 2 of 3) is empty. Remove it.",
         f"4: case 'c-002': relevance of 'b' is 'x', {POSITIVE}",
     ]
 
@@ -314,9 +314,13 @@ def test_deeply_nested_json_is_bad_data_wherever_it_is(tmp_path: Path, value: st
     path.write_text(f"[{row}]")
     lines.write_text(f'{{"text": "t", "expected_ids": ["d"]}}\n{row}\n')
     for read in (dh.read_cases, dh.Queries):
-        with pytest.raises(DataError, match=r"cases\.json: JSON with lists and objects nested more than 200 levels deep"):
+        with pytest.raises(
+            DataError, match=r"cases\.json: JSON with lists and objects nested more than 200 levels deep"
+        ):
             read(path)
-        with pytest.raises(DataError, match=r"cases\.jsonl:2: JSON with lists and objects nested more than 200 levels deep"):
+        with pytest.raises(
+            DataError, match=r"cases\.jsonl:2: JSON with lists and objects nested more than 200 levels deep"
+        ):
             read(lines)
     for one in (path, lines):
         (error,) = validate(one).errors

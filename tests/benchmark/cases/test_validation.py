@@ -101,7 +101,10 @@ def test_what_the_schema_does_not_allow_is_a_warning(
 
 def test_the_same_violation_is_said_once(tmp_path: Path) -> None:
     one = only(validate(written(tmp_path, many(7, difficulty="expert"))), "schema")
-    assert "difficulty is 'expert' in 7 cases (lines 8, 18, 28, 38, 48 and 2 more), expected one of easy, medium, hard" in one.message
+    assert (
+        "difficulty is 'expert' in 7 cases (lines 8, 18, 28, 38, 48 and 2 more), expected one of easy, medium, hard"
+        in one.message
+    )
 
 
 def test_metadata_too(tmp_path: Path) -> None:
@@ -206,7 +209,7 @@ def test_texts_that_repeat(tmp_path: Path) -> None:
     assert other.message == "the text 'Begriff 0' appears 2 times (lines 2, 32), with different expected ids"
     assert (other.case_id, other.line) == ("cases-003", 32)
     assert same.message == "the text 'Begriff 1' appears 2 times (lines 12, 42)"
-    assert only(found, "shared_ids").message.startswith("1 of 6 cases expect an id that a case before them expects too")
+    assert only(found, "shared_ids").message.startswith("1 of 6 cases expect an id that an earlier case expects too")
 
 
 def test_ids_and_the_ontology(tmp_path: Path) -> None:

@@ -205,7 +205,9 @@ def test_a_cycle_is_shown() -> None:
 
 
 def test_an_unknown_parent_is_named() -> None:
-    with pytest.raises(DataError, match=r"term 'owl' has the parent 'brd', which is not a term\. Did you mean 'bird'\?"):
+    with pytest.raises(
+        DataError, match=r"term 'owl' has the parent 'brd', which is not a term\. Did you mean 'bird'\?"
+    ):
         Ontology.from_parents({"bird": [], "owl": ["brd"]})
 
 
