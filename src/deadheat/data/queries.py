@@ -18,8 +18,9 @@ from deadheat.errors import (
     SourceTypeError,
 )
 from deadheat.io.guarding import guarded
+from deadheat.io.kinds import CASES_KEYS
 from deadheat.io.mappings import check_ids
-from deadheat.io.records import CASES_KEYS, Records, Wanted, as_text, read_records, records_of_mapping
+from deadheat.io.records import Records, Wanted, as_text, read_records, records_of_mapping
 from deadheat.wording import Plain, counted, did_you_mean
 
 if TYPE_CHECKING:

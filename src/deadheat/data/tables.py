@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, Self, TypeAlias
 
@@ -18,10 +19,11 @@ from deadheat.data.precision import ScorePrecision, round_aloud
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
 from deadheat.errors import DuplicateError, SourceTypeError
 from deadheat.io.forking import check_threads
-from deadheat.io.formats import COMPRESSED, SUFFIXES, locate, scan
+from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, locate, scan
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import Kind
-from deadheat.io.mappings import check_mapping
+from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
+from deadheat.io.lists import nested_of
+from deadheat.io.mappings import check_mapping, is_plain
 
 Source: TypeAlias = object
 """A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""
@@ -38,6 +40,8 @@ class Table:
         The file that it was read from.
     rows : Rows
         Stored as the source allows.
+    notes : tuple of str
+        What was assumed or skipped to read the source, for people.
     """
 
     kind: ClassVar[Kind]
@@ -48,24 +52,38 @@ class Table:
         *,
         name: str | None = None,
         format: str | None = None,  # noqa: A002 - the word that users look for
+        columns: Mapping[str, str] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else self.kind)
         self.format = format
+        self.columns = check_given(columns or {})
+        self.notes: tuple[str, ...] = ()
         with nullcontext() if isinstance(source, Mapping) else guarded(self.where):  # dicts need no Polars
             self.rows = self._read(source, progress)
 
     def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
-        if self.path is not None:
-            source = scan(self.path, self.kind, format=self.format, progress=progress)
-        if isinstance(source, Mapping):
-            return MappingRows(check_mapping(source, self.kind, self.where), self.kind, self.where)
-        if not (self.path is not None and isinstance(source, pl.DataFrame)):  # rows read from a file are checked
+        content = Content(source) if self.path is None else self._scan(self.path, progress)
+        if isinstance(content.rows, Mapping) and not is_plain(content.rows):
+            content = Content(*nested_of(content.rows, self.kind, self.where))
+        is_read = self.path is not None and isinstance(content.rows, pl.DataFrame)  # and checked, its columns renamed
+        if not isinstance(content.rows, Mapping) and not (is_read and VALUE_COLUMN[self.kind] in content.rows.columns):
             from deadheat.io.frames import canonical
 
-            source = canonical(source, self.kind, self.where)
-        return MemoryRows(source) if isinstance(source, pl.DataFrame) else LazyRows(source)
+            made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns)
+            content = Content(made.rows, (*content.notes, *made.notes))
+        self.notes = content.notes
+        if isinstance(content.rows, Mapping):
+            return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
+        return MemoryRows(content.rows) if isinstance(content.rows, pl.DataFrame) else LazyRows(content.rows)
+
+    def _scan(self, path: Path, progress: Callable[[int, int], None] | None) -> Content:
+        try:
+            return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
+        except LabelledCases:  # which a higher floor reads
+            cases = import_module("deadheat.benchmark.cases").read_cases(path, format=self.format)
+            return Content(cases.qrels().to_dict(), ("judgments are the expected ids of labelled cases",))
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -80,7 +98,7 @@ class Table:
     def of_checked(cls, frame: pl.DataFrame, name: str) -> Self:
         """Return a table of rows that need no check: three columns, named and typed as `to_polars` returns them."""
         found = cls.__new__(cls)
-        found.path, found.name, found.format = None, name, None
+        found.path, found.name, found.format, found.columns, found.notes = None, name, None, {}, ()
         found.rows = MemoryRows(frame)
         return found
 
@@ -118,7 +136,8 @@ class Table:
         query, doc, count = found.row(0)
         word = "judged" if self.kind == "qrels" else "retrieved"
         message = f"document {doc!r} is {word} {count} times for query {query!r}; each pair may appear only once"
-        lines = locate(self.path, self.kind, query, doc, format=self.format) if self.path else []
+        columns = self.columns
+        lines = locate(self.path, self.kind, query, doc, format=self.format, columns=columns) if self.path else []
         if lines:
             message += f" (lines {', '.join(map(str, lines[:5]))})"
         if len(found) > 1:
@@ -138,6 +157,8 @@ class Qrels(Table):
         Label for messages and tables.
     format : str, optional
         Format of the file, if its name does not say.
+    columns : dict of str to str, optional
+        Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
     progress : callable, optional
         Called with the bytes read and their total while a file is read.
 
@@ -175,6 +196,8 @@ class Run(Table):
         Label for messages and tables.
     format : str, optional
         Format of the file, if its name does not say.
+    columns : dict of str to str, optional
+        Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
     progress : callable, optional
         Called with the bytes read and their total while a file is read.
 
@@ -196,14 +219,20 @@ class Run(Table):
         return found
 
 
-def read_qrels(source: Source, *, name: str | None = None, format: str | None = None) -> Qrels:  # noqa: A002 - as in Table
+def read_qrels(
+    source: Source,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - as in Table
+    columns: Mapping[str, str] | None = None,
+) -> Qrels:
     """Read relevance judgments from a file, or from anything else that `Qrels` takes.
 
     Parameters
     ----------
     source : path or other source
         TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
-    name, format : str, optional
+    name, format, columns : optional
         As for `Qrels`.
 
     Returns
@@ -215,17 +244,23 @@ def read_qrels(source: Source, *, name: str | None = None, format: str | None = 
     DataError
         The file is missing, malformed, or holds a value that cannot be evaluated.
     """
-    return Qrels(source, name=name, format=format)
+    return Qrels(source, name=name, format=format, columns=columns)
 
 
-def read_run(source: Source, *, name: str | None = None, format: str | None = None) -> Run:  # noqa: A002 - as in Table
+def read_run(
+    source: Source,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - as in Table
+    columns: Mapping[str, str] | None = None,
+) -> Run:
     """Read a run from a file, or from anything else that `Run` takes.
 
     Parameters
     ----------
     source : path or other source
         TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
-    name, format : str, optional
+    name, format, columns : optional
         As for `Run`.
 
     Returns
@@ -237,7 +272,7 @@ def read_run(source: Source, *, name: str | None = None, format: str | None = No
     DataError
         The file is missing, malformed, or holds a value that cannot be evaluated.
     """
-    return Run(source, name=name, format=format)
+    return Run(source, name=name, format=format, columns=columns)
 
 
 def path_of(source: Source) -> Path | None:

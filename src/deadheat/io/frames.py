@@ -6,7 +6,7 @@ They need Narwhals, so this module is imported only where they are used: files a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import narwhals as nw
@@ -15,43 +15,68 @@ import polars as pl
 
 from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
 from deadheat.io.forking import check_threads
-from deadheat.io.kinds import Kind, resolve_columns
-from deadheat.io.mappings import BEYOND, VALUE, VALUE_ERROR, check_number, is_beyond, series_of_ids
+from deadheat.io.formats.base import Content
+from deadheat.io.kinds import KEYS, Kind, resolve_columns
+from deadheat.io.lists import RANKED_BY_COLUMN, RELEVANT, lists_of_rows
+from deadheat.io.mappings import (
+    BEYOND,
+    VALUE,
+    VALUE_ERROR,
+    check_number,
+    is_beyond,
+    is_id,
+    series_of_ids,
+    text_of_ids,
+)
 from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
 
-KEYS = ("query_id", "doc_id")
 
-
-def canonical(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
+def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
     """Return the three columns of a frame or of tuples, named, cast and checked.
+
+    Parameters
+    ----------
+    source : object
+        A frame of any engine, tuples, or a Polars frame with canonical names.
+    kind : {"qrels", "run"}
+    where : str
+        For messages.
+    given : mapping of str to str
+        Names of columns that the user says.
 
     Returns
     -------
-    polars.DataFrame
-        For rows in memory.
-    narwhals.LazyFrame
-        For others, in their engine.
+    Content
+        Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine, and a
+        dict of dicts where each row has a list of documents.
     """
-    held, value = _hold(source, kind, where), VALUE[kind]
+    held = _hold(source, kind, where, given)
     frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
     schema = _schema(frame, where)
-    names = resolve_columns(list(schema.names()), kind, where=where)
+    names = resolve_columns(list(schema.names()), kind, where=where, given=given)
+    if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
+        rows = collect(frame.select(*names.values())).iter_rows(named=True)
+        return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
-    number = (nw.col(names[value]).cast(nw.Float64) + 0.0).alias(
-        value
-    )  # -0.0 equals 0.0 in Polars, but perhaps not elsewhere
-    named = frame.select(*ids, number)
+    value = next((name for name in names if name not in KEYS), None)
+    # -0.0 equals 0.0 in Polars, but perhaps not elsewhere
+    number = nw.lit(1.0) if value is None else nw.col(names[value]).cast(nw.Float64) + 0.0
+    named = frame.select(*ids, number.alias(value or VALUE[kind]))
     try:
         _check_types(frame, schema, names, kind, where)
-        rows = collect(named) if isinstance(held, pl.DataFrame) else None
-        _check_rows(named if rows is None else nw.from_native(rows.lazy()), kind, where)
+        collected = collect(named) if isinstance(held, pl.DataFrame) else None
+        checked = named if collected is None else nw.from_native(collected.lazy())
+        _check_rows(checked, value or VALUE[kind], kind, where)
+        if value != "rank":
+            return Content(named if collected is None else collected, () if value else (RELEVANT,))
+        ranked = checked.select(*KEYS, score=-nw.col("rank"))
+        return Content(ranked if collected is None else collect(ranked), (RANKED_BY_COLUMN,))
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
         raise DataError(
             f"rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
         ) from error
-    return named if rows is None else rows
 
 
 def _schema(frame: Frame, where: str) -> nw.Schema:
@@ -73,7 +98,9 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: K
             raise ColumnError(
                 f"column {names[key]!r} holds {dtype}", allowed="text or whole numbers as ids", path=where
             )
-    value = names[VALUE[kind]]
+    value = next((column for name, column in names.items() if name not in KEYS), None)
+    if value is None:
+        return
     dtype = schema[value]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise ColumnError(f"column {value!r} holds {dtype}", allowed="numbers", path=where)
@@ -101,13 +128,13 @@ def collect(frame: Frame) -> pl.DataFrame:
     return cast("pl.DataFrame", frame.collect(backend="polars").to_native())
 
 
-def _hold(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
+def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> pl.DataFrame | Frame:
     """Convert a frame in memory, or tuples, to Polars, usually without a copy; a lazy frame stays in its engine."""
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):
         return frame
     if isinstance(frame, nw.DataFrame):
-        names = resolve_columns(frame.columns, kind, where=where)
+        names = resolve_columns(frame.columns, kind, where=where, given=given)
         return _to_polars(frame.select(*dict.fromkeys(names.values())), where)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return _frame_of_tuples(source, kind, where)
@@ -136,8 +163,8 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
         columns = resolve_columns(list(rows[0]._fields), kind, where="tuples")
         rows = [tuple(getattr(row, columns[key]) for key in ("query_id", "doc_id", value)) for row in rows]
     for place, row in enumerate(rows):
-        if not isinstance(row, tuple | list) or len(row) != 3 or not all(isinstance(key, str) for key in row[:2]):
-            msg = f"item {place}: expected (query_id, doc_id, {value}) with text ids, got {row!r}"
+        if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
+            msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
             if isinstance(row, str | os.PathLike):
                 msg += "; for several runs use dh.compare, or call evaluate for each"
             raise SourceTypeError(msg)
@@ -145,18 +172,19 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
     queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
     return pl.DataFrame(
         {
-            "query_id": series_of_ids(queries, where),
-            "doc_id": series_of_ids(docs, where),
+            "query_id": series_of_ids(text_of_ids(queries, where), where),
+            "doc_id": series_of_ids(text_of_ids(docs, where), where),
             value: np.array(values, np.float64),
         }
     )
 
 
-def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
-    """Raise for nulls, empty ids or NaN, looked for in one pass; name the first bad row."""
-    value = VALUE[kind]
+def _check_rows(frame: Frame, value: str, kind: Kind, where: str) -> None:
+    """Raise for nulls, empty ids, NaN or wrong ranks, looked for in one pass; name the first bad row."""
     number = nw.col(value)
     wrong = ~number.is_finite() if kind == "qrels" else number.is_nan()
+    if value == "rank":
+        wrong = wrong | (number < 1) | (number.floor() != number)
     no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
     marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong}
     counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark cannot sum booleans
@@ -171,6 +199,8 @@ def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
     if null or bad:
         query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
         what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"
+        if value == "rank" and given is not None and not np.isnan(given):
+            what = f"{given:g}, expected a whole number from 1"
         count = f"; this holds for {null + bad:,} rows" if null + bad > 1 else ""
         msg = f"{value} of document {doc!r} for query {query!r} is {what}{count}"
         raise VALUE_ERROR[kind](msg, path=where)

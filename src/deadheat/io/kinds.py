@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from deadheat.errors import ColumnError, SwappedFilesError
+from deadheat.errors import ColumnError, ParameterError, SwappedFilesError
 from deadheat.wording import did_you_mean
 
 Kind = Literal["qrels", "run"]
 
 VALUE_COLUMN: dict[Kind, str] = {"qrels": "relevance", "run": "score"}
+
+KEYS = ("query_id", "doc_id")
 
 OTHER_KIND: dict[Kind, Kind] = {"qrels": "run", "run": "qrels"}
 
@@ -21,16 +23,47 @@ TREC_FIELDS: dict[Kind, tuple[str, ...]] = {
 }
 
 # Nearest first: PyTerrier's frames carry `qid` beside `query` (the text) and `docno` beside `docid` (a row number).
-_ID_NAMES: dict[str, tuple[str, ...]] = {
-    "query_id": ("query_id", "query-id", "qid", "q_id", "query"),
-    "doc_id": ("doc_id", "doc-id", "corpus-id", "corpus_id", "docno", "docid", "doc", "document_id", "pid"),
+_QUERY_NAMES = (
+    *("query_id", "query-id", "qid", "q_id", "queryId", "topic_id", "topic", "user_id", "userId", "question_id"),
+    *("case_id", "query", "question", "user_input", "user"),
+)
+_DOC_NAMES = (
+    *("doc_id", "doc-id", "corpus-id", "corpus_id", "docno", "docid", "docId", "doc", "document_id", "documentId"),
+    *("pid", "passage_id", "chunk_id", "context_id", "item_id", "itemId", "movieId", "product_id", "item"),
+)
+# Lists of documents, one list a row. Ragas and question-answering sets hold judgments and results in one table.
+_LISTS: dict[Kind, tuple[str, ...]] = {
+    "qrels": (
+        *("expected_doc_ids", "expected_chunk_ids", "expected_context_ids", "expected_ids", "reference_context_ids"),
+        *("relevant_doc_ids", "relevant_ids", "relevant", "expected", "ground_truth", "doc_ids"),
+    ),
+    "run": (
+        *("retrieved_doc_ids", "retrieved_chunk_ids", "retrieved_context_ids", "retrieved_ids", "retrieved"),
+        *("ranking", "results", "doc_ids", "documents"),
+    ),
 }
-_RELEVANCE_NAMES = ("relevance", "label", "rel", "relevance_label")
+# One relevant document a row: no relevance is needed beside it.
+_EXPECTED = ("expected_doc_id", "expected_chunk_id", "expected_context_id", "expected_item_id", "expected_id")
+_RELEVANCE_NAMES = ("relevance", "label", "rel", "relevance_label", "rating", "grade", "judgment", "judgement")
 _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
-    # BEIR calls the relevance of its qrels `score`.
-    "qrels": {**_ID_NAMES, "relevance": (*_RELEVANCE_NAMES, "score")},
-    "run": {**_ID_NAMES, "score": ("score",)},
+    "qrels": {
+        "query_id": _QUERY_NAMES,
+        "doc_id": (*_DOC_NAMES, *_EXPECTED, *_LISTS["qrels"]),
+        "relevance": (*_RELEVANCE_NAMES, "score"),  # BEIR calls the relevance of its qrels `score`.
+    },
+    "run": {
+        "query_id": _QUERY_NAMES,
+        "doc_id": (*_DOC_NAMES, *_LISTS["run"]),
+        "score": ("score", "relevance_score", "similarity", "prediction"),
+        "rank": ("rank",),
+    },
 }
+CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
+CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata
+
+
+class LabelledCases(Exception):  # noqa: N818 - nothing is wrong
+    """A file of qrels holds labelled cases, which the benchmark package reads."""
 
 
 def known_names() -> frozenset[str]:
@@ -38,7 +71,9 @@ def known_names() -> frozenset[str]:
     return frozenset(name for columns in _NAMES.values() for names in columns.values() for name in names)
 
 
-def resolve_columns(names: Sequence[object], kind: Kind, *, where: str | Path) -> dict[str, str]:
+def resolve_columns(
+    names: Sequence[object], kind: Kind, *, where: str | Path, given: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Find the columns of qrels or of a run among the names of a table.
 
     Parameters
@@ -49,12 +84,16 @@ def resolve_columns(names: Sequence[object], kind: Kind, *, where: str | Path) -
     kind : {"qrels", "run"}
     where : str or path
         The table, for the error message: a path, or words such as ``"run"``.
+    given : mapping of str to str, optional
+        Names that the user says, by canonical name.
 
     Returns
     -------
     dict of str to str
-        From canonical name (``query_id``, ``doc_id``, and ``relevance`` or ``score``) to the name in the table. If
-        several names in the table match one column, deadheat's own name wins, then the more specific one.
+        From canonical name to the name in the table: ``query_id``, ``doc_id``, and ``relevance``, ``score`` or (of a
+        run without scores) ``rank``. Qrels whose rows are all relevant, and tables with lists of documents, may have
+        the first two alone. If several names in the table match one column, deadheat's own name wins, then the more
+        specific one.
 
     Raises
     ------
@@ -67,21 +106,65 @@ def resolve_columns(names: Sequence[object], kind: Kind, *, where: str | Path) -
     --------
     >>> resolve_columns(["query-id", "corpus-id", "score"], "qrels", where="BEIR")
     {'query_id': 'query-id', 'doc_id': 'corpus-id', 'relevance': 'score'}
+    >>> resolve_columns(["user_id", "item_id", "rank"], "run", where="recommendations")
+    {'query_id': 'user_id', 'doc_id': 'item_id', 'rank': 'rank'}
     """
+    if kind == "qrels" and not given and "text" in names and not CASES.isdisjoint(names):
+        raise LabelledCases
+    given = {canonical: name for canonical, name in (given or {}).items() if canonical in _NAMES[kind]}
     found: dict[str, str] = {}
     for canonical, accepted in _NAMES[kind].items():
+        if canonical == "rank" and "score" in found:
+            continue
+        if canonical in given:
+            accepted = (given[canonical],)  # noqa: PLW2901 - the only name that is accepted then
         actual = next((name for name in accepted if name in names), None)
         if actual is None:
-            raise _missing_column(names, kind, canonical, where)
+            if canonical in given:
+                raise _not_there(names, given[canonical], where)
+            if _may_lack(canonical, names, found, kind):
+                continue
+            raise _missing_column(names, kind, "score" if canonical == "rank" else canonical, where)
         if list(names).count(actual) > 1:
             raise ColumnError(
                 f"column {actual!r} appears {list(names).count(actual)} times in the table", allowed="once", path=where
             )
         found[canonical] = actual
-    if kind == "qrels" and found["relevance"] == "score" and "rank" in names:
+    if kind == "qrels" and found.get("relevance") == "score" and "rank" in names and "relevance" not in given:
         problem = f"expected qrels, but the columns {_listed(names)} are those of a run"
         raise SwappedFilesError(problem, hint="were qrels and run given in the wrong order?", path=where)
     return found
+
+
+def check_given(given: Mapping[str, str]) -> dict[str, str]:
+    """Return names of columns that the user says; raise for what is no column of qrels or of a run."""
+    allowed = tuple(dict.fromkeys(canonical for columns in _NAMES.values() for canonical in columns))
+    for canonical, name in given.items():
+        if canonical not in allowed:
+            raise ParameterError(argument="columns", given=canonical, allowed=allowed)
+        if not isinstance(name, str):
+            raise ParameterError(argument="columns", given=name, allowed="a name for each column, as text")
+    return dict(given)
+
+
+def is_list_name(name: str, kind: Kind) -> bool:
+    """Return whether a column of this name holds a list of documents in each row."""
+    return name in _LISTS[kind]
+
+
+def _may_lack(canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind) -> bool:
+    """Tell whether a table needs no such column: scores have ranks beside them, lists are ranked, and so on."""
+    if canonical == "score":
+        return "rank" in names or is_list_name(found["doc_id"], kind)
+    if canonical == "rank":
+        return is_list_name(found["doc_id"], kind)
+    is_relevant = canonical == "relevance" and (found["doc_id"] in (*_EXPECTED, *_LISTS["qrels"]) or len(names) == 2)
+    return is_relevant and not (canonical == "relevance" and "rank" in names)
+
+
+def _not_there(names: Sequence[object], name: str, where: str | Path) -> ColumnError:
+    hint = did_you_mean(name, [one for one in names if isinstance(one, str)])
+    return ColumnError(f"no column {name!r} in the table", allowed=f"one of {_listed(names)}", hint=hint, path=where)
 
 
 def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
@@ -96,13 +179,14 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     return ColumnError(problem, allowed=f"one of {_listed(accepted)}", hint=hint, path=where)
 
 
+def has_semicolons(header: Sequence[str]) -> bool:
+    """Return whether a header that was split at commas has its known names between semicolons."""
+    return len(known_names() & {name.strip(' "') for name in ",".join(header).split(";")}) > 1
+
+
 def _other_separator(header: str) -> str:
     """Say which separator a header that was read as a single name has; empty if it has none."""
-    for separator, advice in (
-        ("\t", "tabs: name it .tsv"),
-        (",", "commas: name it .csv"),
-        (";", "';': use commas or tabs"),
-    ):
+    for separator, advice in (("\t", "tabs: name it .tsv"), (",", "commas: name it .csv")):
         if len(known_names() & set(header.split(separator))) > 1:
             return f"Its columns are separated by {advice}."
     return ""

@@ -7,7 +7,8 @@ import struct
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
-from numbers import Rational
+from numbers import Integral, Rational
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
                 given=Plain(f"{documents!r} for {query!r}"),
                 allowed=f"a dict of dicts {{query: {{document: {VALUE[kind]}}}}}",
             )
-    mapping = {query: documents for query, documents in source.items() if documents}
+    mapping = {query: documents for query, documents in with_text_ids(source, where).items() if documents}
     if not mapping:
         msg = "empty: it has no documents" if source else "empty: it has no queries"
         raise EmptyDataError(msg, path=where)
@@ -63,6 +64,11 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
         docs += [wrong for documents in mapping.values() for wrong in (None, "") if wrong in documents]
     check_ids([*mapping, *docs], where)
     return mapping
+
+
+def is_plain(source: Mapping[Any, Any]) -> bool:
+    """Return whether each query has a mapping of documents to numbers."""
+    return all(isinstance(documents, Mapping) for documents in source.values())
 
 
 def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:
@@ -91,6 +97,48 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
             raise NullIdError("an id is an empty string", allowed="text", path=where)
         if is_broken(given):
             raise DataError(f"id {given!r} has a lone surrogate", allowed="text that UTF-8 can hold", path=where)
+
+
+def is_id(given: object) -> bool:
+    """Return whether a value is text or a whole number; true and false are neither."""
+    return isinstance(given, str | Integral) and not isinstance(given, bool)
+
+
+def text_of_ids(ids: Sequence[Any], where: str | Path) -> list[str]:
+    """Return ids as text, whole numbers as `str` writes them; raise for a mix of both: 7 and "7" may be one document.
+
+    Examples
+    --------
+    >>> text_of_ids([7, 12], "run"), text_of_ids(["007"], "run")
+    (['7', '12'], ['007'])
+    """
+    kinds = set(map(type, ids))
+    if kinds <= {str}:
+        return list(ids)
+    texts = {kind for kind in kinds if issubclass(kind, str)}
+    others = kinds - texts
+    if any(issubclass(kind, bool) or not issubclass(kind, Integral) for kind in others):
+        check_ids([one for one in ids if type(one) in others and not is_id(one)], str(where))
+    if texts and others:
+        text, number = (next(one for one in ids if type(one) in some) for some in (texts, others))
+        problem = f"ids are text ({text!r}) and numbers ({number!r})"
+        raise SourceTypeError(problem, allowed="one of both in a table", hint="write str(id) for every id")
+    return list(map(str, ids))
+
+
+def with_text_ids(source: Mapping[Any, Any], where: str) -> Mapping[Any, Any]:
+    """Return a dict of dicts with numbers among its ids written as text; itself where the first ids are text."""
+    found = source
+    if set(map(type, found)) != {str}:
+        found = dict(zip(text_of_ids(list(found), where), found.values(), strict=True))
+    first = [next(iter(documents)) for documents in found.values() if documents]
+    if first and set(map(type, first)) != {str}:
+        text_of_ids(first, where)  # raises for a mix of both
+        found = {
+            query: dict(zip(text_of_ids(list(documents), where), documents.values(), strict=True))
+            for query, documents in found.items()
+        }
+    return found
 
 
 def is_broken(text: str) -> bool:

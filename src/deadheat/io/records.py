@@ -22,8 +22,6 @@ from deadheat.io.rows import Rows
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.wording import Advice, Plain, did_you_mean
 
-CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata
-
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:

@@ -32,6 +32,11 @@ def value_error(kind: Kind, problem: str, path: Path, line: int | None = None, *
     return error(problem, path=path, line=line, **given)  # type: ignore[arg-type]
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text is a number as files have them."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
     """Return the score or relevance in `text`, or raise ScoreError or RelevanceError."""
     name = VALUE_COLUMN[kind]

@@ -10,7 +10,8 @@ from typing import Any
 
 from deadheat.data.tables import label_of
 from deadheat.errors import ColumnError, EmptyDataError
-from deadheat.io.records import CASES_KEYS, Records, Wanted, read_records
+from deadheat.io.kinds import CASES_KEYS
+from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.source import readable
 from deadheat.wording import did_you_mean
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import IO
 import polars as pl
 
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
-from deadheat.io.formats.base import FORMATS, Format, Read, register
+from deadheat.io.formats.base import FORMATS, Content, Format, register
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.source import readable
 from deadheat.io.values import CONTROL, holds_only_numbers, value_error
@@ -28,6 +28,7 @@ __all__ = [
     "COMPRESSED",
     "FORMATS",
     "SUFFIXES",
+    "Content",
     "Format",
     "chosen_format",
     "ending",
@@ -77,7 +78,8 @@ def scan(
     *,
     format: str | None = None,  # noqa: A002 - the word users expect
     progress: Callable[[int, int], None] | None = None,
-) -> Read:
+    columns: Mapping[str, str] | None = None,
+) -> Content:
     """Read qrels or a run from a file.
 
     Parameters
@@ -90,15 +92,15 @@ def scan(
         holds no known column name is TREC with tabs.
     progress : callable, optional
         Called with the bytes read and the bytes of the file, before and after.
+    columns : mapping of str to str, optional
+        Names of columns in the file, by deadheat's names.
 
     Returns
     -------
-    polars.DataFrame
-        From TREC, CSV, TSV and JSON lines: query_id, doc_id, and relevance or score as float64, in file order, checked.
-    polars.LazyFrame
-        From Parquet: as the file is, not yet read and not yet checked.
-    dict of dict
-        From JSON: ``{query_id: {doc_id: number}}``, checked, without queries that have no document.
+    Content
+        Its rows are a `polars.DataFrame` from TREC, CSV, TSV and JSON lines (query_id, doc_id, and relevance, score or
+        rank as float64, in file order, checked); a `polars.LazyFrame` from Parquet, as the file is, not yet read; a
+        dict of queries from JSON.
 
     Raises
     ------
@@ -109,10 +111,18 @@ def scan(
     n_bytes = path.stat().st_size
     if progress is not None:
         progress(0, n_bytes)
-    rows = FORMATS[chosen_format(path, format)].read(path, kind)
+    form = FORMATS[chosen_format(path, format)]
+    if columns and form.columns is None:
+        has_names = " and ".join(one.name for one in FORMATS.values() if one.columns)
+        raise ParameterError(
+            argument="columns",
+            given=Plain(f"{columns} for {path}"),
+            allowed=f"given for {has_names} only: {form.name} has no names",
+        )
+    content = form.read(path, kind, columns or {})
     if progress is not None:
         progress(n_bytes, n_bytes)
-    return rows
+    return content
 
 
 def locate(
@@ -122,6 +132,7 @@ def locate(
     doc_id: str,
     *,
     format: str | None = None,  # noqa: A002 - the word users expect
+    columns: Mapping[str, str] | None = None,
 ) -> list[int]:
     """Return the 1-based lines that hold a (query, document) pair, to name duplicates.
 
@@ -129,7 +140,7 @@ def locate(
     """
     path = readable(path)
     form = FORMATS[chosen_format(path, format)]
-    return form.locate(path, kind, query_id, doc_id) if path.is_file() else []
+    return form.locate(path, kind, query_id, doc_id, columns or {}) if path.is_file() else []
 
 
 def write(

@@ -5,16 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any
 
 import polars as pl
 
 from deadheat.io.kinds import Kind
 from deadheat.io.writing import Compression
 
-Read: TypeAlias = pl.DataFrame | pl.LazyFrame | dict[str, Mapping[str, float]]
-
 FORMATS: dict[str, Format] = {}
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file holds.
+
+    Attributes
+    ----------
+    rows : polars.DataFrame, polars.LazyFrame, narwhals.LazyFrame or dict of dict
+    notes : tuple of str
+        What was done to read it that people should know.
+    """
+
+    rows: Any
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +41,14 @@ class Format:
     suffixes : tuple of str
         How the names of such files end, in lower case.
     read : callable
-        Takes a path and the kind, and returns the rows: checked and in file order as a `polars.DataFrame` of query_id,
-        doc_id and relevance or score; as a dict of dicts; or not yet checked as a `polars.LazyFrame`.
+        Takes a path, the kind, and names of columns that the user says; returns the `Content`. Its rows are checked and
+        in file order as a `polars.DataFrame` of query_id, doc_id, and relevance, score or rank; a dict of queries; or
+        not yet checked as a `polars.LazyFrame`.
     write : callable
         Takes checked rows, a binary file, the kind, the tag of a run, and how to compress.
     locate : callable
-        Takes a path, the kind, a query and a document, and returns the 1-based lines of this pair, if there are lines.
+        Takes a path, the kind, a query, a document and names of columns, and returns the 1-based lines of this pair, if
+        there are lines.
     columns : callable or None
         Takes a path, and returns the names of its columns, by which qrels and runs differ; None: it has no names.
     tells_kind : bool
@@ -48,9 +63,9 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...]
-    read: Callable[[Path, Kind], Read]
+    read: Callable[[Path, Kind, Mapping[str, str]], Content]
     write: Callable[[pl.DataFrame, IO[bytes], Kind, str, Compression], None]
-    locate: Callable[[Path, Kind, str, str], list[int]] = lambda *_: []
+    locate: Callable[[Path, Kind, str, str, Mapping[str, str]], list[int]] = lambda *_: []
     columns: Callable[[Path], Iterable[object]] | None = None
     tells_kind: bool = False
     has_tag: bool = False

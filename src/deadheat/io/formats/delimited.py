@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
 from typing import IO, BinaryIO
 
 import polars as pl
 
-from deadheat.errors import EmptyDataError, FractionsWarning, NullIdError
-from deadheat.io.formats.base import Format, register
+from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
+from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
-from deadheat.io.kinds import VALUE_COLUMN, Kind, known_names, resolve_columns
+from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
 from deadheat.io.rows import Rows
 from deadheat.io.separators import count_separators
 from deadheat.io.source import (
@@ -30,7 +30,6 @@ from deadheat.io.source import (
 )
 from deadheat.io.values import (
     check_ids_of_row,
-    frame_of_rows,
     holds_controls,
     holds_large,
     holds_only_ids,
@@ -65,15 +64,24 @@ class _Table:
     head: bytes
     kind: Kind
     separator: str
+    given: Mapping[str, str]
     header: list[str]
     n_header_lines: int
     n_header_bytes: int
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The positions of the columns, by canonical name."""
+        columns = resolve_columns(self.header, self.kind, where=self.path, given=self.given)
+        if is_list_name(columns["doc_id"], self.kind):
+            problem = f"column {columns['doc_id']!r} would hold lists of documents, which a table of text cannot"
+            raise ColumnError(problem, hint="write .jsonl, or a row for each document", path=self.path)
+        return {name: self.header.index(column) for name, column in columns.items()}
+
     @property
-    def places(self) -> list[int]:
-        """The positions of the query id, the document id and the value."""
-        columns = resolve_columns(self.header, self.kind, where=self.path)
-        return [self.header.index(columns[name]) for name in ("query_id", "doc_id", VALUE_COLUMN[self.kind])]
+    def value(self) -> str | None:
+        """Which column holds the numbers; None where every row is a relevant document."""
+        return next((name for name in self.places if name not in KEYS), None)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each row below the header with its line, or raise if it has not as many fields as the header."""
@@ -94,7 +102,7 @@ def _is_trec(path: Path, separator: str) -> bool:
     return len(names) in _TREC_WIDTHS and not known_names() & set(names)
 
 
-def read_table(path: Path, kind: Kind, *, separator: str) -> pl.DataFrame:
+def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: str) -> Content:
     """Read a table with a header into query_id, doc_id and the value, in file order; TREC with tabs as such.
 
     Raises
@@ -102,37 +110,44 @@ def read_table(path: Path, kind: Kind, *, separator: str) -> pl.DataFrame:
     ColumnError, FileFormatError, NullIdError, ScoreError, RelevanceError, EmptyDataError
         With the first line that is wrong.
     """
-    if _is_trec(path, separator):
-        return read_trec(path, kind)
-    table = _open(path, kind, separator)
+    if not given and _is_trec(path, separator):
+        return read_trec(path, kind, given)
+    table = _open(path, kind, separator, given)
     if not any(table.header):
         raise EmptyDataError(f"{kind} without a header line", allowed="column names and rows", path=path)
-    frame = _parse(table, table.places)
+    frame = _parse(table)
     if frame is None:
-        frame = _read_rows(table, table.places)
+        frame = _read_rows(table)
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
-    if kind == "qrels" and table.header[table.places[2]] == "score" and (frame["relevance"] % 1 != 0).any():
+    if kind == "qrels" and table.value and table.header[table.places["relevance"]] == "score" and not given:
+        _doubt_fractions(frame, path)
+    return Content(frame)
+
+
+def _doubt_fractions(frame: pl.DataFrame, path: Path) -> None:
+    if (frame["relevance"] % 1 != 0).any():
         msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
         warnings.warn(msg, FractionsWarning, stacklevel=2)
-    return frame
 
 
 def names_in_table(path: Path, *, separator: str) -> list[str]:
     """Return the names in the header, none if there is none."""
-    return _open(path, "run", separator).header
+    return _open(path, "run", separator, {}).header
 
 
-def locate_in_table(path: Path, kind: Kind, query_id: str, doc_id: str, *, separator: str) -> list[int]:
+def locate_in_table(
+    path: Path, kind: Kind, query_id: str, doc_id: str, given: Mapping[str, str], *, separator: str
+) -> list[int]:
     """Return the 1-based lines on which the rows of this pair begin."""
-    if _is_trec(path, separator):
-        return locate_in_lines(path, kind, query_id, doc_id)
-    table = _open(path, kind, separator)
-    query, doc, _ = table.places
+    if not given and _is_trec(path, separator):
+        return locate_in_lines(path, kind, query_id, doc_id, given)
+    table = _open(path, kind, separator, given)
+    query, doc = (table.places[name] for name in KEYS)
     return [line for line, row in table.rows() if row[query] == query_id and row[doc] == doc_id]
 
 
-def _open(path: Path, kind: Kind, separator: str) -> _Table:
+def _open(path: Path, kind: Kind, separator: str, given: Mapping[str, str]) -> _Table:
     head = plain_head(path)
     data: Path | bytes = path
     if head is None:
@@ -143,59 +158,83 @@ def _open(path: Path, kind: Kind, separator: str) -> _Table:
         check_lines_of(path)
     with _opened(data) as file:
         rows = Rows(file, path, separator)
-        return _Table(path, data, without_bom(head), kind, separator, rows.header, rows.n_lines, rows.n_bytes)
+        if separator == "," and has_semicolons(rows.header):
+            file.seek(0)
+            rows, separator = Rows(file, path, ";"), ";"
+        header, n_lines, n_bytes = rows.header, rows.n_lines, rows.n_bytes
+    return _Table(path, data, without_bom(head), kind, separator, given, header, n_lines, n_bytes)
 
 
 def _opened(data: Path | bytes) -> BinaryIO:
     return data.open("rb") if isinstance(data, Path) else BytesIO(data)
 
 
-def _parse(table: _Table, places: list[int]) -> pl.DataFrame | None:
+def _parse(table: _Table) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says.
 
     Polars looks at the fields that it is asked for, and fills a short row with nulls: if the last field of each row is
     there and the file holds exactly as many separators as rows take, then no row is short or long.
     """
-    if misleads_polars(table.head):
-        return None
+    if misleads_polars(table.head) or (table.separator == ";" and table.value):
+        return None  # of commas and points in numbers, one may group thousands: each is looked at
     census = count_separators(table.data, table.separator, skip=table.n_header_bytes)
     n_columns = len(table.header)
     if census is None or census.n_separators != census.n_lines * (n_columns - 1):
         return None
-    query, doc, value = (f"column_{place}" for place in places)
+    number = table.places.get(table.value or "")
     rows = pl.scan_csv(
         table.data,
         has_header=False,
         skip_lines=table.n_header_lines,
         separator=table.separator,
-        schema={f"column_{n}": pl.Float64 if n == places[2] else pl.String for n in range(n_columns)},
+        schema={f"column_{n}": pl.Float64 if n == number else pl.String for n in range(n_columns)},
         glob=False,
     )
     last = pl.col(f"column_{n_columns - 1}")
-    wanted = rows.select(query_id=query, doc_id=doc, **{VALUE_COLUMN[table.kind]: value}, ends_early=last.is_null())
+    wanted = rows.select(**{name: f"column_{n}" for name, n in table.places.items()}, ends_early=last.is_null())
     try:
         frame = wanted.collect()
     except pl.exceptions.PolarsError:
         return None
     if frame.height != census.n_lines or frame["ends_early"].any() or not holds_only_ids(frame):
         return None
-    numbers = frame[VALUE_COLUMN[table.kind]]
-    if not holds_only_numbers(numbers) or holds_large(numbers):
+    if table.value is not None and (not holds_only_numbers(frame[table.value]) or holds_large(frame[table.value])):
         return None
     return None if census.may_hold_controls and holds_controls(frame) else frame.drop("ends_early")
 
 
-def _read_rows(table: _Table, places: list[int]) -> pl.DataFrame:
-    query, doc, value = places
-    read: list[tuple[str, str, float]] = []
+def _read_rows(table: _Table) -> pl.DataFrame:
+    query, doc, *value = table.places.values()
+    columns: dict[str, list[str] | list[float]] = {"query_id": (queries := []), "doc_id": (docs := [])}
+    numbers: list[float] = []
+    marks: dict[str, int] = {}  # decimal marks, and the line on which each was found first
     for line, row in table.rows():
         if not (row[query] and row[doc]):
             name = table.header[doc if row[query] else query]
             raise NullIdError(f"empty field in column {name!r}", allowed="an id", path=table.path, line=line)
         check_ids_of_row(row[query], row[doc], table.path, line)
-        number = read_value(row[value].strip(), table.kind, path=table.path, line=line)
-        read.append((row[query], row[doc], number))
-    return frame_of_rows(read, table.kind)
+        queries.append(row[query])
+        docs.append(row[doc])
+        numbers += [_number(row[place].strip(), table, line, marks) for place in value]
+    if table.value is not None:
+        columns[table.value] = numbers
+    schema = {name: pl.String if name in KEYS else pl.Float64 for name in columns}
+    return pl.DataFrame(columns, schema=schema)
+
+
+def _number(text: str, table: _Table, line: int, marks: dict[str, int]) -> float:
+    """Return a number, which may have a decimal comma where fields are separated by ``;``."""
+    if table.separator == ";":
+        for mark in ",.":
+            if mark in text:
+                marks.setdefault(mark, line)
+        if len(marks) > 1:
+            name = table.header[table.places[table.value or ""]]
+            problem = f"column {name!r} has numbers with commas (line {marks[',']}) and with points (line {marks['.']})"
+            hint = "which is the decimal mark? Write one, and no mark between thousands"
+            raise MalformedRowError(problem, hint=hint, path=table.path, line=line)
+        text = text.replace(",", ".")
+    return read_value(text, table.kind, path=table.path, line=line)
 
 
 def write_table(

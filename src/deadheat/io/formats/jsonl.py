@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
-from deadheat.io.formats.base import Format, register
-from deadheat.io.kinds import VALUE_COLUMN, Kind, resolve_columns
+from deadheat.io.formats.base import Content, Format, register
+from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
+from deadheat.io.lists import lists_of_rows
 from deadheat.io.mappings import is_broken
 from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
     check_ids_of_row,
-    frame_of_rows,
     holds_controls,
     holds_large,
     holds_only_ids,
@@ -47,7 +47,7 @@ class _Number(str):
     __slots__ = ()
 
 
-def read_jsonl(path: Path, kind: Kind) -> pl.DataFrame:
+def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """Read JSON lines into query_id, doc_id and the value, in file order.
 
     An id may be a JSON number; its text is the id then.
@@ -64,30 +64,31 @@ def read_jsonl(path: Path, kind: Kind) -> pl.DataFrame:
     if isinstance(data, Path):
         refuse_binary(head or b"", path)
         check_lines_of(path)
-    columns = _columns(data, path, kind)
-    frame = _parse(data, columns)
-    if frame is None:
-        frame = frame_of_rows([row for _, row in _rows(data, columns, kind, path)], kind)
-    return frame
-
-
-def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[int]:
-    """Return the 1-based lines that hold this pair."""
-    data = read_all(path, has_lines=True)
-    rows = _rows(data, _columns(data, path, kind), kind, path)
-    return [line for line, row in rows if row[:2] == (query_id, doc_id)]
-
-
-def _columns(data: Path | bytes, path: Path, kind: Kind) -> dict[str, str]:
-    """Return the names that the first object has for the columns."""
     first = next(_objects(data, path), None)
     if first is None:
         raise EmptyDataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
-    return resolve_columns(list(first[1]), kind, where=path)
+    columns = resolve_columns(list(first[1]), kind, where=path, given=given)
+    if isinstance(first[1][columns["doc_id"]], list):
+        return Content(*lists_of_rows(_objects(data, path, columns.values()), columns, kind, path))
+    frame = _parse(data, columns)
+    if frame is None:
+        rows = [row for _, row in _rows(data, columns, kind, path)]
+        schema = {name: pl.String if name in KEYS else pl.Float64 for name in columns}
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return Content(frame)
+
+
+def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str, given: Mapping[str, str]) -> list[int]:
+    """Return the 1-based lines that hold this pair."""
+    data = read_all(path, has_lines=True)
+    columns = resolve_columns(list(next(_objects(data, path))[1]), kind, where=path, given=given)
+    return [line for line, row in _rows(data, columns, kind, path) if row[:2] == (query_id, doc_id)]
 
 
 def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says."""
+    if len(columns) < 3:
+        return None  # one relevant document a row: few and small
     query, doc, value = columns.values()
     rows = pl.scan_ndjson(data, schema={query: pl.String, doc: pl.String, value: pl.Float64})
     try:
@@ -105,7 +106,7 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
 
 def _rows(
     data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
-) -> Iterator[tuple[int, tuple[str, str, float]]]:
+) -> Iterator[tuple[int, tuple[str | float, ...]]]:
     """Yield each row with its line, or raise what is wrong with it."""
     for line, row in _objects(data, path, columns.values()):
         missing = next((name for name in columns.values() if name not in row), None)
@@ -117,7 +118,7 @@ def _rows(
                 path=path,
                 line=line,
             )
-        query, doc, value = (row[name] for name in columns.values())
+        query, doc, *value = (row[name] for name in columns.values())
         for name, given in (("query_id", query), ("doc_id", doc)):
             if not (isinstance(given, str) and given):
                 message = f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}"
@@ -130,7 +131,8 @@ def _rows(
                     line=line,
                 )
         check_ids_of_row(query, doc, path, line)
-        yield line, (str(query), str(doc), _value(value, columns[VALUE_COLUMN[kind]], kind, path, line))
+        name = list(columns.values())[-1]
+        yield line, (str(query), str(doc), *(_value(one, name, kind, path, line) for one in value))
 
 
 def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float:

@@ -1,4 +1,4 @@
-"""JSON of the form ``{query_id: {doc_id: number}}``, as pytrec_eval and ranx use it."""
+"""JSON: ``{query_id: {doc_id: number}}``, as pytrec_eval and ranx use it, ranked lists, or a list of records."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 
 from deadheat.errors import FileFormatError
-from deadheat.io.formats.base import Format, register
-from deadheat.io.kinds import Kind
-from deadheat.io.mappings import LARGEST_INTEGER, VALUE, Nested, all_numbers, check_mapping
+from deadheat.io.formats.base import Content, Format, register
+from deadheat.io.kinds import CASES_KEYS, KEYS, Kind, LabelledCases, resolve_columns
+from deadheat.io.lists import lists_of_rows, nested_of
+from deadheat.io.mappings import LARGEST_INTEGER, VALUE, Nested, all_numbers, check_mapping, is_id, is_plain
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.values import check_ids_of_row, value_error
 from deadheat.io.writing import Compression, write_text
 from deadheat.wording import Plain, shown
 
-_EXPECTED = "{query_id: {doc_id: number}}"
+_EXPECTED = "{query_id: {doc_id: number}} or {query_id: [doc_id, ...]}"
 
 
-def read_nested(path: Path, kind: Kind) -> dict[str, Mapping[str, float]]:
-    """Read a JSON object of objects, and check it as a dict of dicts is checked.
+def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
+    """Read a JSON object of objects or lists, or a list of records, and check it as a dict is checked.
 
     Raises
     ------
@@ -32,15 +33,27 @@ def read_nested(path: Path, kind: Kind) -> dict[str, Mapping[str, float]]:
         With the query and the document that are wrong.
     """
     text = read_text(path, _EXPECTED)
-    given = parsed(text, path)
-    if not isinstance(given, dict):
-        found = "a list" if isinstance(given, list) else shown(json.dumps(given))
+    held = parsed(text, path)
+    if isinstance(held, list) and held and all(isinstance(row, dict) for row in held):
+        return _of_records(held, text, path, kind, given)
+    if isinstance(held, dict) and any(isinstance(held.get(key), list) for key in CASES_KEYS) and kind == "qrels":
+        raise LabelledCases
+    if not isinstance(held, dict):
+        found = "a list" if isinstance(held, list) else shown(json.dumps(held))
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
-    for query, documents in given.items():
-        if not isinstance(documents, dict):
-            found = shown(json.dumps(documents))
-            raise FileFormatError(given=Plain(f"{found} for query {query!r}"), allowed=_EXPECTED, path=path)
-    nested = check_mapping(given, kind, str(path))
+    notes: tuple[str, ...] = ()
+    if not is_plain(held):
+        for query, documents in held.items():
+            if not isinstance(documents, dict | list) and not (kind == "qrels" and is_id(documents)):
+                found = shown(json.dumps(documents))
+                raise FileFormatError(given=Plain(f"{found} for query {query!r}"), allowed=_EXPECTED, path=path)
+        held, notes = nested_of(held, kind, str(path))
+    return Content(_checked(held, text, path, kind), notes)
+
+
+def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
+    """Return the queries of a dict of dicts that have documents; raise for what cannot be evaluated."""
+    nested = check_mapping(held, kind, str(path))
     for query, documents in nested.items():
         if not "".join((query, *documents)).isprintable():
             for doc in documents:
@@ -51,6 +64,22 @@ def read_nested(path: Path, kind: Kind) -> dict[str, Mapping[str, float]]:
     return nested
 
 
+def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
+    """Read a list of objects, as JSON Lines has them on lines."""
+    columns = resolve_columns(list(rows[0]), kind, where=path, given=given)
+    if isinstance(rows[0][columns["doc_id"]], list):
+        held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
+        return Content(_checked(held, text, path, kind), notes)
+    try:
+        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in columns.values()}, strict=True)
+    except (TypeError, pl.exceptions.PolarsError) as error:
+        raise FileFormatError(f"rows of mixed types: {error}", allowed="text and numbers", path=path) from None
+    for row in rows:
+        query, doc = (str(row.get(columns[key])) for key in KEYS)
+        check_ids_of_row(query, doc, path)
+    return Content(frame.lazy())
+
+
 def _refuse_overflow(nested: Nested, as_written: dict[str, dict[str, str | None]], kind: Kind, path: Path) -> None:
     """Raise for a number that became infinite, and was not written as ``Infinity``."""
     for query, documents in nested.items():
@@ -59,6 +88,12 @@ def _refuse_overflow(nested: Nested, as_written: dict[str, dict[str, str | None]
             if math.isinf(value) and written is not None:
                 place = f"{VALUE[kind]} of document {doc!r} for query {query!r}"
                 raise value_error(kind, f"{place} is beyond the range of float64: {shown(written)}", path)
+
+
+def names_in_json(path: Path) -> list[str]:
+    """Return the keys of the first record, none if there are no records."""
+    held = parsed(read_text(path, _EXPECTED), path)
+    return list(held[0]) if isinstance(held, list) and held and isinstance(held[0], dict) else []
 
 
 def write_nested(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
@@ -75,4 +110,4 @@ def write_nested(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, com
     write_text(pl.DataFrame({"line": lines or ["{}"]}), file, compression)
 
 
-register(Format(name="json", suffixes=(".json",), read=read_nested, write=write_nested))
+register(Format(name="json", suffixes=(".json",), read=read_nested, write=write_nested, columns=names_in_json))

@@ -8,7 +8,7 @@ from typing import IO
 import polars as pl
 
 from deadheat.errors import FileFormatError
-from deadheat.io.formats.base import Format, register
+from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind
 from deadheat.io.pages import check_pages
@@ -49,7 +49,7 @@ register(
     Format(
         name="parquet",
         suffixes=(".parquet",),
-        read=lambda path, _kind: scan_parquet(path),
+        read=lambda path, _kind, _given: Content(scan_parquet(path)),
         write=_write,
         columns=lambda path: scan_parquet(path).collect_schema(),
         is_text=False,

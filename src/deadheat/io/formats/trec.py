@@ -9,6 +9,8 @@ doubt line by line, which names the line that is wrong.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
@@ -17,7 +19,7 @@ import polars as pl
 
 from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
 from deadheat.io.blanks import Census, count_blanks, count_blanks_of_file, with_single_blanks
-from deadheat.io.formats.base import Format, register
+from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
@@ -37,13 +39,16 @@ from deadheat.io.values import (
     holds_controls,
     holds_large,
     holds_only_numbers,
+    is_number,
     read_value,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
-from deadheat.wording import Advice, Plain, shown
+from deadheat.wording import Advice, Plain, counted, shown
+
+_MARKED = re.compile(rb"^#[^\n]*", re.MULTILINE)
 
 
-def read_trec(path: Path, kind: Kind) -> pl.DataFrame:
+def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     """Read a TREC file into query_id, doc_id and the value, in file order.
 
     Raises
@@ -51,12 +56,13 @@ def read_trec(path: Path, kind: Kind) -> pl.DataFrame:
     FileFormatError, ScoreError, RelevanceError, EmptyDataError
         With the first line that is wrong.
     """
-    frame = _read_whole(path, kind)
+    frame, n_comments = _read_whole(path, kind), 0
     if frame is None:
-        frame = _read_blocks(path, kind)
+        frame, n_comments = _read_blocks(path, kind)
+    notes = (f"{counted(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
-    return frame
+    return Content(frame, notes)
 
 
 def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
@@ -77,16 +83,47 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     return None if holds_large(value) else frame.drop("ends_early")
 
 
-def _read_blocks(path: Path, kind: Kind) -> pl.DataFrame:
+def _read_blocks(path: Path, kind: Kind) -> tuple[pl.DataFrame, int]:
+    """Read a file block by block; return its rows, and how many comments there were."""
     frames: list[pl.DataFrame] = []
-    first_line = 1
-    for block in blocks(path, has_lines=True):
+    first_line, n_comments = 1, 0
+    for given in blocks(path, has_lines=True):
+        block, n_found = without_comments(given, kind)
+        n_comments += n_found
         if first_line == 1:
             _check_first_row(block, kind, path)
         frame = _read_block(block, kind, path)
         frames.append(read_lines(block, kind, path, first_line) if frame is None else frame)
         first_line += block.count(b"\n")
-    return pl.concat(frames)
+    return pl.concat(frames), n_comments
+
+
+def without_comments(block: bytes, kind: Kind) -> tuple[bytes, int]:
+    r"""Empty the lines that begin with # and are no record, as trec_eval 10 does; count them.
+
+    Examples
+    --------
+    >>> without_comments(b"# judged by us\nq1 0 d1 1\n#2 0 d1 1\n", "qrels")
+    (b'\nq1 0 d1 1\n#2 0 d1 1\n', 1)
+    """
+    n_found = 0
+
+    def emptied(found: re.Match[bytes]) -> bytes:
+        nonlocal n_found
+        if is_comment(found[0], kind):
+            n_found += 1
+            return b""
+        return found[0]
+
+    return _MARKED.sub(emptied, block), n_found
+
+
+def is_comment(line: bytes, kind: Kind) -> bool:
+    """Return whether a line begins with # and is no record: a query may be called #1."""
+    if not line.startswith(b"#"):
+        return False
+    fields, value = line.split(), TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
+    return len(fields) != len(TREC_FIELDS[kind]) or not is_number(fields[value].decode(errors="replace"))
 
 
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
@@ -153,7 +190,8 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     """Return the separator of the first row; raise if it shows that this is another kind of file."""
     refuse_binary(head, path)
     lines = head[:HEAD].split(b"\n")
-    line, row = next(((n, row) for n, row in enumerate(lines, 1) if row.split()), (1, b""))
+    rows = ((n, row) for n, row in enumerate(lines, 1) if row.split() and not is_comment(row, kind))
+    line, row = next(rows, (1, b""))
     fields = row.split()
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
     if len(fields) == len(TREC_FIELDS[OTHER_KIND[kind]]):
@@ -211,7 +249,7 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
     return frame_of_rows(rows, kind)
 
 
-def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[int]:
+def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
     """Return the 1-based lines that hold this pair."""
     query, doc = query_id.encode(), doc_id.encode()
     n_fields = len(TREC_FIELDS[kind])

@@ -1,0 +1,173 @@
+"""Lists of documents, one for each query: rankings without scores, pairs with scores, and relevant documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+
+from deadheat.errors import DataError, DuplicateError, EmptyDataError, SourceTypeError
+from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.io.mappings import Nested, is_id, text_of_ids
+from deadheat.wording import Plain, counted
+
+RANKED = "ranked lists without scores: in strict order, no ties"
+RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
+RELEVANT = "documents without a relevance count as 1"
+LISTED: dict[Kind, str] = {"run": RANKED, "qrels": RELEVANT}
+SHAPES: dict[Kind, str] = {
+    "run": "a dict {document: score}, a ranked list of ids, or a list of (id, score)",
+    "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
+}
+
+
+def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, tuple[str, ...]]:
+    """Turn lists of documents into a dict of dicts.
+
+    Parameters
+    ----------
+    source : mapping
+        Of queries to lists, tuples, sets, arrays or single documents.
+    kind : {"qrels", "run"}
+    where : str
+        For messages.
+
+    Returns
+    -------
+    nested : dict of dict
+        The number of a document in a ranked list is minus its rank.
+    notes : tuple of str
+        What was assumed.
+
+    Raises
+    ------
+    SourceTypeError
+        The documents of a query have a shape that cannot be read, or another one than those of another query.
+    DuplicateError
+        A document appears twice.
+    """
+    nested: dict[Any, Mapping[str, float]] = {}
+    shapes: dict[bool, Any] = {}  # with numbers or without, and the first query of each
+    for query, given in source.items():
+        documents, has_numbers = documents_of(given, kind, query, where)
+        if documents:
+            shapes.setdefault(has_numbers, query)
+        nested[query] = documents
+    if len(shapes) > 1:
+        name = VALUE_COLUMN[kind]
+        raise SourceTypeError(
+            f"{where}: query {shapes[True]!r} has a {name} for each document, query {shapes[False]!r} has none",
+            allowed="one shape for all queries",
+        )
+    return nested, (LISTED[kind],) if False in shapes else ()
+
+
+def documents_of(
+    given: object, kind: Kind, query: object, where: str | Path, line: int | None = None
+) -> tuple[Mapping[str, float], bool]:
+    """Return the documents of one query with their numbers, and whether the numbers were given."""
+    if isinstance(given, Mapping):
+        return given, True
+    items = _items(given, kind)
+    if items is None:
+        raise SourceTypeError(
+            given=Plain(f"{type(given).__name__} for {query!r}"), allowed=SHAPES[kind], hint=_advice(given, kind)
+        )
+    pairs = [item for item in items if isinstance(item, tuple | list) and len(item) == 2]
+    if pairs and len(pairs) == len(items):
+        ids, numbers = zip(*pairs, strict=True)
+    else:
+        ids, numbers = tuple(items), ()
+    wrong = next((one for one in ids if not is_id(one)), None)
+    if wrong is not None:
+        raise SourceTypeError(
+            f"an item for query {query!r} is no id",
+            given=Plain(f"{type(wrong).__name__} {wrong!r:.60}"),
+            allowed=SHAPES[kind],
+            hint=_advice(wrong, kind),
+        )
+    texts = text_of_ids(ids, where)
+    _check_repeats(texts, query, where, line)
+    if numbers:
+        return dict(zip(texts, numbers, strict=True)), True
+    return {doc: -place if kind == "run" else 1 for place, doc in enumerate(texts, 1)}, False
+
+
+def _items(given: object, kind: Kind) -> Sequence[Any] | None:
+    """Return the items of one query's documents; None for what has none in an order that means something."""
+    if kind == "qrels":
+        if is_id(given):
+            return [given]
+        if isinstance(given, AbstractSet):
+            return sorted(given, key=str)
+    if isinstance(given, list | tuple):
+        return given
+    to_list = getattr(given, "tolist", None) or getattr(given, "to_list", None)  # arrays, Series
+    if to_list is not None and getattr(given, "ndim", 1) == 1:
+        return list(to_list())
+    return None
+
+
+def _advice(given: object, kind: Kind) -> str:
+    """Return what would work for a shape that does not."""
+    if isinstance(given, AbstractSet):
+        return "a set has no order: give a list, best first"
+    if is_id(given) and kind == "run":
+        return "write [id] for a single document"
+    return (
+        "objects of other libraries: dh.Run.of_results(...)" if kind == "run" and not isinstance(given, float) else ""
+    )
+
+
+def _check_repeats(ids: Sequence[str], query: object, where: str | Path, line: int | None) -> None:
+    if len(set(ids)) == len(ids):
+        return
+    twice = next(one for one in ids if ids.count(one) > 1)
+    first, second = [place for place, one in enumerate(ids, 1) if one == twice][:2]
+    message = f"document {twice!r} is listed {ids.count(twice)} times for query {query!r} (places {first} and {second})"
+    raise DuplicateError(message, allowed="once", path=where, line=line)
+
+
+def lists_of_rows(
+    rows: Iterable[tuple[int | None, Mapping[str, Any]]], columns: Mapping[str, str], kind: Kind, path: str | Path
+) -> tuple[dict[str, Mapping[str, float]], tuple[str, ...]]:
+    """Read rows that have a list of documents each, with or without a list of numbers beside it.
+
+    Parameters
+    ----------
+    rows : iterable of (int or None, mapping)
+        The line of each, and its fields.
+    columns : mapping of str to str
+        From canonical name to name in the rows.
+    kind : {"qrels", "run"}
+    path : str or path
+        For messages.
+    """
+    value = next((name for canonical, name in columns.items() if canonical in VALUE_COLUMN.values()), None)
+    found: dict[str, Any] = {}
+    for line, row in rows:
+        query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
+        numbers = None if value is None else row.get(value)
+        if not is_id(query):
+            raise DataError(
+                f"{columns['query_id']} {query!r:.60} is no id", allowed="text or a whole number", path=path, line=line
+            )
+        if query in found:
+            raise DuplicateError(f"query {query!r} has two lists", allowed="one", path=path, line=line)
+        if not isinstance(documents, Collection) or isinstance(documents, str | Mapping):
+            raise DataError(
+                f"{columns['doc_id']} of query {query!r} is {documents!r:.60}",
+                allowed="a list of ids",
+                path=path,
+                line=line,
+            )
+        if numbers is not None:
+            if not isinstance(numbers, Collection) or len(numbers) != len(documents):
+                problem = f"{value} of query {query!r} is not a list of {counted(len(documents), 'number')}"
+                raise DataError(problem, allowed=f"one for each of {columns['doc_id']}", path=path, line=line)
+            documents = list(zip(documents, numbers, strict=True))
+        found[str(query)], _ = documents_of(list(documents), kind, query, path, line)
+    if not any(found.values()):
+        raise EmptyDataError("empty: it has no documents", path=path)
+    return found, () if value else (LISTED[kind],)
