@@ -98,7 +98,7 @@ class Ranking(Kind):
         return path
 
     def read(self, path: Path) -> list[Row]:
-        found = scan(path, "run", format=self.name)
+        found = scan(path, "run", format=self.name).rows
         if isinstance(found, dict):
             return [
                 (q, d, repr(float(score) + 0.0)) for q, documents in found.items() for d, score in documents.items()

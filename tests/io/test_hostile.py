@@ -43,7 +43,7 @@ def written(tmp_path: Path, content: str | bytes, name: str = "x.csv", packing: 
 
 
 def rows_of(path: Path) -> list[tuple[object, ...]]:
-    frame = scan(path, "run")
+    frame = scan(path, "run").rows
     assert isinstance(frame, pl.DataFrame)
     return frame.rows()
 
@@ -284,7 +284,7 @@ def test_a_header_without_an_end(tmp_path: Path, short: int) -> None:
 
 def test_json_may_be_one_line(tmp_path: Path, short: int) -> None:
     documents = ", ".join(f'"d{n}": {n}' for n in range(short))
-    assert scan(written(tmp_path, f'{{"q": {{{documents}}}}}', "x.json"), "run") == {
+    assert scan(written(tmp_path, f'{{"q": {{{documents}}}}}', "x.json"), "run").rows == {
         "q": {f"d{n}": n for n in range(short)}
     }
 

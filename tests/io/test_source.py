@@ -24,7 +24,7 @@ ROW = "q1 Q0 d1 1 2.5 bm25\n"
 
 
 def read(path: Path) -> pl.DataFrame:
-    frame = scan(path, "run")
+    frame = scan(path, "run").rows
     assert isinstance(frame, pl.DataFrame)
     return frame
 

@@ -39,7 +39,7 @@ RUN = "query_id,doc_id,score\n"
 
 
 def read(path: Path, kind: Kind = "run") -> pl.DataFrame:
-    frame = scan(path, kind)
+    frame = scan(path, kind).rows
     assert isinstance(frame, pl.DataFrame)
     return frame
 
@@ -79,7 +79,7 @@ def test_an_unknown_format(tmp_path: Path) -> None:
 
 def test_the_format_can_be_given(tmp_path: Path) -> None:
     path = written(tmp_path, f"{RUN}q,d,1\n", "x.dat")
-    frame = scan(path, "run", format="csv")
+    frame = scan(path, "run", format="csv").rows
     assert isinstance(frame, pl.DataFrame)
     assert frame.rows() == [("q", "d", 1.0)]
     assert locate(path, "run", "q", "d", format="csv") == [2]
@@ -109,7 +109,8 @@ def test_a_missing_column_is_named_with_what_there_is() -> None:
         resolve_columns(["query_id", "doc_idd", "score"], "run", where="my.csv")
     assert str(caught.value) == (
         "my.csv: run without a column 'doc_id': found 'query_id', 'doc_idd', 'score', expected one of 'doc_id', "
-        "'doc-id', 'corpus-id', 'corpus_id', 'docno', 'docid', 'doc', 'document_id', 'pid'. Did you mean 'doc_id'?"
+        "'doc-id', 'corpus-id', 'corpus_id', 'docno', 'docid', 'docId', 'doc', 'document_id', 'documentId', 'pid', "
+        "'passage_id' and 16 more. Did you mean 'doc_id'?"
     )
 
 
@@ -262,9 +263,9 @@ def test_polars_and_the_slow_way_agree(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_csv(path)
-    table = _open(path, "run", ",")
-    fast = _parse(table, table.places)
-    slow = _read_rows(table, table.places)
+    table = _open(path, "run", ",", {})
+    fast = _parse(table)
+    slow = _read_rows(table)
     assert slow.rows() == rows
     assert fast is None or fast.equals(slow)
 
@@ -278,7 +279,7 @@ def parquet(tmp_path: Path, **columns: object) -> Path:
 def test_parquet_is_lazy_and_ids_become_text(tmp_path: Path) -> None:
     score = pl.Series([0.5, -1], dtype=pl.Float32)
     path = parquet(tmp_path, rank=[1, 2], qid=[7, 8], docno=pl.Series(["0880", "b"], dtype=pl.Categorical), score=score)
-    assert isinstance(scan(path, "run"), pl.LazyFrame)
+    assert isinstance(scan(path, "run").rows, pl.LazyFrame)
     frame = Run(path).to_polars()
     assert frame.schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     assert frame.rows() == [("7", "0880", 0.5), ("8", "b", -1.0)]
@@ -302,7 +303,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
         ({"docno": ["d"]}, "run without a column 'score'"),
         ({"docno": [1.0], "score": [1.0]}, "'docno' holds Float64, expected text or whole numbers"),
         ({"docno": [True], "score": [1.0]}, "'docno' holds Boolean"),
-        ({"docno": [["d"]], "score": [1.0]}, r"'docno' holds List\(String\)"),
+        ({"docno": [["d"]], "score": [1.0]}, "score of query 'q' is not a list of 1 number"),
         ({"docno": [{"d": 1}], "score": [1.0]}, "'docno' holds Struct"),
         ({"docno": ["d"], "score": ["1"]}, "'score' holds String, expected numbers"),
     ],
@@ -336,7 +337,7 @@ def test_parquet_integers_that_float64_cannot_hold(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("separator", "said"),
-    [(";", "separated by ';': use commas or tabs"), ("\t", r"separated by tabs: name it \.tsv")],
+    [("\t", r"separated by tabs: name it \.tsv")],
 )
 def test_another_separator_is_named(tmp_path: Path, separator: str, said: str) -> None:
     path = tmp_path / "x.csv"

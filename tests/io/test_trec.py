@@ -32,7 +32,7 @@ QRELS = "q1 0 d1 1\n"
 
 
 def read(path: Path, kind: Kind = "run") -> pl.DataFrame:
-    frame = scan(path, kind)
+    frame = scan(path, kind).rows
     assert isinstance(frame, pl.DataFrame)
     return frame
 

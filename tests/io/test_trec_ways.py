@@ -19,7 +19,7 @@ from deadheat.io.values import read_value
 
 
 def read(path: Path) -> pl.DataFrame:
-    frame = scan(path, "run")
+    frame = scan(path, "run").rows
     assert isinstance(frame, pl.DataFrame)
     return frame
 

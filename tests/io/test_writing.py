@@ -32,7 +32,7 @@ def frame_of(rows: list[tuple[str, str, float]], value: str) -> pl.DataFrame:
 
 
 def rows_read(path: Path, kind: Kind) -> list[tuple[str, str, str]]:
-    found = scan(path, kind)
+    found = scan(path, kind).rows
     if isinstance(found, dict):
         return [(query, doc, repr(float(value))) for query, docs in found.items() for doc, value in docs.items()]
     frame = found.lazy().collect()

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import DataError, DuplicateError, EmptyDataError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import Nested, is_id, text_of_ids
 from deadheat.wording import Plain, counted
@@ -115,9 +115,8 @@ def _advice(given: object, kind: Kind) -> str:
         return "a set has no order: give a list, best first"
     if is_id(given) and kind == "run":
         return "write [id] for a single document"
-    return (
-        "objects of other libraries: dh.Run.of_results(...)" if kind == "run" and not isinstance(given, float) else ""
-    )
+    is_object = kind == "run" and not isinstance(given, float)
+    return "for objects of other libraries use dh.Run.of_results(...)" if is_object else ""
 
 
 def _check_repeats(ids: Sequence[str], query: object, where: str | Path, line: int | None) -> None:
@@ -165,7 +164,7 @@ def lists_of_rows(
         if numbers is not None:
             if not isinstance(numbers, Collection) or len(numbers) != len(documents):
                 problem = f"{value} of query {query!r} is not a list of {counted(len(documents), 'number')}"
-                raise DataError(problem, allowed=f"one for each of {columns['doc_id']}", path=path, line=line)
+                raise ColumnError(problem, allowed=f"one for each of {columns['doc_id']}", path=path, line=line)
             documents = list(zip(documents, numbers, strict=True))
         found[str(query)], _ = documents_of(list(documents), kind, query, path, line)
     if not any(found.values()):

@@ -69,7 +69,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         raise EmptyDataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     columns = resolve_columns(list(first[1]), kind, where=path, given=given)
     if isinstance(first[1][columns["doc_id"]], list):
-        return Content(*lists_of_rows(_objects(data, path, columns.values()), columns, kind, path))
+        return Content(*lists_of_rows(_rows_of_lists(data, columns, kind, path), columns, kind, path))
     frame = _parse(data, columns)
     if frame is None:
         rows = [row for _, row in _rows(data, columns, kind, path)]
@@ -133,6 +133,17 @@ def _rows(
         check_ids_of_row(query, doc, path, line)
         name = list(columns.values())[-1]
         yield line, (str(query), str(doc), *(_value(one, name, kind, path, line) for one in value))
+
+
+def _rows_of_lists(
+    data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with its line; where it has a list of numbers, these are read."""
+    for line, row in _objects(data, path, columns.values()):
+        for name in list(columns.values())[2:]:
+            if isinstance(row.get(name), list):
+                row[name] = [_value(one, name, kind, path, line) for one in row[name]]
+        yield line, row
 
 
 def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float:

@@ -1,0 +1,276 @@
+"""Lists of documents, numbers as ids, ranks without scores, and tables with a list in each row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, ScoreError, SourceTypeError
+
+QRELS = {"q1": {"a": 1, "c": 1}, "q2": {"b": 1}}
+RANKED = {"q1": ["b", "a", "c"], "q2": ["a", "b"]}
+MEASURES = ["nDCG@5", "AP", "RR", "P@2"]
+
+
+def strict(run: dict[str, list[str]]) -> dict[str, dict[str, float]]:
+    """Return scores that fall by one from rank to rank."""
+    return {query: {doc: 100.0 - n for n, doc in enumerate(docs)} for query, docs in run.items()}
+
+
+def values(qrels: object, run: object) -> dict[str, dict[str, float]]:
+    return dh.evaluate(qrels, run, MEASURES).to_dict()
+
+
+WANTED = values(QRELS, strict(RANKED))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        RANKED,
+        {query: tuple(docs) for query, docs in RANKED.items()},
+        {query: np.array(docs) for query, docs in RANKED.items()},
+        {query: pd.Series(docs) for query, docs in RANKED.items()},
+        {query: pl.Series(docs) for query, docs in RANKED.items()},
+        {query: [(doc, -float(n)) for n, doc in enumerate(docs)] for query, docs in RANKED.items()},
+        {query: [[doc, -n] for n, doc in enumerate(docs)] for query, docs in RANKED.items()},
+        pl.DataFrame({"query_id": list(RANKED), "retrieved_ids": list(RANKED.values())}),
+        pd.DataFrame({"question": list(RANKED), "retrieved_context_ids": list(RANKED.values())}),
+        pl.DataFrame({"qid": list(RANKED), "doc_ids": list(RANKED.values()), "score": [[3.0, 2.0, 1.0], [0.5, 0.1]]}),
+        pl.LazyFrame(
+            {"qid": ["q1", "q2", "q1", "q2", "q1"], "docno": ["c", "b", "a", "a", "b"], "rank": [3, 2, 2, 1, 1]}
+        ),
+    ],
+)
+def test_ranked_lists_have_a_strict_order(run: object) -> None:
+    assert values(QRELS, run) == WANTED
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        {"q1": ["a", "c"], "q2": "b"},
+        {"q1": {"a", "c"}, "q2": {"b"}},
+        {"q1": frozenset("ac"), "q2": ("b",)},
+        {"q1": np.array(["a", "c"]), "q2": ["b"]},
+        pl.DataFrame({"query_id": ["q1", "q1", "q2"], "expected_doc_id": ["a", "c", "b"], "note": ["", "", "x"]}),
+        pl.DataFrame({"user_id": ["q1", "q1", "q2"], "item_id": ["a", "c", "b"]}),
+        pl.DataFrame({"query_id": ["q1", "q2"], "reference_context_ids": [["a", "c"], ["b"]]}),
+    ],
+)
+def test_relevant_documents_need_no_relevance(qrels: object) -> None:
+    assert values(qrels, RANKED) == WANTED
+
+
+def test_what_was_assumed_is_kept() -> None:
+    assert dh.read_run(RANKED).notes == ("ranked lists without scores: in strict order, no ties",)
+    assert dh.read_qrels({"q": {"a"}}).notes == ("documents without a relevance count as 1",)
+    assert dh.read_run(strict(RANKED)).notes == ()
+
+
+NUMBERED = {1: [7, 12], 2: [12]}
+OF_NUMBERS = dh.evaluate({"1": {"12": 1}, "2": {"12": 1}}, {"1": {"7": 2, "12": 1}, "2": {"12": 1}}, ["RR"]).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ({1: 12, 2: 12}, NUMBERED),
+        ({1: {12: 1}, 2: {12: 1}}, {1: {7: 0.5, 12: 0.1}, 2: {12: 0.3}}),
+        ({"1": {"12": 1}, "2": {"12": 1}}, {np.int64(1): {np.int64(7): 0.5, np.int64(12): 0.1}, np.int64(2): {12: 1}}),
+        ([(1, 12, 1), (2, 12, 1)], [(1, 7, 0.5), (1, 12, 0.1), (2, 12, 0.3)]),
+        (
+            pd.DataFrame({"userId": [1, 2], "itemId": [12, 12], "rating": [1, 1]}),
+            pd.DataFrame({"userId": [1, 1, 2], "itemId": [7, 12, 12], "prediction": [0.5, 0.1, 1]}),
+        ),
+        ({1: np.array([12]), 2: {12}}, {1: np.array([7, 12]), 2: [12]}),
+    ],
+)
+def test_whole_numbers_are_ids(qrels: object, run: object) -> None:
+    assert dh.evaluate(qrels, run, ["RR"]).to_dict() == OF_NUMBERS
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({"q": ["a", 7]}, r"ids are text \('a'\) and numbers \(7\), expected one of both"),
+        ({"q": ["7", 7]}, "expected one of both"),
+        ({"q": ["a"], 7: ["b"]}, "expected one of both"),
+        ({"q": {"7": 1.0}, "r": {7: 1.0}}, "expected one of both"),
+        ({"q": {7: 1.0, "7": 1.0}}, "expected one of both"),
+        ([("q", 7, 1.0), ("q", "7", 2.0)], "expected one of both"),
+        ({"q": {"a", "b"}}, "a set has no order: give a list, best first"),
+        ({"q": "a"}, r"got str for 'q'; write \[id\] for a single document"),
+        ({"q": [1.5]}, "an item for query 'q' is no id.*got float 1.5"),
+        ({"q": [True]}, "an item for query 'q' is no id.*got bool True"),
+        ({"q": [None]}, "ids are text, got None"),
+        ({"q": [object()]}, r"use dh.Run.of_results\(...\)"),
+        ({"q": [("a", 0.5), "b"]}, "an item for query 'q' is no id"),
+        ({"q": 0.5}, "got float for 'q'"),
+        ({"q": ["a"], "r": {"a": 1.0}}, "query 'r' has a score for each document, query 'q' has none"),
+        ({"q": ["a", "b", "a"]}, r"'a' is listed 2 times for query 'q' \(places 1 and 3\)"),
+        ({"q": [("a", 1), ("a", 2)]}, "'a' is listed 2 times"),
+        ({"q": []}, "it has no documents"),
+        ({"q": np.zeros((2, 2))}, "got ndarray for 'q'"),
+    ],
+)
+def test_lists_that_are_refused(source: object, message: str) -> None:
+    with pytest.raises((SourceTypeError, DuplicateError, DataError), match=message):
+        dh.read_run(source)
+
+
+@pytest.mark.parametrize("rank", [0, -1, 1.5, float("nan"), None])
+def test_ranks_are_whole_numbers_from_1(rank: object) -> None:
+    with pytest.raises(ScoreError, match="rank of document 'a' for query 'q' is"):
+        dh.read_run(
+            pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "rank": [rank]}, schema_overrides={"rank": float})
+        )
+
+
+def test_equal_ranks_tie_and_rows_come_in_any_order() -> None:
+    run = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["c", "b", "a"], "rank": [2, 1, 2]})
+    assert dh.evaluate({"q": "a"}, run, ["RR"]).means()["RR"] == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert dh.read_run(run).notes == ("ranked by the column rank, without scores: equal ranks tie",)
+
+
+def test_a_score_wins_over_a_rank() -> None:
+    run = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [2, 1], "score": [0.9, 0.1]})
+    assert dh.evaluate({"q": "a"}, run, ["RR"]).means() == {"RR": 1.0}
+
+
+FILES = {
+    "lists.json": json.dumps(RANKED),
+    "pairs.json": json.dumps({query: [[doc, -n] for n, doc in enumerate(docs)] for query, docs in RANKED.items()}),
+    "rows.json": json.dumps([{"query_id": q, "retrieved_ids": docs} for q, docs in RANKED.items()]),
+    "lists.jsonl": "".join(json.dumps({"query_id": q, "doc_ids": docs}) + "\n" for q, docs in RANKED.items()),
+    "scored.jsonl": "".join(
+        json.dumps({"query_id": q, "results": docs, "score": [-n for n in range(len(docs))]}) + "\n"
+        for q, docs in RANKED.items()
+    ),
+    "ranks.csv": "query_id,rank,doc_id,tag\nq1,3,c,x\nq2,2,b,x\nq1,1,b,x\nq1,2,a,x\nq2,1,a,x\n",
+    "ranks.tsv": "user_id\titem_id\trank\nq1\tc\t3\nq2\tb\t2\nq1\tb\t1\nq1\ta\t2\nq2\ta\t1\n",
+    "ranks.jsonl": "".join(
+        json.dumps({"query_id": q, "doc_id": doc, "rank": n}) + "\n"
+        for q, docs in RANKED.items()
+        for n, doc in enumerate(docs, 1)
+    ),
+    "excel.csv": "query_id;doc_id;score\nq1;b;0,9\nq1;a;0,85\nq1;c;0,5\nq2;a;12\nq2;b;-1,5e1\n",
+    "objects.json": json.dumps(
+        [{"query_id": q, "doc_id": doc, "score": -n} for q, docs in RANKED.items() for n, doc in enumerate(docs)]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(FILES[name], encoding="utf-8")
+    assert values(QRELS, path) == WANTED
+    frame = dh.read_run(path).to_polars()
+    frame.write_parquet(tmp_path / "x.parquet")
+    assert values(QRELS, tmp_path / "x.parquet") == WANTED
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("q.json", '{"q1": ["a", "c"], "q2": "b"}'),
+        ("q.csv", "query_id,doc_id\nq1,a\nq1,c\nq2,b\n"),
+        ("e.csv", "query_id,note,expected_doc_id\nq1,x,a\nq1,y,c\nq2,z,b\n"),
+        (
+            "e.jsonl",
+            '{"question_id": "q1", "expected_ids": ["a", "c"]}\n{"question_id": "q2", "expected_ids": ["b"]}\n',
+        ),
+        (
+            "o.jsonl",
+            '{"query_id": "q1", "doc_id": "a"}\n{"query_id": "q1", "doc_id": "c"}\n{"query_id": "q2", "doc_id": "b"}\n',
+        ),
+        ("r.csv", "userId;itemId;rating\nq1;a;1,0\nq1;c;1,0\nq2;b;1\n"),
+        (
+            "cases.json",
+            json.dumps({"cases": [{"case_id": q, "text": "t", "expected_ids": list(QRELS[q])} for q in QRELS]}),
+        ),
+        ("cases.csv", "case_id,text,expected_ids\nq1,t,a|c\nq2,t,b\n"),
+    ],
+)
+def test_files_of_judgments(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert values(tmp_path / name, RANKED) == WANTED
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error", "message"),
+    [
+        (
+            "x.csv",
+            "query_id;doc_id;score\nq;a;1.234\nq;b;1,5\n",
+            FileFormatError,
+            r"x\.csv:3: .* commas \(line 3\) and with points \(line 2\)",
+        ),
+        (
+            "x.csv",
+            "query_id;doc_id;score\nq;a;1.234,5\n",
+            FileFormatError,
+            r"commas \(line 2\) and with points \(line 2\)",
+        ),
+        ("x.csv", "query_id,doc_ids\nq,a|b\n", ColumnError, "would hold lists of documents.*a row for each document"),
+        ("x.csv", "query_id,doc_id,rank\nq,a,0\n", ScoreError, "rank of document 'a' for query 'q' is 0"),
+        (
+            "x.jsonl",
+            '{"query_id": "q", "doc_ids": ["a"]}\n{"query_id": "q", "doc_ids": ["b"]}\n',
+            DuplicateError,
+            r"x\.jsonl:2: query 'q' has two lists",
+        ),
+        (
+            "x.jsonl",
+            '{"query_id": "q", "doc_ids": ["a"]}\n{"query_id": "r", "doc_ids": "b"}\n',
+            DataError,
+            r"x\.jsonl:2: doc_ids of query 'r' is 'b', expected a list",
+        ),
+        (
+            "x.jsonl",
+            '{"query_id": "q", "doc_ids": ["a", "a"]}\n',
+            DuplicateError,
+            r"x\.jsonl:1: document 'a' is listed 2 times",
+        ),
+        ("x.json", '{"q": 5}', FileFormatError, "got '5' for query 'q'"),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, name: str, text: str, error: type[Exception], message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(error, match=message):
+        dh.read_run(tmp_path / name)
+
+
+def test_columns_that_the_user_names(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("hit,asked,sim,doc_id\na,q1,0.1,zz\nb,q1,0.9,zz\n")
+    columns = {"doc_id": "hit", "query_id": "asked", "score": "sim"}
+    assert dh.read_run(path, columns=columns).to_dict() == {"q1": {"a": 0.1, "b": 0.9}}
+    assert dh.read_run(pl.read_csv(path), columns=columns).to_dict() == {"q1": {"a": 0.1, "b": 0.9}}
+    with pytest.raises(
+        ColumnError, match=r"no column 'hitt' in the table, expected one of 'hit', .*Did you mean 'hit'"
+    ):
+        dh.read_run(path, columns=columns | {"doc_id": "hitt"})
+    with pytest.raises(dh.DeadheatError, match=r"columns must be one of 'query_id', .*got 'doc'"):
+        dh.read_run(path, columns={"doc": "hit"})
+    (tmp_path / "x.run").write_text("q Q0 a 1 0.5 t\n")
+    with pytest.raises(dh.DeadheatError, match="trec has no names"):
+        dh.read_run(tmp_path / "x.run", columns=columns)
+
+
+def test_comments_in_trec_files(tmp_path: Path) -> None:
+    path = tmp_path / "x.qrels"
+    path.write_text("# judged by us in 2026\n#1 0 a 1\nq 0 a 1\n# q 0 a x\n#\nq 0 b 0\n")
+    qrels = dh.read_qrels(path)
+    assert qrels.to_dict() == {"#1": {"a": 1}, "q": {"a": 1, "b": 0}}
+    assert qrels.notes == (f"3 comment lines skipped in {path}",)
+    path.write_text("# one\nq 0 a\n")
+    with pytest.raises(DataError, match=r"x\.qrels:2: "):
+        dh.read_qrels(path)
