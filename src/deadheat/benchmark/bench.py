@@ -114,8 +114,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     ParameterError
         An option has an unknown value.
     DataError
-        Cases or collection cannot be used, or do not share ids; or `output` holds foreign files of these names, or is
-        in use by another call.
+        Cases or collection cannot be used, or do not share ids; or `output` holds files of these names that `bench`
+        did not write, or is in use by another call.
     """
     k = as_count("k", k)
     check_choice("kind", kind, KINDS)

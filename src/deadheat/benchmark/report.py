@@ -71,9 +71,8 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
     tables = [
         *(_means(result, part, shown) for part in result.parts.values()),
         *(
-            table
+            _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
             for key in result.comparisons
-            for table in _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
         ),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
@@ -157,7 +156,7 @@ def _mean(result: Results, key: Key, measure: str) -> tuple[Cell, ...]:
     return interval.n_queries, as_cell(scores), Span(shown.low, shown.high, interval.is_known), Span(*ties)
 
 
-def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measure]) -> Iterator[Table]:
+def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measure]) -> Table:
     """Each pair of retrievers with its difference, and how sure it is."""
     comparison, baseline = result.comparisons[key], result.settings.design.baseline
     shown = reported_pairs(comparison)
@@ -181,7 +180,7 @@ def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measu
         for pair in pairs
     )
     title = f"{result.parts[key]}: differences" + (f" from {baseline}" if baseline else "")
-    yield Table("pairs", labels, columns, rows, title=title, main=1, is_section=True)
+    return Table("pairs", labels, columns, rows, title=title, main=1, is_section=True)
 
 
 def _drawn(pairs: Sequence[Pair]) -> dict[Pair, Bar]:

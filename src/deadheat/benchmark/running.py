@@ -26,10 +26,10 @@ from deadheat.measures import MaxRel, Measure
 from deadheat.placements.placements import sort_rows
 from deadheat.wording import counted
 
-# Part of the key of a finished run: raised when a retriever of ours, or `retrieve`, finds something else than before
-# for the same texts, documents and options, so that no run of the old kind is used again. The number of the release
-# would make all runs again that it does not touch, and those of a model take hours. 2: BM25 finds what shares a word,
-# not what scores above 0. 3: equal embeddings tie in any batch; bm25+ with k1=0; no NaN is dropped.
+# Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
+# the same texts, documents and options, so that no outdated run is reused. The version of the package would discard
+# runs that a release does not touch, and those of a model take hours. 2: BM25 finds what shares a word, not what scores
+# above 0. 3: equal embeddings tie in any batch; bm25+ with k1=0; no NaN is dropped.
 SEARCH = 3
 
 
@@ -58,7 +58,7 @@ class Search:
 
     def run(self, part: Part) -> tuple[pl.DataFrame, bool]:
         """Return the run on the cases of a part, and whether it was finished before."""
-        has_key = key_of(self.retriever) is not None  # without one nobody knows whether it is still the same
+        has_key = key_of(self.retriever) is not None  # without one we cannot know whether it is still the same
         key = {
             "search": SEARCH,
             "retriever": json.loads(identity(self.retriever)) if has_key else None,
@@ -75,7 +75,7 @@ class Search:
         ids, texts = [case.case_id for case in part.cases], part.cases.texts()
         found = retrieve(self.retriever, ids, texts, self.k)
         seconds = time.perf_counter() - start
-        self._warn_of_strangers(found)
+        self._warn_of_unknown(found)
         if self.store is not None:
             self.store.write(part, self.name, key, found, seconds)
         self.tell(f"{self.name} on {part}: {counted(len(ids), 'search', 'searches')} in {seconds:.1f} s")
@@ -92,13 +92,13 @@ class Search:
             f" after {time.perf_counter() - start:.1f} s"
         )
 
-    def _warn_of_strangers(self, found: pl.DataFrame) -> None:
+    def _warn_of_unknown(self, found: pl.DataFrame) -> None:
         """Warn of documents that the collection does not have."""
-        strangers = sorted(set(found["doc_id"].to_list()) - set(self.documents.ids))
-        if strangers:
-            shown = ", ".join(strangers[:3]) + (", ..." if len(strangers) > 3 else "")
+        unknown = sorted(set(found["doc_id"].to_list()) - set(self.documents.ids))
+        if unknown:
+            shown = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
             warnings.warn(
-                f"{self.name} found {len(strangers):,} documents that {self.documents.name} does not have ({shown}):"
+                f"{self.name} found {len(unknown):,} documents that {self.documents.name} does not have ({shown}):"
                 " are the ids written alike?",
                 UnknownDocumentsWarning,
                 stacklevel=4,

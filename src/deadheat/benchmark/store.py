@@ -1,4 +1,4 @@
-"""The output folder: finished runs are found again, nothing is half written, and nothing of others is replaced."""
+"""The output folder: finished runs are found again, nothing is half written, and no file of others is replaced."""
 
 from __future__ import annotations
 
@@ -56,6 +56,8 @@ class Store:
     def __init__(self, folder: str | Path, limit: int | None) -> None:
         self.folder = Path(folder)
         self.suffix = "" if limit is None else f".limit-{limit}"
+        self._report = self.folder / f"report{self.suffix}.md"
+        self._summary = self.folder / f"bench{self.suffix}.json"
         self._saved: set[Path] = set()
 
     @contextmanager
@@ -65,7 +67,7 @@ class Store:
         Raises
         ------
         DataError
-            A file that would be replaced is none of ours, another call is at work there, or there is a file where the
+            A file that would be replaced is not ours, another call is at work there, or there is a file where the
             folder should be.
         """
         keys = [(part, name) for part in parts for name in retrievers]
@@ -96,14 +98,6 @@ class Store:
             msg = "is there already and was not written by deadheat bench: it would be replaced; choose another output"
             raise DataError(f"{msg} folder, or move it away", path=wrong[0])
 
-    @property
-    def _report(self) -> Path:
-        return self.folder / f"report{self.suffix}.md"
-
-    @property
-    def _summary(self) -> Path:
-        return self.folder / f"bench{self.suffix}.json"
-
     def read(self, part: Part, retriever: str, key: Mapping[str, object]) -> pl.DataFrame | None:
         """Return a finished run, if it was made from the same; None if it is still to be made."""
         path = self._run_path(part, retriever, key["k"])
@@ -132,7 +126,7 @@ class Store:
             "sha256": hashlib.sha256(held.getvalue()).hexdigest(),
             "key": _plain(key),
         }
-        # inside out: a run never stands there without the JSON that says whose it is; it counts with its own hash only
+        # the JSON is put in place first: no run is ever there without it, and one counts only with the hash in its JSON
         with replacing(path) as file, replacing(path.with_suffix(".json")) as beside:
             file.write(held.getvalue())
             beside.write(_text(made))
@@ -144,9 +138,9 @@ class Store:
         self._saved.add(path)
 
     def finish(self, report: str, summary: Mapping[str, Any]) -> None:
-        """Write the report, and what was done; evaluations of the call before this one that it has not made go.
+        """Write the report and the summary; remove evaluations of the previous call that this one has not made.
 
-        They would stand beside new ones, though their cases may have been corrected since.
+        They would be taken for new ones, though their cases may have been corrected since.
         """
         for path in self._of_last_call() - self._saved:
             with suppress(DataError):  # of someone else by now
@@ -178,7 +172,7 @@ class Store:
 
 
 def _is_ours(path: Path, head: re.Pattern[bytes]) -> bool:
-    """Return whether a file begins as ours do; one that is empty, or not there, is nobody's."""
+    """Return whether a file begins as ours do; an empty or missing one may be replaced."""
     if not path.is_file():
         return not path.exists()
     with path.open("rb") as file:

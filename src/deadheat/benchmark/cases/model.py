@@ -108,7 +108,7 @@ class Cases:
     name : str
         The dataset_id of the metadata, or else the name of the file.
     metadata : mapping
-        What the file says about itself: dataset_id, version, language, description and whatever else.
+        What the file says about itself: dataset_id, version, language, description and anything else.
     cases : tuple of Case
     path : pathlib.Path or None
 

@@ -15,9 +15,18 @@ import polars as pl
 from deadheat.arguments import as_count, check_choice, generator, whole
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.ontology.graph import Graph, build
-from deadheat.benchmark.ontology.information import checked, intrinsic
 from deadheat.benchmark.ontology.kinds import KINDS
-from deadheat.benchmark.ontology.terms import Synonym, first_few, ids_of, in_order, indices, listed, near_id
+from deadheat.benchmark.ontology.terms import (
+    Synonym,
+    checked,
+    first_few,
+    ids_of,
+    in_order,
+    indices,
+    intrinsic,
+    listed,
+    near_id,
+)
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError, UnknownExpectedWarning, UnknownTermsWarning
 from deadheat.wording import Plain

@@ -86,7 +86,7 @@ class Retriever(Protocol):
     other retrievers cut cannot be brought back.
 
     Runs that are finished are used again by another call only if there is an attribute ``key``: text, or anything else
-    that JSON can hold, that changes with whatever changes the results (parameters, version, data). A function may have
+    that JSON can hold, that changes whenever the results may (parameters, version, data). A function may have
     one as well: ``search.key = "v2"``. Without it its runs are always made again.
     """
 
@@ -123,7 +123,7 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
     Raises
     ------
     DataError
-        The retriever returned a score that is none, a document twice, or an id that is no text.
+        The retriever returned a score that is not a number, a document twice, or an id that is not text.
     """
     check_search(texts, k)
     if len(query_ids) != len(texts):
@@ -164,13 +164,13 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     if len(twice):
         query, doc, _ = twice.row(0)
         raise DuplicateError(
-            f"{name} found document {doc!r} more than once for case {query!r}", hint="each document may stand once"
+            f"{name} found document {doc!r} more than once for case {query!r}", hint="each document may appear once"
         )
     return frame
 
 
 def _columns(name: str, hits: Hits) -> tuple[IntArray, list[object], FloatArray]:
-    """Return the three columns of what was found, which may be lists; refuse numbers that are none."""
+    """Return the three columns of what was found, which may be lists; raise if they are not of numbers."""
     text, docs = np.asarray(hits.text), np.asarray(hits.doc_id, dtype=object)
     if len(text) == 0:
         text = text.astype(np.int64)  # an empty list is of no kind
@@ -187,7 +187,7 @@ def _columns(name: str, hits: Hits) -> tuple[IntArray, list[object], FloatArray]
 
 
 def _check(name: str, text: IntArray, docs: Sequence[object], scores: FloatArray, ids: Sequence[str]) -> None:
-    """Raise an error for rows that belong to no text, ids that are no text, and scores that are NaN."""
+    """Raise an error for rows that belong to no text, ids that are not text, and scores that are NaN."""
     if not len(text) == len(docs) == len(scores) or (len(text) and not 0 <= text.min() <= text.max() < len(ids)):
         msg = (
             f"{name} returned columns that do not belong together: {len(text)} texts (each an index below {len(ids)}),"
