@@ -273,7 +273,7 @@ def _id(row: _Row, place: int, path: Path) -> str:
     key = next(name for name in ID_NAMES if name in row.fields)
     given = row.fields[key]
     row_number = "" if row.line else f" in row {place + 1}"
-    if given is None or given == "" or (isinstance(given, str) and not given.strip()):
+    if given is None or (isinstance(given, str) and not given.strip()):
         raise NullIdError(f"empty {key!r}{row_number}", allowed="an id", path=path, line=row.line)
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise MalformedRowError(
@@ -285,7 +285,7 @@ def _id(row: _Row, place: int, path: Path) -> str:
 def _text(row: _Row, doc_id: str, path: Path) -> str:
     key = next(name for name in TEXT_NAMES if name in row.fields)
     given = row.fields[key]
-    if given is None or given == "" or (isinstance(given, str) and not given.strip()):
+    if given is None or (isinstance(given, str) and not given.strip()):
         raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}", allowed="text", path=path, line=row.line)
     if not isinstance(given, str):
         raise MalformedRowError(
