@@ -185,7 +185,7 @@ def test_none_among_the_documents_of_a_run_is_found() -> None:
     ids=["dict", "tuples", "pandas"],
 )
 def test_half_a_character_is_no_text(source: object) -> None:
-    with pytest.raises(DataError, match="text that UTF-8 can(not)? hold"):
+    with pytest.raises(DataError, match=r"text that UTF-8 can(not)? hold"):
         dh.read_run(source).to_polars()
     with pytest.raises(DataError, match=r"id '\\ud800' has a lone surrogate"):
         dh.read_qrels({"q": {"\ud800": 1}})

@@ -222,7 +222,10 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             "c.csv",
             'text,expected_ids\na,b\n"c,d\ne,f\n',
             MalformedRowError,
-            r"c.csv:3: unmatched quotes from here on .*: a field that begins with a quote must end with one, and .* doubled",
+            (
+                r"c.csv:3: unmatched quotes from here on .*"
+                r": a field that begins with a quote must end with one, and a quote inside it is doubled"
+            ),
         ),
         ("c.csv", 'text,expected_ids\n"a" b,c\n', MalformedRowError, r"c.csv:2: unmatched quotes from here on "),
         ("c.txt", "a", FileFormatError, r"c.txt: cannot tell the format of these cases: name the file .json"),
