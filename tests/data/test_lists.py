@@ -129,7 +129,7 @@ def test_lists_that_are_refused(source: object, message: str) -> None:
 def test_ranks_are_whole_numbers_from_1(rank: object) -> None:
     with pytest.raises(ScoreError, match="rank of document 'a' for query 'q' is"):
         dh.read_run(
-            pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "rank": [rank]}, schema_overrides={"rank": float})
+            pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "rank": [rank]}, schema_overrides={"rank": pl.Float64})
         )
 
 

@@ -11,12 +11,10 @@ import zlib
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.io.formats import scan
 from fuzz import strict
 from fuzz.mutations import damaged
 
@@ -98,12 +96,7 @@ class Ranking(Kind):
         return path
 
     def read(self, path: Path) -> list[Row]:
-        found = scan(path, "run", format=self.name).rows
-        if isinstance(found, dict):
-            return [
-                (q, d, repr(float(score) + 0.0)) for q, documents in found.items() for d, score in documents.items()
-            ]
-        assert isinstance(found, pl.DataFrame)
+        found = dh.read_run(path, format=self.name).to_polars()
         return [(q, d, repr(score + 0.0)) for q, d, score in found.iter_rows()]
 
     def expected(self, path: Path) -> list[Row] | None:

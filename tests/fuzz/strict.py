@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import json
 import math
 import re
@@ -17,8 +18,8 @@ Row = tuple[str, str, str]
 
 NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))")
 CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
-QUERY = ("query_id", "query-id", "qid", "q_id", "query")
-DOC = ("doc_id", "doc-id", "corpus-id", "corpus_id", "docno", "docid", "doc", "document_id", "pid")
+QUERY = ("query_id", "qid", "query")  # those that the files have, and what damage can make of them
+DOC = ("doc_id", "docno", "docid", "doc")
 SCORE = ("score",)
 
 
@@ -76,16 +77,26 @@ def lines_without_text(data: bytes) -> set[int]:
 
 
 def trec(data: bytes) -> list[Row]:
-    """Six fields a line, separated by blanks of ASCII: query, Q0, document, rank, score, tag."""
+    """Six fields a line, separated by blanks of ASCII: query, Q0, document, rank, score, tag.
+
+    Other lines with # are comments, but for those whose first field is the query of a row.
+    """
     rows = []
+    known = {row.split()[0] for row in _split(data) if row.startswith(b"#") and _is_row(row.split())}
     for n, line in enumerate(lines_of(data), 1):
         fields = [part.decode() for part in line.encode().split()]
-        if not fields:
+        if not fields or (
+            line.startswith("#") and not _is_row(line.encode().split()) and fields[0].encode() not in known
+        ):
             continue
         if len(fields) != 6:
             raise Refused(f"{len(fields)} fields", {n})
         rows.append((ident(fields[0], n), ident(fields[2], n), number(fields[4], n)))
     return _not_empty(rows)
+
+
+def _is_row(fields: list[bytes]) -> bool:
+    return len(fields) == 6 and bool(re.fullmatch(NUMBER.pattern + "|(?i:nan)", fields[4].decode(errors="replace")))
 
 
 def table(data: bytes, separator: str) -> list[Row]:
@@ -101,13 +112,25 @@ def table(data: bytes, separator: str) -> list[Row]:
             continue
         if header is None:
             header = [name.strip() for name in fields]
-            places = [_place(header, names) for names in (QUERY, DOC, SCORE)]
+            if "score" not in header and "rank" in header and _looks_like_score(header):
+                raise Refused("a column like score")
+            is_ranked = "score" not in header and "rank" in header
+            places = [_place(header, names) for names in (QUERY, DOC, ("rank",) if is_ranked else SCORE)]
             continue
         if len(fields) != len(header):
             raise Refused(f"{len(fields)} fields", {n})
         query, doc, score = (fields[place] for place in places)
-        rows.append((ident(query, n), ident(doc, n), number(score.strip(), n)))
+        value = number(score.strip(), n)
+        if is_ranked:
+            if not (float(value) >= 1 and float(value).is_integer()):
+                raise Refused("no rank")
+            value = repr(-float(value))
+        rows.append((ident(query, n), ident(doc, n), value))
     return _not_empty(rows)
+
+
+def _looks_like_score(header: list[str]) -> bool:
+    return any(difflib.get_close_matches(name.casefold(), ["score"]) for name in header)
 
 
 def csv_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:

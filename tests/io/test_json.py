@@ -25,6 +25,7 @@ from deadheat.errors import (
 )
 from deadheat.io.formats import locate, scan
 from deadheat.io.formats.jsonl import _parse, _rows
+from deadheat.io.kinds import resolve_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from deadheat.errors import (
         DataError,
     )
-    from deadheat.io.kinds import Kind, resolve_columns
+    from deadheat.io.kinds import Kind
 
     Nested = Mapping[str, Mapping[str, float]]
 

@@ -155,7 +155,9 @@ def is_list_name(name: str, kind: Kind) -> bool:
 def _may_lack(canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind) -> bool:
     """Tell whether a table needs no such column: scores have ranks beside them, lists are ranked, and so on."""
     if canonical == "score":
-        return "rank" in names or is_list_name(found["doc_id"], kind)
+        # ranks are not taken for a score that is misspelt
+        near = [name for name in names if isinstance(name, str) and did_you_mean(name, _NAMES["run"]["score"][:1])]
+        return ("rank" in names and not near) or is_list_name(found["doc_id"], kind)
     if canonical == "rank":
         return is_list_name(found["doc_id"], kind)
     is_relevant = canonical == "relevance" and (found["doc_id"] in (*_EXPECTED, *_LISTS["qrels"]) or len(names) == 2)

@@ -106,16 +106,19 @@ def without_comments(block: bytes, kind: Kind) -> tuple[bytes, int]:
     >>> without_comments(b"# judged by us\nq1 0 d1 1\n#2 0 d1 1\n", "qrels")
     (b'\nq1 0 d1 1\n#2 0 d1 1\n', 1)
     """
+    marked = _MARKED.findall(block)
+    # a line that begins as a record does is a damaged record
+    queries = {line.split(maxsplit=1)[0] for line in marked if not is_comment(line, kind)}
     n_found = 0
 
     def emptied(found: re.Match[bytes]) -> bytes:
         nonlocal n_found
-        if is_comment(found[0], kind):
-            n_found += 1
-            return b""
-        return found[0]
+        if not is_comment(found[0], kind) or found[0].split(maxsplit=1)[0] in queries:
+            return found[0]
+        n_found += 1
+        return b""
 
-    return _MARKED.sub(emptied, block), n_found
+    return _MARKED.sub(emptied, block) if marked else block, n_found
 
 
 def is_comment(line: bytes, kind: Kind) -> bool:
