@@ -19,15 +19,8 @@ from typing import IO, Any
 import click
 
 from deadheat.cli.wording import error_message
-from deadheat.errors import (
-    DataError,
-    DeadheatError,
-    NothingJudgedWarning,
-    SourceTypeError,
-    on_terminal,
-    printable,
-)
-from deadheat.wording import did_you_mean, joined
+from deadheat.errors import DataError, DeadheatError, NothingJudgedWarning, SourceTypeError
+from deadheat.wording import did_you_mean, joined, on_terminal, printable
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 DEBUG = "deadheat.debug"

@@ -15,7 +15,7 @@ import click
 
 from deadheat.cli.app import BAD_DATA, Failure, forget_stdout, reason, say
 from deadheat.cli.files import STDOUT, check_output
-from deadheat.errors import printable
+from deadheat.wording import printable
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Report, Table, Words
 from deadheat.report.numbers import plain
+from deadheat.wording import printable
 
 
 def as_json(report: Report, *, digits: int | None = None) -> str:

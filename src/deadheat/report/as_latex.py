@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Report, Table
 from deadheat.report.numbers import format_cell
+from deadheat.wording import printable
 
 ESCAPES = {
     "\\": r"\textbackslash{}",

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Column, Fact, Report, Row, Span, Table
 from deadheat.report.numbers import format_cell
+from deadheat.wording import printable
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from deadheat.errors import on_terminal
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Bar, Fact, Report, Table
 from deadheat.report.numbers import DOUBT, MARK, format_cell
+from deadheat.wording import on_terminal
 
 GAP = "  "
 LINE = "─"
