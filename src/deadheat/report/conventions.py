@@ -89,14 +89,13 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     named : iterable of (str, Interval or Pair)
         All that have ends, with what they are of.
     """
+    listed = list(named)
     found: dict[str, list[str]] = {}
-    n_intervals = 0
-    for name, one in named:
-        n_intervals += 1
+    for name, one in listed:
         if not one.is_known:
             found.setdefault(one.unknown, []).append(name)
     if found:
-        are_all = len(found) == 1 and len(next(iter(found.values()))) == n_intervals
+        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(listed)
         told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
         yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}", is_note=True)
 
@@ -123,22 +122,25 @@ def named(ids: Sequence[str]) -> str:
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say how much of what runs show is not judged, and where they may have been cut inside a tie."""
     found = {one.name: one.facts for one in evaluations}
-    yield Fact("unjudged_share", {name: facts.unjudged_share for name, facts in found.items()})
+    shares = {name: facts.unjudged_share for name, facts in found.items()}
     shown = [
-        f"{name} {format_cell(Share(facts.unjudged_share))}"
-        for name, facts in found.items()
-        if facts.unjudged_share is not None and facts.unjudged_share >= NOTABLE
+        f"{name} {format_cell(Share(share))}"
+        for name, share in shares.items()
+        if share is not None and share >= NOTABLE
     ]
-    yield Fact("", None, "unjudged", f"of the top {TOP} documents: {', '.join(shown)}" if shown else "")
-    cut = {name: {"n_queries": facts.n_cut, "depth": facts.depth} for name, facts in found.items()}
-    yield Fact("cut_in_ties", {name: None if own["n_queries"] is None else own for name, own in cut.items()})
+    text = f"of the top {TOP} documents: {', '.join(shown)}" if shown else ""
+    yield Fact("unjudged_share", shares, "unjudged", text)
+    cut = {
+        name: None if facts.n_cut is None else {"n_queries": facts.n_cut, "depth": facts.depth}
+        for name, facts in found.items()
+    }
     told = [
         f"{name} in {facts.n_cut:,} of {counted(facts.n_queries, 'query', 'queries')} (at {facts.depth:,})"
         for name, facts in found.items()
         if facts.n_cut
     ]
     text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
-    yield Fact("", None, "cut", text if told else "")
+    yield Fact("cut_in_ties", cut, "cut", text if told else "")
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

@@ -113,6 +113,9 @@ class Column:
     spare: int = 0
 
 
+MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of a table.
@@ -177,7 +180,9 @@ class Table:
         return all(isinstance(group[place], str) for row in self.rows for group in row.cells)
 
     def with_groups_as_rows(self) -> Table:
-        """Return the table with the name of the group as the last label, and a row for each."""
+        """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""
+        if not self.is_grouped:
+            return self
         rows = tuple(
             Row((*row.labels, group), (cells,))
             for row in self.rows
@@ -231,20 +236,18 @@ class Table:
         groups, title = tuple(map(change, self.groups)), change(self.title)
         return replace(self, labels=labels, columns=columns, rows=rows, groups=groups, title=title)
 
-    def records(self) -> Iterator[tuple[str, Row, tuple[Cell, ...]]]:
-        """Give (group, row, cells) of each group in turn."""
+    def records(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[Cell, ...]]]:
+        """Give (group, labels, cells) of each row of each group in turn; the group is one label, or none."""
         for place, group in enumerate(self.groups):
             for row in self.rows:
-                yield group, row, row.cells[place]
+                yield (group,) if self.is_grouped else (), row.labels, row.cells[place]
 
 
 def _split(cells: Sequence[Cell], split: Sequence[bool]) -> tuple[Cell, ...]:
     """Return cells with two in the place of each that is to be split."""
-    found: list[Cell] = []
-    for cell, is_split in zip(cells, split, strict=True):
-        ends = (cell.low, cell.high) if isinstance(cell, Span) else (None, None)
-        found += ends if is_split else (cell,)
-    return tuple(found)
+    ends = [(cell.low, cell.high) if isinstance(cell, Span) else (None, None) for cell in cells]
+    found = (two if is_split else (cell,) for cell, two, is_split in zip(cells, ends, split, strict=True))
+    return tuple(chain.from_iterable(found))
 
 
 @dataclass(frozen=True)
@@ -273,6 +276,11 @@ class Fact:
     is_warning: bool = False
     is_note: bool = False
 
+    @property
+    def sentence(self) -> str:
+        """The heading and the text in one line."""
+        return f"{self.heading}: {self.text}" if self.heading else self.text
+
 
 @dataclass(frozen=True)
 class Report:
@@ -298,6 +306,11 @@ class Report:
     closing: str = ""
     facts_first: bool = False
     subject: object = None
+
+    @property
+    def told(self) -> list[Fact]:
+        """The facts that people read."""
+        return [fact for fact in self.facts if fact.text]
 
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""

@@ -95,8 +95,7 @@ def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     Of a span, :meth:`Table.for_data` makes two numbers first; a drawing is no data.
     """
     if isinstance(cell, Span | Bar):
-        msg = f"a table is turned into data first, which leaves no {type(cell).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"a table is turned into data first, which leaves no {type(cell).__name__}")
     if isinstance(cell, float):
         if not math.isfinite(cell):
             return None if math.isnan(cell) else str(cell)

@@ -26,10 +26,9 @@ from deadheat.report.conventions import (
     of_runs,
     without_relevant,
 )
-from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import MEASURE, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units
 from deadheat.report.of_systems import (
-    MEASURE,
     SYSTEM,
     StratumComparison,
     counts_vary,
@@ -93,9 +92,8 @@ def report_comparison(
     for_people : bool, default True
         Tables measure by measure; else one of all pairs, which comes first, and one of all systems.
     """
-    parts = [StratumComparison((), comparison)]
-    if strata is not None:
-        parts = [StratumComparison(keys_of(key), part) for key, part in strata.items()]
+    named = {(): comparison} if strata is None else strata
+    parts = [StratumComparison(keys_of(key), part) for key, part in named.items()]
     leading = tuple(Column(name, name) for name in columns)
     facts = tuple(_facts(comparison, parts, qrels))
     if not for_people:
@@ -118,15 +116,14 @@ def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ..
         for own in [{"measure": pair.measure, **{name: getattr(pair, of_pair) for name, of_pair in DATA.items()}}]
         for row in [totals_of_row(own, counts, pair.n_queries)]
     ]
-    labels = (*leading, SYSTEM, BASELINE, MEASURE)
-    return Table("pairs", labels, tuple(Column(name, name) for name in names), tuple(rows))
+    columns = tuple(Column(name, name) for name in names)
+    return Table("pairs", (*leading, SYSTEM, BASELINE, MEASURE), columns, tuple(rows))
 
 
 def _title(comparison: Comparison, measure: Measure) -> str:
-    of_totals = " of totals" if measure.total else ""
-    if comparison.design.baseline is None:
-        return f"{measure}: differences{of_totals}, system - baseline"
-    return f"{measure}: differences{of_totals} from {comparison.design.baseline}"
+    baseline = comparison.design.baseline
+    of_what = ", system - baseline" if baseline is None else f" from {baseline}"
+    return f"{measure}: differences{' of totals' if measure.total else ''}{of_what}"
 
 
 def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:
@@ -151,7 +148,7 @@ def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...]
         Row((*stratum, *_names(pair, design)), (_cells(pair, bar, is_tukey=is_tukey),))
         for (stratum, pair), bar in zip(named, drawn, strict=True)
     ]
-    labels = (*leading, *_label_columns(design))
+    labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
     return Table("pairs", labels, columns, tuple(rows), title=_title(parts[0].comparison, measure), main=1)
 
 
@@ -166,10 +163,6 @@ def _cells(pair: Pair, bar: Bar, *, is_tukey: bool) -> tuple[Cell, ...]:
         pair.effect_size,
         *(pair.wins, pair.draws, pair.losses),
     )
-
-
-def _label_columns(design: Design) -> tuple[Column, ...]:
-    return (BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)
 
 
 def _names(pair: Pair, design: Design) -> tuple[str, ...]:
@@ -280,9 +273,8 @@ def tell_intervals(
     how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
     yield Fact("", None, "intervals", f"{how}{sides}, not corrected")
-    if too_few := few_units([*(one for *_, one in found), *(pair for _, pair in differences)], unit):
-        yield Fact("", None, "intervals", too_few, is_note=True)
     named: list[tuple[str, Interval | Pair]] = [*((name, one) for _, name, one in found), *differences]
+    yield Fact("", None, "intervals", few_units((one for _, one in named), unit), is_note=True)
     yield from cannot_be_known((name, one) for name, one in named if not math.isnan(one.low))
 
 
@@ -409,7 +401,6 @@ def _left_out(comparison: Comparison) -> Iterator[Fact]:
     missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}
     unjudged = {name: list(one.unjudged_queries) for name, one in comparison.evaluations.items()}
     yield Fact("missing_queries", missing)
-    yield Fact("unjudged_queries", unjudged)
     left_out = sorted(set().union(*unjudged.values()))
-    if left_out:
-        yield Fact("", None, "not judged", f"{named(left_out)} of the runs, left out", is_note=True)
+    text = f"{named(left_out)} of the runs, left out" if left_out else ""
+    yield Fact("unjudged_queries", unjudged, "not judged", text, is_note=True)
