@@ -133,7 +133,7 @@ def joined(*sentences: str) -> str:
 
 
 def printable(text: str, kept: str = "") -> str:
-    r"""Return a text in which characters that a terminal would obey, or nobody could see, are Python escapes.
+    r"""Return a text in which characters that control a terminal or are invisible are Python escapes.
 
     These are control characters, line ends, marks that change the direction of writing, zero-width characters and lone
     surrogates. Blanks of all widths stay.

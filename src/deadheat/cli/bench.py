@@ -137,7 +137,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
         raise click.UsageError(
             f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE"
         )
-    with _goes_on(options["output"]), warnings.catch_warnings(record=True, action="always") as caught:
+    with _resumable(options["output"]), warnings.catch_warnings(record=True, action="always") as caught:
         result = run_bench(
             [_read(path, options) for path in paths],
             collection,
@@ -176,7 +176,7 @@ def _read(path: str, options: Mapping[str, Any]) -> Cases:
 
 
 @contextmanager
-def _goes_on(output: str | None) -> Iterator[None]:
+def _resumable(output: str | None) -> Iterator[None]:
     """Say after Ctrl-C how to resume, if finished runs are kept."""
     try:
         yield

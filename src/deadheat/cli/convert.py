@@ -86,7 +86,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     check_inputs([source])
     with progress([source]) as begin:
         begin(source)
-        table = _read(source, kind or _kind_said(source, target), from_format)
+        table = _read(source, kind or _kind_by_names(source, target), from_format)
         table.check_duplicates()
         frame = table.to_polars()
     _check_tag(tag, table.kind, written)
@@ -130,7 +130,7 @@ def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str)
         stdout.buffer.flush()
 
 
-def _kind_said(source: str, target: str) -> Kind | None:
+def _kind_by_names(source: str, target: str) -> Kind | None:
     """Return what the names say IN holds (its own, else that of its folder or of OUT); refuse names that disagree."""
     of_folder: set[Kind] = {"qrels"} if Path(source).absolute().parent.name.casefold() == "qrels" else set()
     said = (_named(source) or of_folder) | _named(target)

@@ -151,8 +151,8 @@ def _save(
     for evaluation, target in zip(evaluations, targets, strict=True):
         with writing(target):
             evaluation.store(target, intervals)
-    whole = "; the means in it are over all queries" if is_by_strata else ""
-    return Fact("saved", list(targets), "saved", ", ".join(targets) + whole)
+    of_what = "; the means in it are over all queries" if is_by_strata else ""
+    return Fact("saved", list(targets), "saved", ", ".join(targets) + of_what)
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:

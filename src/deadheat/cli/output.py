@@ -121,7 +121,7 @@ def _tell(report: Report) -> None:
     """Print the facts that a format has no place for to standard error."""
     from deadheat.report.numbers import MARK
 
-    for fact in report.told:
+    for fact in report.shown:
         if fact.is_warning:
             say(f"Warning: {fact.text}")
         elif fact.is_note:

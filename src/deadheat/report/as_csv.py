@@ -23,7 +23,7 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
     Raises
     ------
     ColumnError
-        A stratum column has the name of another column: who reads the file could not tell the two apart.
+        A stratum column has the name of another column: readers of the file could not tell the two apart.
     """
     table = table.select([n for n, column in enumerate(table.columns) if not column.is_detail]).for_data()
     out = io.StringIO()
@@ -40,10 +40,10 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
 
 
 def no_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: an apostrophe is put before what begins like one.
+    """Return a text that no spreadsheet takes for a formula: one that begins like a formula gets an apostrophe.
 
-    Such is what begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no number. What begins so
-    after apostrophes gets one more: who takes one away, there and nowhere else, has every text as it was.
+    A formula begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is not a number. A text that
+    begins so after apostrophes gets one more: to remove one from each such text restores every text.
 
     Examples
     --------

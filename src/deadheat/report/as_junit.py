@@ -30,7 +30,7 @@ def as_junit(result: GateResult, report: Report) -> str:
     ET.SubElement(properties, "property", {"name": "summary", "value": printable(report.heading)})
     for check in result.checks:
         _add(suite, check, result.name)
-    told = (report.heading, *(fact.sentence for fact in report.told))
+    told = (report.heading, *(fact.sentence for fact in report.shown))
     ET.SubElement(suite, "system-out").text = "\n".join(map(printable, told))
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode")

@@ -27,7 +27,7 @@ BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathem
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:
     """Return the tables of a report as booktabs tables; its facts are comments above them."""
-    facts = [f"% {printable(fact.sentence)}" for fact in report.told]  # a line end would end the comment
+    facts = [f"% {printable(fact.sentence)}" for fact in report.shown]  # a line end would end the comment
     tables = ["\n".join(_lines(table.for_people(), digits)) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 

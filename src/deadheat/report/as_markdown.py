@@ -25,7 +25,7 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
         title = _escaped(table.title)
         tables += [f"### {title}" if table.is_section else f"**{title}**"] if title else []
         tables.append("\n".join(_lines(table.for_people().with_groups_as_rows(), digits)))
-    facts = ["\n".join(f"- {_told(fact)}" for fact in report.told)] if report.told else []
+    facts = ["\n".join(f"- {_told(fact)}" for fact in report.shown)] if report.shown else []
     heading = [f"**{_escaped(report.heading)}**"] if report.heading else []
     return "\n\n".join(heading + (facts + tables if report.facts_first else tables + facts))
 
@@ -67,7 +67,7 @@ def _sections(table: Table) -> Iterator[Table]:
     if not any(table.holds(place, Span) for place in range(len(table.columns))):
         yield table
         return
-    # the number of queries, which a stratum has, stands behind the interval
+    # the number of queries, which only strata have, comes last
     places = sorted(range(len(table.columns)), key=lambda place: table.columns[place].key == "n_queries")
     table = table.select(places)
     n_shared = len(table.labels) > 1

@@ -22,7 +22,7 @@ NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
-NARROWEST_FACT = 24  # beside its heading; a narrower one stands below it
+NARROWEST_FACT = 24  # beside its heading; a narrower one goes below it
 LONGEST_NAME, STEP, CUT = 24, 8, "…"
 HEAD, DIM, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
 
@@ -69,7 +69,7 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     report = report.with_texts(on_terminal)
     tables = [_table(table, sys.maxsize if width is None else width, digits) for table in report.tables]
     width = PAGE if width is None else width
-    facts = [_facts(report.told, width)] if report.told else []
+    facts = [_facts(report.shown, width)] if report.shown else []
     parts = [Text(_filled(report.heading, width), HEAD)] if report.heading else []
     parts += facts + tables if report.facts_first else tables + facts
     if report.closing:

@@ -43,12 +43,12 @@ def nothing_judged(name: str) -> str:
 
 
 def drawn_with(seed: int | None) -> str:
-    """Return what follows a statement of something that was drawn, so that it can be had again."""
+    """Return the seed for the end of a sentence about something that was drawn, so that it can be reproduced."""
     return "" if seed is None else f" (--rng {seed})"
 
 
 def broken_by(ties: str, seed: int | None) -> str:
-    """Return what a tie counts; `seed` is that of the draws, if they are random."""
+    """Return how ties were counted or broken; `seed` is that of the draws, if they are random."""
     return EXPLAINED[ties] + (drawn_with(seed) if ties == "random" else "")
 
 
@@ -120,7 +120,7 @@ def named(ids: Sequence[str]) -> str:
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Say how much of what runs show is not judged, and where they may have been cut inside a tie."""
+    """Say which share of the top documents is not judged, and where runs may have been cut inside a tie."""
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
     shown = [
@@ -144,7 +144,7 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Name the queries without a relevant document, and say what they count.
+    """Name the queries without a relevant document, and say how they count.
 
     Parameters
     ----------
@@ -169,10 +169,10 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
 
 
 def _counting(evaluations: Sequence[Evaluation], measure: Measure, ids: set[str]) -> tuple[tuple[str, ...], str]:
-    """Return those of the queries that have a value, or would have, were they not skipped on demand; and of which runs.
+    """Return those of the queries that have a value, or would have one if they were not skipped; and in which runs.
 
-    One that a run lacks has none where a measure has no worst value, whether anything is relevant to it or not: it is
-    named there.
+    A query that a run lacks has none if the measure has no worst value, relevant documents or not: it is reported
+    there.
     """
     if evaluations[0].conventions.no_relevant == "skip":
         return tuple(sorted(ids)), ""

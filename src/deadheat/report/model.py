@@ -1,4 +1,4 @@
-"""What a report is before it has a format: tables of numbers, and the facts that stand beside them."""
+"""What a report is before it has a format: tables of numbers, and the facts beside them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import chain
 from typing import Self, TypeAlias
 
 Cell: TypeAlias = "bool | float | str | Span | Bar | None"
-"""A float is rounded where it is printed, an int (a count) is not; None and NaN stand for "no value"."""
+"""A float is rounded where it is printed, an int (a count) is not; None and NaN mean "no value"."""
 
 
 class Share(float):
-    """A number from 0 to 1 that people read as a percentage, and behind it how far it may be off, if it may be.
+    """A number from 0 to 1 that is printed as a percentage, with its error if it has one.
 
     Attributes
     ----------
@@ -35,15 +35,15 @@ class Words(str):
 
 
 class Marked(float):
-    """A number to which a fact below the table belongs: people see a star behind it."""
+    """A number that a fact below the table explains: it is printed with a star."""
 
 
 class PValue(float):
-    """A p value: people read of a small one what it is below, never a power of ten or a zero."""
+    """A p value: a small one is printed as a bound, such as <.0001, never as a power of ten or as zero."""
 
 
 class MarkedPValue(Marked, PValue):
-    """One to which a fact below the table belongs."""
+    """A p value that a fact below the table explains."""
 
 
 def p_value(number: float | None, *, is_significant: bool = False) -> Cell:
@@ -53,13 +53,13 @@ def p_value(number: float | None, *, is_significant: bool = False) -> Cell:
 
 @dataclass(frozen=True)
 class Span:
-    """An interval: people read one text, [0.482, 0.591]; CSV and JSON hold its two ends.
+    """An interval: printed as one text, [0.482, 0.591]; CSV and JSON have its two ends.
 
     Attributes
     ----------
     low, high : float
     is_known : bool, default True
-        False: there is a question mark behind it, and a fact below the table says why.
+        If False, a question mark follows it, and a fact below the table says why.
     """
 
     low: float
@@ -98,11 +98,11 @@ class Column:
     ends : tuple of two str
         Of a column of `Span`: the names of its ends in CSV and JSON.
     is_data : bool
-        Whether it stands in CSV and JSON only.
+        Whether it is in CSV and JSON only.
     is_detail : bool
-        Whether it stands in JSON only.
+        Whether it is in JSON only.
     spare : int
-        Text tables that are too wide leave columns out, those that can be spared most first; 0 is never left out.
+        Text tables that are too wide drop columns, those with the highest number first; 0 is never dropped.
     """
 
     key: str
@@ -154,7 +154,7 @@ class Table:
     main : int
         The column that matters most.
     has_blocks : bool
-        Whether the rows that share their first label stand apart from others.
+        Whether a blank line separates rows with different first labels.
     is_section : bool
         Whether Markdown has the title as a heading.
     """
@@ -261,12 +261,12 @@ class Fact:
     value : object
         What JSON holds.
     heading, text : str
-        What people read; a fact without text stands in JSON only.
+        What people read; a fact without text is in JSON only.
     is_warning : bool
         Whether the values mean little because of it.
     is_note : bool
-        Whether it is of these data or this call alone: where a format has no place for facts, people are told of it on
-        standard error, as of warnings.
+        Whether it is about these data or this call only: if the format has no place for facts, it goes to standard
+        error, as warnings do.
     """
 
     key: str
@@ -295,9 +295,9 @@ class Report:
     closing : str
         Lines below everything, for people; indented ones are commands, which are not wrapped.
     facts_first : bool
-        Whether the facts stand above the tables.
+        Whether the facts come before the tables.
     subject : object
-        What it is of, for a format that shows more of it.
+        The object that it reports on, for a format that shows more of it.
     """
 
     tables: tuple[Table, ...]
@@ -308,7 +308,7 @@ class Report:
     subject: object = None
 
     @property
-    def told(self) -> list[Fact]:
+    def shown(self) -> list[Fact]:
         """The facts that people read."""
         return [fact for fact in self.facts if fact.text]
 

@@ -65,7 +65,7 @@ FLIP_METHODS = {
     "sampled": "from random orders, with a standard error of up to {}",
     "normal": "by the normal distribution with the exact variance, off by up to {}",
 }
-VAGUE = 0.05  # where a probability may be off by more, that is said
+VAGUE = 0.05  # a probability that may be off by more gets a note
 DATA = {name: name for name in [one.name for one in fields(Pair)][3:] if name not in KNOWN.values()} | KNOWN
 """Columns behind measure, system and baseline, and the attributes of a pair."""
 
@@ -106,7 +106,7 @@ def report_comparison(
 
 
 def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:
-    """All pairs with all numbers; those of counts have totals where others have means."""
+    """Return all pairs with all numbers: totals for counts, means for other measures."""
     counts = {str(measure) for measure in parts[0].comparison.measures if measure.total}
     names = (*DATA, *(TOTALS if counts else ()))
     rows = [
@@ -127,7 +127,7 @@ def _title(comparison: Comparison, measure: Measure) -> str:
 
 
 def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:
-    """Each pair with its difference and how sure it is."""
+    """Return each pair with its difference, and how certain that is."""
     design = parts[0].comparison.design
     is_tukey = design.test == "tukey"  # one p value, which accounts for all pairs
     columns = (
@@ -170,7 +170,7 @@ def _names(pair: Pair, design: Design) -> tuple[str, ...]:
 
 
 def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> list[Table]:
-    """List the pairs whose order ties can well turn round, the likeliest first."""
+    """List the pairs whose order ties may well reverse, the likeliest first."""
     design = parts[0].comparison.design
     rows = [
         Row(
@@ -196,7 +196,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
         Column("tie_standard_error", "tie std err", spare=2),
         Column("doc_id_difference", "trec_eval"),
     )
-    title = f"{measure}: what ties can turn round"
+    title = f"{measure}: what ties can reverse"
     label = SYSTEM if design.baseline is not None else Column("pair", "system / baseline")
     return [Table("ties", (*leading, label), columns, tuple(rows), title=title)]
 
@@ -286,7 +286,7 @@ def tell_tests(
     has_strata: bool = False,
     unit: tuple[str, str] = QUERY,
 ) -> Iterator[Fact]:
-    """Say how differences were tested, whether skewness or their number makes that doubtful, how many are significant.
+    """Say how differences were tested, whether skewness or few queries cast doubt on it, and how many are significant.
 
     `placed` has the stratum of each pair, empty for the whole.
     """
@@ -351,14 +351,14 @@ def _corrected(design: Design, *, has_strata: bool) -> str:
 
 
 def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
-    """Say how many differences ties can turn round."""
+    """Say how many differences ties can reverse."""
     placed = [(part.stratum, pair) for part in parts for pair in part.comparison.pairs]
     pairs = [pair for _, pair in placed]
     possible = sum(pair.can_flip for pair in pairs)
     likely = [pair for pair in pairs if pair.flip_probability >= LIKELY]
     total = counted(len(pairs), "difference")
     if not possible:
-        yield Fact("", None, "reversed", f"none: no order of equal scores turns any of {total} round")
+        yield Fact("", None, "reversed", f"none: no order of equal scores reverses any of {total}")
         return
     text = (
         f"{possible} of {total} by some order of the ties; {len(likely)} with a probability of {LIKELY:.0%} or more if"
@@ -390,7 +390,7 @@ def _how_found(pairs: Sequence[Pair]) -> str:
 
 
 def _left_out(comparison: Comparison) -> Iterator[Fact]:
-    """Name what does not enter: queries that a run lacks or that are not judged."""
+    """Name the queries that are left out: a run lacks them, or they are not judged."""
     for name, evaluation in comparison.evaluations.items():
         if evaluation.missing_queries:
             ids = evaluation.missing_queries

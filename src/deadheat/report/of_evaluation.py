@@ -1,4 +1,4 @@
-"""The report of evaluations: scores by measure and run, and everything that was silently the case."""
+"""The report of evaluations: scores by measure and run, how they were made, and what looks wrong."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def report_evaluations(
         With different names.
     context : EvaluationContext
     per_query : bool, default False
-        Whether a table of all queries stands before the one of their means.
+        Whether a table of all queries comes before the one of their means.
     grouping : Grouping, optional
         What is known of the queries; with strata, these are reported instead of the whole.
     """
@@ -109,7 +109,7 @@ def _facts(
     yield Fact("deadheat", version("deadheat"))
     yield Fact("qrels", context.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
-    # an order that was drawn can be had again only by its seed
+    # only its seed reproduces an order that was drawn
     yield Fact("ties", first.ties, "ties", broken_by(first.ties, context.seed), is_note=first.ties != "expected")
     if first.ties == "random":
         yield Fact("rng", context.seed)
@@ -148,7 +148,7 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
 
 
 def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[dict[str, object] | None, str]:
-    """Return the value that tie orders move most: for JSON, and as text."""
+    """Return which value tie orders change most: for JSON, and as text."""
     spans = [
         (math.isfinite(scores.measure.range[1]), span, str(scores.measure), one.name, part.labels)
         for part in parts

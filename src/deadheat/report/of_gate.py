@@ -1,4 +1,4 @@
-"""The report of gates: what was checked, what came of it, and against what."""
+"""The report of gates: what was checked, against what, and the result."""
 
 from __future__ import annotations
 
@@ -142,13 +142,12 @@ def _cells(check: Check, columns: Sequence[Column], words: dict[str, str]) -> tu
 def _facts(
     result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
 ) -> Iterator[Fact]:
-    weak = result.proving_little
     yield Fact("deadheat", version("deadheat"))
     yield Fact("name", result.name)
     yield Fact("passed", result.passed)
     yield Fact("summary", summary)
-    yield Fact("proves_little", {check.title: check.reason for check in weak})
-    for check in weak:
+    yield Fact("proves_little", {check.title: check.reason for check in result.proving_little})
+    for check in result.proving_little:
         word, _, why = check.reason.partition(": ")
         yield Fact("", None, word, f"{check.title}: {why}", is_warning=True)
     yield Fact("", None, FAILED, "; ".join(check.title for check in result.failures), is_warning=True)
@@ -190,7 +189,7 @@ def _sizes(result: GateResult) -> Iterator[Fact]:
 
 
 def _is_plain(check: Check) -> bool:
-    """Tell whether the table says all there is to say of a failure: numbers that can be told apart."""
+    """Tell whether the numbers in the table explain a failure: they can be told apart."""
     if check.is_beyond or check.reason.startswith("cannot be known"):
         return False
     if check.is_regression:

@@ -30,7 +30,7 @@ def report_catalogue() -> Report:
     ]
     parameters = {name: _parameters(measure) for name, measure in measures().items()}
     closing = (
-        "A cutoff follows @, parameters stand in parentheses: nDCG@10, P(rel=2)@5.\n"
+        "A cutoff follows @, parameters are in parentheses: nDCG@10, P(rel=2)@5.\n"
         "One of them, and which to use when:\n"
         "  deadheat measures nDCG\n"
         "  deadheat measures --for top3"

@@ -141,8 +141,7 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
     n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
     columns += (Column("n_evaluated", "n", is_detail=len(n_queries) < 2), *([TOTAL] if has_counts else []))
     rows = tuple(Row((str(one.measure),), (_of_measure(one, has_counts=has_counts),)) for one in decided)
-    title = "What the order of ties decides"
-    return Table("measures", (MEASURE,), columns, rows, title=title)
+    return Table("measures", (MEASURE,), columns, rows, title="What the order of ties decides")
 
 
 def _of_measure(one: Decided, *, has_counts: bool) -> tuple[Cell, ...]:

@@ -97,7 +97,7 @@ class Entry:
     scores : Scores
     interval : Interval or None
     is_small, is_lacking : bool
-        Whether there are too few queries, or some without a value that nobody asked to skip: the mean gets a star.
+        Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean gets a star.
     bar : Bar or None
     """
 
@@ -158,7 +158,7 @@ def tabulate(
         Confidence level of the intervals, if there are any.
     """
     entries = _with_bars(_entries(parts, measures, smallest))
-    has_bars = level is not None and len(entries) > len(measures)  # one alone has nothing to stand beside
+    has_bars = level is not None and len(entries) > len(measures)  # a single one has nothing to be compared with
     counts = {n for one in entries.values() for n in (one.scores.n_queries, len(one.scores.query_ids))}
     shown = list(_columns(measures, level, counts, is_stratified=bool(columns), has_bars=has_bars))
     rows = []
@@ -181,7 +181,7 @@ def tabulate(
 def _columns(
     measures: Sequence[Measure], level: float | None, counts: set[int], *, is_stratified: bool, has_bars: bool
 ) -> Iterator[tuple[Column, Callable[[Entry], Cell]]]:
-    """Give the columns of a group, and what stands in them; `counts` are the numbers of queries."""
+    """Give the columns of a group, and how to fill each; `counts` are the numbers of queries."""
     is_wide = is_stratified or level is not None  # a narrow screen leaves something out
     is_counted = is_stratified or len(counts) > 1
     if is_stratified:
