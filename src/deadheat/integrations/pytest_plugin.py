@@ -60,11 +60,10 @@ class AssertRanking:
         is_evaluated = bool(given) and isinstance(given[0], Evaluation)
         n_data = 1 if is_evaluated else 2
         if not n_data <= len(given) <= n_data + 1:
-            msg = (
+            raise TypeError(
                 "assert_ranking takes an Evaluation and gates, or qrels, a run and gates, such as"
                 f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
             )
-            raise TypeError(msg)
         checks = _listed(given[n_data]) if len(given) > n_data else []
         evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options)
         result = gate(evaluation, checks, **options)
