@@ -12,6 +12,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError, ParameterError
+from deadheat.kernels.segments import ratio
 from deadheat.measures.parameters import Cutoff, parameter
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
@@ -259,6 +260,42 @@ class CutMeasure(Measure):
         """Return the number of documents looked at in each list, the cutoff included."""
         n = placements.n_retrieved
         return n if self.cutoff is None else np.minimum(n, self.cutoff)
+
+
+class JointMeasure(Measure):
+    """A measure whose mean and variance are computed together."""
+
+    @abstractmethod
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean and variance over all tie orders."""
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return self.moments(placements)[0]
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return self.moments(placements)[1]
+
+
+class SumMeasure(Measure):
+    """A sum over the ranked documents, divided by a number that no tie order changes."""
+
+    @abstractmethod
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
+
+    def divisor(self, placements: Placements) -> FloatArray | IntArray:
+        """Return what each query's sum is divided by, 1 unless a measure has its own; the value is 0 where it is 0."""
+        return np.ones(placements.n_queries)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return ratio(self.moment(placements, squares=False), self.divisor(placements))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return ratio(self.moment(placements, squares=True), self.divisor(placements) ** 2)
 
 
 def register(measure: M) -> M:

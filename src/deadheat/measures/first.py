@@ -11,14 +11,14 @@ from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, TrecName, register
+from deadheat.measures.base import CutMeasure, JointMeasure, TrecName, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
 
 
-class FirstMeasure(RelevanceMeasure, CutMeasure):
+class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
     """A function of the rank of the first relevant document."""
 
     @abstractmethod
@@ -60,14 +60,6 @@ class FirstMeasure(RelevanceMeasure, CutMeasure):
         of_ties = first.distributions(above, tied, inside, count, missed[query], value=self.at_rank)
         found = dict(zip(query.tolist(), of_ties, strict=True))
         return [found.get(code, (missed[[code]], np.ones(1))) for code in queries.tolist()]
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self.moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self.moments(placements)[1]
 
 
 @register
