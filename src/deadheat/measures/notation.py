@@ -80,7 +80,7 @@ def _read(tree: ast.expr, notation: str) -> Measure:
             raise MeasureError(f"name each parameter in {as_given(notation)}, as in 'P(rel=2)@5'")
         for keyword in tree.keywords:
             if keyword.arg in parameters:
-                raise MeasureError(f"{keyword.arg} stands twice in {as_given(notation)}")
+                raise MeasureError(f"{keyword.arg} appears twice in {as_given(notation)}")
             parameters[str(keyword.arg)] = _literal(keyword.value, notation)
         tree = tree.func
     if not isinstance(tree, ast.Name):

@@ -169,10 +169,9 @@ def resampled_means(
     codes, n_resamples = clusters(cluster, len(values)), resamples(n_resamples)
     seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
-    for units in units_of(values, codes):
-        if units.n_units:
-            chosen = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
-            means[:, units.columns] = chosen
+    for units in units_of(values, codes, fewest=1):
+        chosen = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
+        means[:, units.columns] = chosen
     return means
 
 

@@ -16,7 +16,7 @@ from typing import IO
 import polars as pl
 
 from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
-from deadheat.io.blanks import Census, count_blanks, count_blanks_of_file, with_single_blanks
+from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats.base import Format, register
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
@@ -127,7 +127,7 @@ def _parse(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | N
         return None
 
 
-def _is_proved(frame: pl.DataFrame, kind: Kind, census: Census) -> bool:
+def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:
     """Return whether every row has all its fields and every blank of the bytes is accounted for."""
     if frame["query_id"].null_count() or frame["doc_id"].null_count() or frame["ends_early"].any():
         return False
