@@ -93,10 +93,6 @@ class Table:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
         return self.rows.to_dict()
 
-    def example_ids(self, size: int = 3) -> list[str]:
-        """Return a few document ids, for messages."""
-        return self.rows.some_documents(size)
-
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do."""
         if isinstance(self.rows, MappingRows):

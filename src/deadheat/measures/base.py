@@ -155,7 +155,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value that an order of the ties can give."""
-        one, other = self.mean(policies.worst(placements)), self.mean(policies.best(placements))
+        one, other = (self.mean(policies.extreme(placements, best=best)) for best in (False, True))
         return np.minimum(one, other), np.maximum(one, other)
 
     def reachable(self, placements: Placements) -> FloatArray:

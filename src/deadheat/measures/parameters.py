@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,7 +30,7 @@ class Check(Protocol):
 
 def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 - typed by the field it stands on
     """Return a dataclass field that knows its check and its meaning."""
-    return dataclasses.field(default=default, metadata={"check": check, "meaning": meaning})
+    return field(default=default, metadata={"check": check, "meaning": meaning})
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.arguments import check_choice
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat import arguments
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
 from deadheat.stats.corrections import significant

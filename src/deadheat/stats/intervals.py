@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat import arguments
-from deadheat.arguments import Rng, check_choice
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.stats import checks
 from deadheat.stats.resampling import check_means, resampled_means
 from deadheat.stats.units import ROUNDING, Units, units_of
@@ -23,7 +21,7 @@ def interval_bounds(
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
-    rng: Rng = None,
+    rng: arguments.Rng = None,
     means: ArrayLike | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Return the bounds of a confidence interval for the mean of each column.
@@ -69,7 +67,7 @@ def interval_bounds(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([-0.396, 1.0], [1.396, 1.0])
     """
-    check_choice("method", method, METHODS)
+    arguments.check_choice("method", method, METHODS)
     level = arguments.level("confidence_level", confidence_level)
     n_resamples = arguments.resamples(n_resamples)
     values = checks.matrix("values", values)

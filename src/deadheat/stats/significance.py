@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat import arguments
-from deadheat.arguments import Rng, check_choice
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
-from deadheat.stats.checks import Alternative
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, units_of
@@ -48,7 +45,7 @@ def p_values(
     alternative: str = "two-sided",
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
-    rng: Rng = None,
+    rng: arguments.Rng = None,
     means: ArrayLike | None = None,
 ) -> Significance:
     """Test for each column whether the mean of its differences is 0.
@@ -98,7 +95,7 @@ def p_values(
     >>> found.p_values.tolist(), found.is_exact.tolist()
     ([0.25, 1.0], [True, True])
     """
-    check_choice("test", test, TESTS)
+    arguments.check_choice("test", test, TESTS)
     side = checks.alternative(alternative)
     n_resamples = arguments.resamples(n_resamples)
     differences = checks.matrix("differences", differences)
@@ -146,7 +143,7 @@ def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: int) -> Floa
     return np.where(spread, special.stdtr(freedom, -t), excess <= NEGLIGIBLE_DIFFERENCE)
 
 
-def _t(differences: FloatArray, codes: IntArray | None, alternative: Alternative) -> FloatArray:
+def _t(differences: FloatArray, codes: IntArray | None, alternative: checks.Alternative) -> FloatArray:
     """Return the p-values of the paired t test, with clusters by the cluster-robust standard error."""
     found = np.full(differences.shape[1], np.nan)
     for units in units_of(differences, codes):
@@ -160,7 +157,7 @@ def _t(differences: FloatArray, codes: IntArray | None, alternative: Alternative
 def _bootstrap(
     differences: FloatArray,
     codes: IntArray | None,
-    alternative: Alternative,
+    alternative: checks.Alternative,
     statistic: Callable[[Units], tuple[FloatArray, FloatArray, FloatArray]],
 ) -> Significance:
     """Compare a statistic of the resamples with that of the data; two-sided by absolute values.
@@ -190,7 +187,7 @@ def _t_of(units: Units, n_resamples: int, seed: int) -> tuple[FloatArray, FloatA
     return null, observed, T_ROUNDING * (1 + np.abs(np.where(errors > 0, observed, 0.0)))
 
 
-def _wilcoxon(differences: FloatArray, alternative: Alternative) -> Significance:
+def _wilcoxon(differences: FloatArray, alternative: checks.Alternative) -> Significance:
     """Return the p-values of Wilcoxon's signed-rank test: zeros are left out, equal sizes share their mean rank.
 
     Given the ranks, each has the sign + or - with probability 1/2, which makes their sum's distribution exact with
@@ -243,7 +240,7 @@ def _ranked(values: FloatArray) -> FloatArray:
     return np.copysign(ranked, values)
 
 
-def _sign(differences: FloatArray, alternative: Alternative) -> FloatArray:
+def _sign(differences: FloatArray, alternative: checks.Alternative) -> FloatArray:
     """Return the p-values of the sign test, a binomial test with probability 1/2."""
     from scipy import special
 
