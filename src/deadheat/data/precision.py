@@ -72,7 +72,7 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     return stored
 
 
-def round_aloud(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
+def round_and_warn(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     """Return the scores rounded; warn if some become infinite, as these tie."""
     stored = round_scores(scores, precision)
     if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():

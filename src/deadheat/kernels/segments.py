@@ -20,7 +20,7 @@ def ratio(numerator: FloatArray, denominator: AnyArray) -> FloatArray:
 def segment_sums(values: AnyArray, starts: IntArray) -> AnyArray:
     """Sum each segment ``values[starts[i]:starts[i + 1]]``; no segment may be empty.
 
-    `np.add.reduceat` returns the neighbour's value for an empty segment, so it stands here alone: the
+    `np.add.reduceat` returns the neighbour's value for an empty segment, so it is called only here: the
     starts of :func:`run_starts` never give one.
     """
     if not len(starts):
@@ -57,7 +57,7 @@ def batches(lengths: IntArray, max_cells: int = MAX_CELLS) -> Iterator[tuple[Int
 
 
 def scan_before(values: FloatArray, query: IntArray, operation: np.ufunc) -> FloatArray:
-    """Accumulate, for each element, the elements of its query that stand before it.
+    """Accumulate, for each element, the elements of its query that come before it.
 
     Every query is scanned on its own, so that no rounding error of one reaches another.
 

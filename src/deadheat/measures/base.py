@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -51,16 +50,16 @@ class TrecName(str):
 
 
 class MeasureType(ABCMeta):
-    """Lets a class stand for the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+    """Lets a class be used as the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
     def __call__(cls, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
         """Make a measure, and say which parameters it has if one is unknown."""
-        fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-        known = [field.name for field in fields]
+        own = fields(cls) if is_dataclass(cls) else ()
+        known = [field.name for field in own]
         for name, value in parameters.items():
             if name not in known:
                 raise unknown_parameter(cls.__name__, name, value, known)
-        if values and all(field.kw_only for field in fields):
+        if values and all(field.kw_only for field in own):
             example = f"{cls.__name__} @ 10" if "cutoff" in known else f"{cls.__name__}(rel=2)"
             problem = f"name each parameter and write a cutoff behind @, as in {example}"
             raise MeasureError(problem, measure=cls.__name__, given=values)
@@ -109,7 +108,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def __post_init__(self) -> None:
         """Check every parameter and bring it to its normal form."""
-        for field in dataclasses.fields(self):
+        for field in fields(self):
             value, check = getattr(self, field.name), field.metadata["check"]
             try:
                 object.__setattr__(self, field.name, check(value))
@@ -120,7 +119,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
         """Return the measure with other parameters."""
-        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
         measure: type[Self] = type(self)
         return measure(**(own | parameters))
 
@@ -134,7 +133,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the notation: what prints can be parsed."""
         shown = [
             f"{field.name}={getattr(self, field.name)!r}"
-            for field in dataclasses.fields(self)
+            for field in fields(self)
             if field.name != "cutoff" and getattr(self, field.name) != field.default
         ]
         cutoff = getattr(self, "cutoff", None)
@@ -234,7 +233,7 @@ def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Pl
     """
     query = placements.judged_query[keep]
     n_retrieved = np.bincount(query, minlength=placements.n_queries) + unjudged
-    return dataclasses.replace(
+    return replace(
         placements,
         n_retrieved=n_retrieved,
         query=query,

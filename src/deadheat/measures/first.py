@@ -100,7 +100,7 @@ class RR(FirstMeasure):
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Hit(FirstMeasure):
-    r"""Whether a relevant document stands in the top k.
+    r"""Whether a relevant document is in the top k.
 
     .. math:: \text{Hit}@k = [C_k > 0]
 
@@ -138,7 +138,7 @@ class FRP(FirstMeasure):
 
     .. math:: FRP@k = \min(\text{rank of the first relevant document},\ k + 1)
 
-    Without a cutoff, n_retrieved + 1 stands for "none retrieved"; a query that the run lacks has no value (NaN) and
+    Without a cutoff, n_retrieved + 1 means "none retrieved"; a query that the run lacks has no value (NaN) and
     is left out of the mean.
 
     References

@@ -78,7 +78,7 @@ USES: tuple[Use, ...] = (
         "graded",
         "relevance has more than two levels",
         ("nDCG@10",),
-        "better documents should stand higher, at every rank",
+        "better documents should be ranked higher, at every rank",
     ),
     Use("sanity", "a quick sanity check", ("Hit@10",), "is there anything relevant at all?"),
     Use(
@@ -183,7 +183,7 @@ READINGS: dict[str, Reading] = {
         (
             ("nDCG@5 = 1.0", "a perfect ranking"),
             ("nDCG@5 = 0.9", "very good, small errors"),
-            ("nDCG@5 = 0.7", "fair: some relevant documents stand too low"),
+            ("nDCG@5 = 0.7", "fair: some relevant documents are ranked too low"),
             ("nDCG@5 = 0.5", "poor"),
         ),
         (("nDCG(gain='exp')@5", 0.85), ("nDCG(gain='exp')@10", 0.80)),

@@ -47,7 +47,7 @@ class MaxRel(JointMeasure, CutMeasure):
         return placements.n_relevant(LOWEST_POSITIVE) > 0
 
     def _certain(self, placements: Placements) -> FloatArray:
-        """Return the largest relevance in the ties that stand in the top k as a whole, of shape (n_queries,)."""
+        """Return the largest relevance in the ties that are in the top k as a whole, of shape (n_queries,)."""
         whole = self.inside(placements.above, placements.tied) == placements.tied
         largest = np.zeros(placements.n_queries)
         np.maximum.at(largest, placements.query[whole], placements.relevance[whole])
@@ -72,7 +72,7 @@ class MaxRel(JointMeasure, CutMeasure):
 
         def find() -> tuple[FloatArray, FloatArray]:
             certain = self._certain(placements)
-            rows = self._candidates(placements, certain)  # by query, the most relevant foremost
+            rows = self._candidates(placements, certain)  # by query, the most relevant first
             query, rise = placements.query[rows], placements.relevance[rows] - certain[placements.query[rows]]
             first = np.searchsorted(query, query)
             left = placements.tied[rows] - (np.arange(len(rows)) - first)  # documents from this one on

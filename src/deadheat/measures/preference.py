@@ -17,7 +17,7 @@ from deadheat.placements.placements import Placements
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
 class bpref(JointMeasure, RelevanceMeasure):
-    r"""Binary preference: how rarely judged non-relevant documents stand above relevant ones.
+    r"""Binary preference: how rarely judged non-relevant documents are ranked above relevant ones.
 
     .. math::
         \text{bpref} = \frac{1}{R} \sum_{d\ \text{relevant, retrieved}} \left(1 - \frac{\min(n_d, R)}{\min(R, N)}\right)

@@ -57,7 +57,7 @@ def read_jsonl(path: Path, kind: Kind) -> pl.DataFrame:
         With the first line that is wrong.
     """
     head = plain_head(path)
-    # scan_ndjson() expands a path as a pattern, and cannot be told not to.
+    # scan_ndjson() expands a path as a pattern, and has no option against it.
     is_pattern = not _PATTERN.isdisjoint(str(path))
     data: Path | bytes = read_all(path, has_lines=True) if head is None or is_pattern else path
     if isinstance(data, Path):

@@ -2,7 +2,7 @@
 
 Polars splits at single separators, takes short and long rows in silence, and knows no line numbers. So the file is
 parsed at full speed, and its bytes are counted beside it: if every field that is looked at is there and the file holds
-exactly as many blanks as rows times fields, then no row is short or long and no blank stands where it should not.
+exactly as many blanks as rows times fields, then no row is short or long and no blank is where it should not be.
 On any doubt the file is read again in blocks, each one with its blanks made regular, and a block that is still in
 doubt line by line, which names the line that is wrong.
 """
@@ -179,7 +179,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
 
 
 def _looks_like(text: str) -> Advice | None:
-    """Return the format that a first line betrays, as a hint."""
+    """Return the format that a first line looks like, as a hint."""
     if text.startswith(("{", "[")):
         return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
     for name, separator in (("csv", ","), ("tsv", "\t")):
@@ -240,7 +240,7 @@ def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
         raw.decode()
     except UnicodeDecodeError as error:
         raise not_utf8(raw, error.start, path, line) from error
-    # Split the bytes: str.split() also cuts at blanks beyond ASCII, which may stand inside an id.
+    # Split the bytes: str.split() also cuts at blanks beyond ASCII, which an id may contain.
     fields = [field.decode() for field in raw.split()]
     names = TREC_FIELDS[kind]
     if fields and len(fields) != len(names):
