@@ -77,8 +77,11 @@ def round_and_warn(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     stored = round_scores(scores, precision)
     if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
         example = scores[beyond].ravel()[0]
-        msg = f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores"
-        warnings.warn(msg, InfiniteScoreWarning, stacklevel=2)
+        warnings.warn(
+            f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores",
+            InfiniteScoreWarning,
+            stacklevel=2,
+        )
     return stored
 
 

@@ -81,8 +81,7 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: K
         ends = collect(frame.select(low=nw.col(value).min(), high=nw.col(value).max())).row(0)
         beyond = next((end for end in ends if end is not None and is_beyond(end)), None)
         if beyond is not None:
-            msg = f"{VALUE_COLUMN[kind]} {beyond} is {BEYOND}"
-            raise VALUE_ERROR[kind](msg, path=where)
+            raise VALUE_ERROR[kind](f"{VALUE_COLUMN[kind]} {beyond} is {BEYOND}", path=where)
 
 
 def as_narwhals(source: object, where: str) -> object:
@@ -172,8 +171,7 @@ def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
         query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
         what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"
         count = f"; this holds for {null + bad:,} rows" if null + bad > 1 else ""
-        msg = f"{value} of document {doc!r} for query {query!r} is {what}{count}"
-        raise VALUE_ERROR[kind](msg, path=where)
+        raise VALUE_ERROR[kind](f"{value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
 
 
 def repeated_pairs(frame: Frame) -> pl.DataFrame:

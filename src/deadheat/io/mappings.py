@@ -53,8 +53,7 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
             )
     mapping = {query: documents for query, documents in source.items() if documents}
     if not mapping:
-        msg = "empty: it has no documents" if source else "empty: it has no queries"
-        raise EmptyDataError(msg, path=where)
+        raise EmptyDataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
     if kind == "qrels":
         docs = list(chain.from_iterable(mapping.values()))
     else:

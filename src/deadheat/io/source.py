@@ -104,8 +104,13 @@ def refuse_binary(data: bytes, path: Path) -> None:
     elif kind is None and n_nul:
         kind = "a binary file or UTF-16 text"
     if kind is not None:
-        hint = Advice("format", "parquet", ".parquet") if head.startswith(b"PAR1") else None
-        raise FileFormatError(allowed="text in UTF-8", given=Plain(kind), hint=hint, path=path, line=line)
+        raise FileFormatError(
+            allowed="text in UTF-8",
+            given=Plain(kind),
+            hint=Advice("format", "parquet", ".parquet") if head.startswith(b"PAR1") else None,
+            path=path,
+            line=line,
+        )
 
 
 def refuse_repeated_mark(head: bytes, path: Path) -> None:

@@ -94,5 +94,6 @@ def are_exact(texts: pl.Series, kind: Kind, path: Path) -> bool:
 
 def frame_of_rows(rows: Sequence[tuple[str, str, float]], kind: Kind) -> pl.DataFrame:
     """Return rows of (query, document, number) as a frame."""
-    schema = {"query_id": pl.String, "doc_id": pl.String, VALUE_COLUMN[kind]: pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(
+        rows, schema={"query_id": pl.String, "doc_id": pl.String, VALUE_COLUMN[kind]: pl.Float64}, orient="row"
+    )

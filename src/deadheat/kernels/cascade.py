@@ -239,11 +239,12 @@ def _announce(cells: IntArray, listed: IntArray, what: str) -> None:
     """Warn of a sum that takes long: every listed document is added to all cells of its group."""
     seconds = float((cells * listed.astype(np.float64)).sum()) / CELLS_A_SECOND
     if seconds > LONG:
-        msg = (
+        warnings.warn(
             f"the {what} of a cascade over large ties of many different grades takes about {seconds:.0f} s;"
-            " cut at a rank, such as @100, it takes less"
+            " cut at a rank, such as @100, it takes less",
+            SlowMeasureWarning,
+            stacklevel=2,
         )
-        warnings.warn(msg, SlowMeasureWarning, stacklevel=2)
 
 
 def _is_random(groups: Groups) -> BoolArray:

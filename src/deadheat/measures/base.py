@@ -61,8 +61,9 @@ class MeasureType(ABCMeta):
                 raise unknown_parameter(cls.__name__, name, value, known)
         if values and all(field.kw_only for field in own):
             example = f"{cls.__name__} @ 10" if "cutoff" in known else f"{cls.__name__}(rel=2)"
-            problem = f"name each parameter and write a cutoff behind @, as in {example}"
-            raise MeasureError(problem, measure=cls.__name__, given=values)
+            raise MeasureError(
+                f"name each parameter and write a cutoff behind @, as in {example}", measure=cls.__name__, given=values
+            )
         return super().__call__(*values, **parameters)
 
     def __matmul__(cls, cutoff: int) -> Measure:

@@ -160,8 +160,9 @@ class Custom(JointMeasure, CutMeasure):
         try:
             return float(value)
         except (TypeError, ValueError):
-            given = Plain(f"{value!r} for query {query!r}")
-            raise MeasureError("the function must return a number", measure=self.name, given=given) from None
+            raise MeasureError(
+                "the function must return a number", measure=self.name, given=Plain(f"{value!r} for query {query!r}")
+            ) from None
 
 
 def _takes_two(function: Callable[..., float]) -> bool:

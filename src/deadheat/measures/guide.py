@@ -233,8 +233,9 @@ def recommend(use: str) -> Use:
     number = NUMBER.fullmatch(wanted)
     if number:
         return known[f"k={_nearest(int(number[1]), known)}"]
-    hint = joined(did_you_mean(wanted, known), f"Uses: {', '.join(known)}")
-    raise ParameterError(f"no advice for the use {use!r}", hint=hint)
+    raise ParameterError(
+        f"no advice for the use {use!r}", hint=joined(did_you_mean(wanted, known), f"Uses: {', '.join(known)}")
+    )
 
 
 def _nearest(k: int, known: Iterable[str]) -> int:

@@ -105,6 +105,8 @@ def _find(name: str) -> type[Measure] | None:
 def _known(name: str) -> type[Measure]:
     found = _find(name)
     if found is None:
-        hint = joined(did_you_mean(name, [*REGISTRY, *ALIASES]), f"All: {', '.join(REGISTRY)}")
-        raise UnknownMeasureError(f"unknown measure {as_given(name)}", hint=hint)
+        raise UnknownMeasureError(
+            f"unknown measure {as_given(name)}",
+            hint=joined(did_you_mean(name, [*REGISTRY, *ALIASES]), f"All: {', '.join(REGISTRY)}"),
+        )
     return found

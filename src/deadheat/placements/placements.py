@@ -269,8 +269,7 @@ def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Se
         rest = len(ids) - 3
         return ", ".join(map(repr, islice(ids, 3))) + (f" and {rest:,} more" if rest > 0 else "")
 
-    message = (
+    return NoCommonQueryError(
         f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
         " Are they of the same collection, and are the ids written alike?"
     )
-    return NoCommonQueryError(message)

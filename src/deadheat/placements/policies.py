@@ -76,8 +76,10 @@ def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
 def check_row_order(run: Run, ties: str) -> None:
     """Raise `RowOrderError` if a policy needs the order of the rows and their engine has none."""
     if ties == "input" and not run.rows.in_polars:
-        hint = "use a file, a dict or an eager frame"
-        raise RowOrderError(f"ties='input' needs rows that have an order, and those of {run.where} do not", hint=hint)
+        raise RowOrderError(
+            f"ties='input' needs rows that have an order, and those of {run.where} do not",
+            hint="use a file, a dict or an eager frame",
+        )
 
 
 def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:

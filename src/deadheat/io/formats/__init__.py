@@ -177,8 +177,9 @@ def write(
     compression = COMPRESSED.get(path.suffix.lower(), "uncompressed")
     if not form.is_text and compression != "uncompressed":
         what = form.name.capitalize()
-        hint = f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
-        raise ParameterError(f"{what} is compressed inside", hint=hint)
+        raise ParameterError(
+            f"{what} is compressed inside", hint=f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
+        )
     rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, form)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
@@ -211,11 +212,17 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
         if ids.null_count() or (ids == "").any():
             raise NullIdError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
         if wrong := _first(ids, form.splits_at):
-            message = f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {shown(wrong)}"
-            raise DataError(message, hint="write .csv", path=path)
+            raise DataError(
+                f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {shown(wrong)}",
+                hint="write .csv",
+                path=path,
+            )
         if wrong := _first(ids, CONTROL if form.is_text else ""):
-            message = f"{ids.name} {shown(wrong)} holds a control character, which no file of text may have"
-            raise DataError(message, hint="write .parquet", path=path)
+            raise DataError(
+                f"{ids.name} {shown(wrong)} holds a control character, which no file of text may have",
+                hint="write .parquet",
+                path=path,
+            )
 
 
 def _first(ids: pl.Series, pattern: str) -> str:

@@ -113,8 +113,11 @@ def read_table(path: Path, kind: Kind, *, separator: str) -> pl.DataFrame:
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
     if kind == "qrels" and table.header[table.places[2]] == "score" and (frame["relevance"] % 1 != 0).any():
-        msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
-        warnings.warn(msg, FractionsWarning, stacklevel=2)
+        warnings.warn(
+            f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?",
+            FractionsWarning,
+            stacklevel=2,
+        )
     return frame
 
 

@@ -119,8 +119,11 @@ def _rows(
         query, doc, value = (row[name] for name in columns.values())
         for name, given in (("query_id", query), ("doc_id", doc)):
             if not (isinstance(given, str) and given):
-                message = f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}"
-                raise (NullIdError if given in (None, "") else MalformedRowError)(message, path=path, line=line)
+                raise (NullIdError if given in (None, "") else MalformedRowError)(
+                    f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}",
+                    path=path,
+                    line=line,
+                )
             if is_broken(given):
                 raise MalformedRowError(
                     f"{columns[name]} {shown(given)} has a lone surrogate",

@@ -173,8 +173,13 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         )
     hint = _looks_like(text)
     if hint and len(fields) != len(TREC_FIELDS[kind]):
-        allowed = f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})"
-        raise MalformedRowError(allowed=allowed, given=text, hint=hint, path=path, line=line)
+        raise MalformedRowError(
+            allowed=f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})",
+            given=text,
+            hint=hint,
+            path=path,
+            line=line,
+        )
     return "\t" if b"\t" in row else " "
 
 
@@ -234,8 +239,13 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[
 def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     """Split a line into as many fields as its kind has, or none if it is blank."""
     if b"\0" in raw:
-        hint = "the file is binary or damaged"
-        raise FileFormatError(allowed="text in UTF-8", given=Plain("a NUL byte"), hint=hint, path=path, line=line)
+        raise FileFormatError(
+            allowed="text in UTF-8",
+            given=Plain("a NUL byte"),
+            hint="the file is binary or damaged",
+            path=path,
+            line=line,
+        )
     try:
         raw.decode()
     except UnicodeDecodeError as error:
