@@ -65,11 +65,8 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     if isinstance(precision, int):
         return _to_decimals(scores, precision) + 0.0
     with np.errstate(over="ignore"):
-        if precision == "bfloat16":
-            stored = _to_bfloat16(scores.astype(np.float32)).astype(np.float64) + 0.0
-        else:
-            stored = scores.astype(precision).astype(np.float64) + 0.0
-    return stored
+        stored = _to_bfloat16(scores.astype(np.float32)) if precision == "bfloat16" else scores.astype(precision)
+    return stored.astype(np.float64) + 0.0
 
 
 def round_and_warn(scores: FloatArray, precision: ScorePrecision) -> FloatArray:

@@ -202,7 +202,7 @@ class LazyRows(Rows):
         self.in_polars = bool(frame.implementation.is_polars())
 
     def to_polars(self) -> pl.DataFrame:
-        """Fetch them."""
+        """Fetch the rows."""
         from deadheat.io.frames import collect
 
         return collect(self.lazy)

@@ -228,7 +228,7 @@ class AR(JointMeasure, RelevanceMeasure, CutMeasure):
 
     References
     ----------
-    No paper that we know of: tutorials set it beside `AP`, with recall in the place of precision.
+    No paper that we know of: tutorials define it like `AP`, with recall in place of precision.
 
     Examples
     --------

@@ -93,7 +93,7 @@ class Measure(ABC, metaclass=MeasureType):
     total : bool
         Whether its values are counts, whose sum over queries is reported, not their mean.
     only_total : bool
-        Whether its value says nothing of a single query.
+        Whether its value says nothing about a single query.
     binary : bool
         Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
     """
@@ -181,7 +181,7 @@ class Measure(ABC, metaclass=MeasureType):
         return np.where(best(everything, unjudged=1) > found + EQUAL * np.abs(found), np.nan, sign * found)
 
     def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
-        """Give the judgments that a list may be made of: all, each query's first, and those from each class up."""
+        """Yield the judgments that a list may be made of: all, each query's first, and those from each class up."""
         query, classes = placements.judged_query, self.classes(placements.judged_relevance)
         yield np.ones(len(query), np.bool_)
         yield np.diff(query, prepend=-1) > 0

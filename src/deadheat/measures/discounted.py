@@ -172,9 +172,20 @@ def scale_top(max_rel: float | None, placements: Placements, name: str) -> float
     return float(max_rel)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RankBiased(WeightedMeasure):
+    """A measure of a user who goes on to the next document with probability p."""
+
+    p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
+
+    def weights(self, n_ranks: int) -> FloatArray:
+        """Return (1 - p) p^(i - 1)."""
+        return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
+
+
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RBP(WeightedMeasure):
+class RBP(RankBiased):
     r"""Rank-biased precision: the gain of a user who goes on to the next document with probability p.
 
     .. math:: RBP = (1 - p) \sum_i g(d_i)\, p^{i-1}
@@ -195,7 +206,6 @@ class RBP(WeightedMeasure):
     title = "rank-biased precision"
     formula = "RBP@k = (1 - p) ∑ gain(d_i) · p^(i - 1) over the ranks i = 1..k"
 
-    p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
     rel: float = parameter(1, Number(), REL + " (graded=False)")
     graded: bool = parameter(False, Flag(), "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
     max_rel: float | None = parameter(
@@ -209,10 +219,6 @@ class RBP(WeightedMeasure):
         top = scale_top(self.max_rel, placements, "RBP") or 1.0
         return ("graded", top), np.maximum(placements.relevance, 0.0) / top
 
-    def weights(self, n_ranks: int) -> FloatArray:
-        """Return (1 - p) p^(i - 1)."""
-        return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
-
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document with a gain."""
         return placements.n_relevant(LOWEST_POSITIVE if self.graded else self.rel) > 0
@@ -220,7 +226,7 @@ class RBP(WeightedMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RBPResidual(WeightedMeasure):
+class RBPResidual(RankBiased):
     r"""How much RBP could grow if every unjudged document, and every one not retrieved, were relevant.
 
     .. math:: \text{RBPResidual} = (1 - p) \sum_{i \le n,\ d_i\ \text{unjudged}} p^{i-1} + p^n
@@ -242,15 +248,9 @@ class RBPResidual(WeightedMeasure):
     formula = "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents"
     higher_is_better = False
 
-    p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
-
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return 1 for each judged row."""
         return "judged", (placements.relevance >= 0).astype(np.float64)
-
-    def weights(self, n_ranks: int) -> FloatArray:
-        """Return (1 - p) p^(i - 1)."""
-        return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return what the judged documents leave of all weight, which is 1."""

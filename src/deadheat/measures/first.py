@@ -174,14 +174,15 @@ def last_rank(placements: Placements, cutoff: int | None) -> FloatArray:
     return np.where(placements.missing, np.nan, placements.n_retrieved + 1.0)
 
 
-DEFINITION = Choice(("permutations", "mid_rank"))
-DEFINITION_MEANING = "mean over all tie orders, or the paper's formula on the tie itself, under every tie policy"
-
-
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PaperMeasure(FirstMeasure):
     """A measure of the G-RAG paper, by the mean over permutations or as the paper prints it."""
 
-    definition: str
+    definition: str = parameter(
+        "permutations",
+        Choice(("permutations", "mid_rank")),
+        "mean over all tie orders, or the paper's formula on the tie itself, under every tie policy",
+    )
 
     @abstractmethod
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
@@ -235,8 +236,6 @@ class MTRR(PaperMeasure):
     title = "mean tied reciprocal rank"
     formula = "MTRR@k = mean over all orders of the ties of RR@k"
 
-    definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
-
     @property
     def is_zero_or_one(self) -> bool:
         """Whether only the first rank is looked at; the paper's formula takes other values there too."""
@@ -282,8 +281,6 @@ class TMHits(PaperMeasure):
 
     title = "tied mean hits"
     formula = "TMHits@k = mean over all orders of the ties of Hit@k"
-
-    definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
 
     @property
     def is_zero_or_one(self) -> bool:

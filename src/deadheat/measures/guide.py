@@ -1,7 +1,7 @@
 """Which measure to use when, and how to read its value.
 
-From the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets), with what is wrong there put
-right: the notes say where. Targets are what those authors aim at in retrieval for question answering, not laws.
+From the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets), corrected where they are
+wrong, as the notes say. Targets are what those authors aim at in retrieval for question answering, not laws.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ EQUAL = 1e-15  # 1 - 0.95 is no 0.05: what rounding takes from a level, or from 
 def adjust(p_values: ArrayLike, method: str) -> FloatArray:
     """Adjust the p-values of a family of tests.
 
-    "bonferroni" and "holm" bound the probability of any false rejection, whatever the tests have to do with each
-    other, and Holm's rejects as many or more; "bh" bounds the expected share of false ones among the rejections, of
+    "bonferroni" and "holm" bound the probability of any false rejection, however the tests depend on each other,
+    and Holm's rejects as many or more; "bh" bounds the expected share of false ones among the rejections, of
     tests that are independent or depend on each other positively (Benjamini and Hochberg).
 
     Parameters
