@@ -235,7 +235,7 @@ def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
     if len(evaluation.placements.query):
         return
-    examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]
+    examples = [", ".join(map(repr, table.rows.some_documents(3))) for table in (run, qrels)]
     warnings.warn(
         f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"
         f" {qrels.where} has {examples[1]}",

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
-from deadheat.data.precision import ScorePrecision, round_aloud, round_scores
+from deadheat.data.precision import ScorePrecision, round_and_warn, round_scores
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import check_ids, series_of_ids
@@ -40,7 +40,7 @@ class Mapping(InBlocks):
         query_ids, documents = sorted(judged.mapping), retrieved.mapping
         bounds = np.append(0, np.cumsum(np.array([len(documents.get(query, ())) for query in query_ids], np.int64)))
         scores = retrieved.numbers([query for query in query_ids if query in documents])
-        super().__init__(query_ids, bounds, round_aloud(scores, precision))
+        super().__init__(query_ids, bounds, round_and_warn(scores, precision))
 
     def place(self) -> Placements:
         """Return the placements: look up the judged documents and count scores."""
