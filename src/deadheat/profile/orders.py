@@ -128,8 +128,6 @@ class TieOrders:
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per order: the documents in rank order (a list) and the value."""
-        import polars as pl
-
         return pl.DataFrame({"order": [list(order) for order in self.orders], "value": self.values})
 
 
