@@ -18,8 +18,8 @@ from deadheat.comparison.sums import Summands, comparable
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
-from deadheat.evaluation.saved import StoredMeasure
 from deadheat.measures import Measure
+from deadheat.measures.stored import StoredMeasure
 from deadheat.stats import (
     ALTERNATIVES,
     CLUSTERED,

@@ -8,12 +8,12 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from deadheat.arrays import FloatArray, TextArray
+from deadheat.arrays import TextArray
 from deadheat.data.tables import hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.evaluation.conventions import Conventions
@@ -24,6 +24,7 @@ from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import Measure, parse_measure
+from deadheat.measures.stored import StoredMeasure
 from deadheat.placements.placements import Placements
 from deadheat.wording import as_given
 
@@ -36,45 +37,6 @@ HEAD = 1 << 10  # bytes, enough to recognise a saved evaluation
 SHA256 = re.compile("[0-9a-f]{64}")
 EQUAL = 1e-9  # relative: another NumPy may sum a mean in another order
 HINT = "Evaluation.save or deadheat evaluate --save writes one"
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class StoredMeasure(Measure):
-    """A `Custom` measure of a saved evaluation: its values are in the file, its function is not.
-
-    Attributes
-    ----------
-    notation : str
-        Its name.
-    higher_is_better, total : bool
-    """
-
-    title: ClassVar[str] = "measure of a saved evaluation"
-    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
-
-    notation: str = ""
-    higher_is_better: bool = True  # type: ignore[misc]  # of each measure here, of the class elsewhere
-    total: bool = False  # type: ignore[misc]
-
-    def __post_init__(self) -> None:
-        """Skip the checks of other measures: the file says what it is."""
-
-    def __repr__(self) -> str:
-        return self.notation
-
-    def mean(self, placements: Placements) -> FloatArray:  # noqa: ARG002 - as every measure
-        """Refuse: the file has the values, not the function."""
-        self._refuse()
-
-    def variance(self, placements: Placements) -> FloatArray:  # noqa: ARG002 - as every measure
-        """Refuse: the file has the values, not the function."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise MeasureError(
-            f"{self.notation} comes from a file, which holds its values but not its function",
-            hint="pass the Custom measure",
-        )
 
 
 def write(

@@ -13,7 +13,6 @@ from deadheat.errors import GateError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
-from deadheat.evaluation.saved import StoredMeasure
 from deadheat.evaluation.strata import names_of
 from deadheat.gates.notation import Gates, Threshold, parse_all
 from deadheat.gates.regression import Pairs, paired, regressions
@@ -21,6 +20,7 @@ from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
 from deadheat.gates.subsets import Subsets
 from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
 from deadheat.measures import Measure, parse_measure
+from deadheat.measures.stored import StoredMeasure
 from deadheat.wording import Advice, did_you_mean, joined
 
 
