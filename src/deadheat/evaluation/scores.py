@@ -203,24 +203,19 @@ class Scores:
         return self._of_kept(self.spread.std)
 
     @cached_property
-    def _extremes(self) -> tuple[FloatArray, FloatArray]:
-        low, high = self.spread.extremes
-        return self._of_kept(low), self._of_kept(high)
-
-    @property
     def tie_min(self) -> FloatArray:
         """Smallest value over the orders of the ties, of shape (n_queries,)."""
-        return self._extremes[0]
+        return self._of_kept(self.spread.extremes[0])
 
-    @property
+    @cached_property
     def tie_max(self) -> FloatArray:
         """Largest value over the orders of the ties, of shape (n_queries,)."""
-        return self._extremes[1]
+        return self._of_kept(self.spread.extremes[1])
 
     @property
     def mean_tie_std(self) -> float:
         """Standard deviation of the mean over queries when each query's ties are broken at random."""
-        return float(np.sqrt(np.nansum(self.tie_std**2)) / self.n_queries) if self.n_queries else float("nan")
+        return self.total_tie_std / self.n_queries if self.n_queries else float("nan")
 
     @property
     def mean_tie_min(self) -> float:
@@ -334,8 +329,7 @@ class Scores:
             queries=queries,
             rng=rng,
         )
-        (interval,) = intervals([self], options)
-        return interval
+        return intervals([self], options)[0]
 
     def select(self, keep: BoolArray) -> Scores:
         """Return the scores of some queries.
@@ -378,9 +372,8 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     for used in dict.fromkeys(methods):
         own = [n for n, its in enumerate(methods) if its == used]
         if used == PROPORTION:
-            counts = [(scores[n].total, scores[n].n_queries) for n in own]
             low[own], high[own] = np.array(
-                [stats.proportion_bounds(*one, options.confidence_level) for one in counts]
+                [stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own]
             ).T
         else:
             low[own], high[own] = stats.interval_bounds(
