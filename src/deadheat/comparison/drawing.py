@@ -7,7 +7,7 @@ the sampling error goes with it: some hundred orders say what ten thousand would
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -94,8 +94,7 @@ def draw_sums(
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
         return Drawn(np.array([fixed]), fixed, 0.0)
-    alike = replace(placements, relevance=measure.classes(placements.relevance))
-    ties = ties_that_matter(alike, queries, getattr(measure, "cutoff", None))
+    ties = ties_that_matter(measure, placements, queries)
     rows, standing = spans(placements.query, queries), as_they_are(placements)
     left, sums = max(FEWEST, n_draws(placements, moved)), []
     at_once = max(1, AT_ONCE // n_cells)

@@ -172,7 +172,7 @@ def _probability_below(one: Distribution, other: Distribution) -> float:
 
 
 def _below_on_grid(one: Distribution, other: Distribution, cumulative: FloatArray) -> float:
-    """Count cells; both stand on the same grid."""
+    """Count cells; both are on the same grid."""
     is_exact = not (one.rounding or other.rounding)
     # What rounding added is taken back: `one` is below `other` where it is less than this many cells above it.
     shift = (one.shift - other.shift) * one.cells
@@ -210,7 +210,7 @@ def summands(
         Most orders of one query, where they have to be listed; of all queries, 20 times as many.
     max_values : int, default 50,000
         Most distinct sums, also over some of the queries; 8 times as many may be formed on the way. Where there are
-        more, the sums stand on a grid.
+        more, the sums are on a grid.
 
     Returns
     -------

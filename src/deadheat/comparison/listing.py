@@ -1,6 +1,6 @@
 """Orders of ties, listed: what a measure is worth in each of them, and how likely it is.
 
-Documents that a measure cannot tell apart are interchangeable, so are the unjudged ones, and so is all that stands
+Documents that a measure cannot tell apart are interchangeable, so are the unjudged ones, and so is all that is
 below its cutoff: what remains of the orders is listed, every order becomes a query of its own without ties, and one
 call of the measure evaluates all of them.
 """
@@ -80,8 +80,7 @@ def listed_values(
     """
     if len(queries) > MAX_QUERIES:
         return None
-    alike = replace(placements, relevance=measure.classes(placements.relevance))
-    orders = _list_orders(alike, queries, getattr(measure, "cutoff", None), max_orders)
+    orders = _list_orders(measure, placements, queries, max_orders)
     if orders is None:
         return None
     ends = np.cumsum([len(found.probabilities) for found in orders])
@@ -89,9 +88,9 @@ def listed_values(
     return [(value, found.probabilities) for value, found in zip(values, orders, strict=True)]
 
 
-def _list_orders(placements: Placements, queries: IntArray, cutoff: int | None, max_orders: int) -> list[Orders] | None:
+def _list_orders(measure: Measure, placements: Placements, queries: IntArray, max_orders: int) -> list[Orders] | None:
     """List the orders of each query, or return None if there are too many."""
-    rows, ties = spans(placements.query, queries), ties_that_matter(placements, queries, cutoff)
+    rows, ties = spans(placements.query, queries), ties_that_matter(measure, placements, queries)
     n_judged = np.bincount(placements.judged_query, minlength=placements.n_queries)[queries]
     standing = as_they_are(placements)
     listed: list[Orders] = []
@@ -114,13 +113,14 @@ def as_they_are(placements: Placements) -> IntArray:
     return placements.above + places - np.repeat(starts, np.diff(np.append(starts, len(places))))
 
 
-def ties_that_matter(placements: Placements, queries: IntArray, cutoff: int | None) -> dict[int, list[Tie]]:
-    """Return, for some queries, the ties whose order makes a difference."""
+def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> dict[int, list[Tie]]:
+    """Return, for some queries, the ties whose order makes a difference to a measure."""
+    cutoff: int | None = getattr(measure, "cutoff", None)
     starts = placements.tie_starts
     ends = np.append(starts[1:], len(placements.query))
     above, tied = placements.above[starts], placements.tied[starts]
     inside = tied if cutoff is None else np.clip(cutoff - above, 0, tied)
-    levels = run_starts(placements.query, placements.above, placements.relevance)
+    levels = run_starts(placements.query, placements.above, measure.classes(placements.relevance))
     counts = np.diff(np.append(levels, len(placements.query))).tolist()
     first, last = np.searchsorted(levels, starts), np.searchsorted(levels, ends)
     unjudged, query = tied - (ends - starts), placements.query[starts]
@@ -152,7 +152,7 @@ def _orders_of_query(
 
 
 def _orders_of_tie(counts: tuple[int, ...], inside: int, most: int) -> Orders | None:
-    """List what can stand on the first ranks of a tie, rank by rank.
+    """List what can be on the first ranks of a tie, rank by rank.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _orders_of_tie(counts: tuple[int, ...], inside: int, most: int) -> Orders | 
 
 
 def _traced(steps: list[tuple[IntArray, IntArray]], order: IntArray) -> IntArray:
-    """Return what stands on each rank, of shape (n_orders, n_steps), from the order before each step and its choice."""
+    """Return what is on each rank, of shape (n_orders, n_steps), from the order before each step and its choice."""
     ranks = []
     for parent, level in reversed(steps):
         ranks.append(level[order])
@@ -216,5 +216,4 @@ def as_queries(placements: Placements, queries: IntArray, orders: list[Orders], 
 
 def spans(codes: IntArray, queries: IntArray) -> list[tuple[int, int]]:
     """Return where the elements of each query start and stop in ascending codes."""
-    starts, stops = np.searchsorted(codes, queries).tolist(), np.searchsorted(codes, queries + 1).tolist()
-    return list(zip(starts, stops, strict=True))
+    return list(zip(*np.searchsorted(codes, [queries, queries + 1]).tolist(), strict=True))
