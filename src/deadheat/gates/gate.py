@@ -15,7 +15,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
 from deadheat.evaluation.strata import names_of
 from deadheat.gates.notation import Gates, Threshold, parse_all
-from deadheat.gates.regression import Pairs, paired, regressions
+from deadheat.gates.regression import paired, regressions
 from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
 from deadheat.gates.subsets import Subsets
 from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
@@ -125,16 +125,20 @@ def gate(
     )
     own = opened(evaluation)
     before = None if baseline is None else opened(baseline)
-    has_strata = bool(options.by) or any(one.by for one in thresholds)
-    table = queries if isinstance(cluster, str) or not has_strata else None  # a table for strata needs no clusters
-    codes = cluster_codes(cluster, table, own.query_ids)
+    has_strata = options.by or any(one.by for one in thresholds)  # whose table needs no clusters
+    codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_strata else None, own.query_ids)
     subsets = Subsets(own.query_ids, queries, pool_languages=pool_languages)
     _check_held(own, thresholds)
     found = _thresholds(own, thresholds, subsets, options, codes)
     if before is None:
         return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages)
     pairs, not_compared = paired(own, before, codes)
-    found += _comparisons(pairs, subsets, options)
+    compared = [
+        check
+        for columns in dict.fromkeys([(), options.by])
+        for check in regressions(pairs, subsets.of(columns), options)
+    ]
+    found += _in_order(compared, [check.gate for check in compared])
     name = before.name + " (baseline)" * (before.name == own.name)
     return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages)
 
@@ -159,16 +163,20 @@ def _asked(
     if baseline is None:
         for name, given in (("no_regression", no_regression), ("no_worse_than", no_worse_than)):
             if given is not None and given is not False:
-                problem = "needs a baseline, and there is none"
-                raise ParameterError(problem, argument=name, given=given, hint=Advice("baseline"))
+                raise ParameterError(
+                    "needs a baseline, and there is none", argument=name, given=given, hint=Advice("baseline")
+                )
     chosen = no_worse_than is None if no_regression is None else check_flag("no_regression", no_regression)
     asked = baseline is not None and chosen
     if not thresholds and not asked and no_worse_than is None:
-        hint = "give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
-        raise GateError("nothing to check", hint=hint)
+        raise GateError(
+            "nothing to check", hint="give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
+        )
     if baseline is not None and not asked and no_worse_than is None:
-        hint = "give no_worse_than=0.01, or leave no_regression=False out"
-        raise ParameterError("there is a baseline, but nothing to check against it", hint=hint)
+        raise ParameterError(
+            "there is a baseline, but nothing to check against it",
+            hint="give no_worse_than=0.01, or leave no_regression=False out",
+        )
     return asked
 
 
@@ -194,16 +202,6 @@ def _thresholds(
     return _in_order(found, [one.text for one in thresholds])
 
 
-def _comparisons(pairs: Pairs, subsets: Subsets, options: GateOptions) -> list[Check]:
-    """Compare with the baseline, over all queries and by the requested strata."""
-    found = [
-        check
-        for columns in dict.fromkeys([(), options.by])
-        for check in regressions(pairs, subsets.of(columns), options)
-    ]
-    return _in_order(found, [check.gate for check in found])
-
-
 def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
     """Return the checks grouped by gate, each once: two families may share strata."""
     place = {gate: n for n, gate in reversed(list(enumerate(gates)))}
@@ -219,6 +217,7 @@ def _check_held(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> None
         if not did_you_mean(notation, held):
             parse_measure(notation)  # raises its own error if this is not a measure at all
     if lacking:
-        hint = joined(did_you_mean(lacking[0], held), "Evaluate it again with all measures of the gates")
-        problem = f"{evaluation.name} was not evaluated with {', '.join(lacking)}; it holds {', '.join(held)}"
-        raise UnknownMeasureError(problem, hint=hint)
+        raise UnknownMeasureError(
+            f"{evaluation.name} was not evaluated with {', '.join(lacking)}; it holds {', '.join(held)}",
+            hint=joined(did_you_mean(lacking[0], held), "Evaluate it again with all measures of the gates"),
+        )
