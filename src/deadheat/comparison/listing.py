@@ -1,4 +1,4 @@
-"""Orders of ties, listed: what a measure is worth in each of them, and how likely it is.
+"""Orders of ties, listed: the value of a measure in each of them, and how likely it is.
 
 Documents that a measure cannot tell apart are interchangeable, so are the unjudged ones, and so is all that is
 below its cutoff: what remains of the orders is listed, every order becomes a query of its own without ties, and one
@@ -92,13 +92,13 @@ def _list_orders(measure: Measure, placements: Placements, queries: IntArray, ma
     """List the orders of each query, or return None if there are too many."""
     rows, ties = spans(placements.query, queries), ties_that_matter(measure, placements, queries)
     n_judged = np.bincount(placements.judged_query, minlength=placements.n_queries)[queries]
-    standing = as_they_are(placements)
+    in_row_order = above_in_row_order(placements)
     listed: list[Orders] = []
     alike: dict[tuple[int, tuple[int, ...]], Orders] = {}
     n_orders, n_cells = QUERIES * max_orders, CELLS
     for query, (start, stop), judged in zip(queries.tolist(), rows, n_judged.tolist(), strict=True):
         most = min(max_orders, n_orders, n_cells // judged)
-        found = _orders_of_query(standing[start:stop], start, ties[query], most, alike)
+        found = _orders_of_query(in_row_order[start:stop], start, ties[query], most, alike)
         if found is None:
             return None
         n_orders -= len(found.probabilities)
@@ -107,7 +107,7 @@ def _list_orders(measure: Measure, placements: Placements, queries: IntArray, ma
     return listed
 
 
-def as_they_are(placements: Placements) -> IntArray:
+def above_in_row_order(placements: Placements) -> IntArray:
     """Return the documents before each row if all ties stay in the order of the rows."""
     starts, places = placements.tie_starts, np.arange(len(placements.query))
     return placements.above + places - np.repeat(starts, np.diff(np.append(starts, len(places))))
@@ -133,10 +133,10 @@ def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray
 
 
 def _orders_of_query(
-    standing: IntArray, start: int, ties: list[Tie], most: int, alike: dict[tuple[int, tuple[int, ...]], Orders]
+    in_row_order: IntArray, start: int, ties: list[Tie], most: int, alike: dict[tuple[int, tuple[int, ...]], Orders]
 ) -> Orders | None:
     """Combine the orders of a query's ties; `alike` remembers those of ties that look alike."""
-    above, probabilities = standing[None], np.ones(1)
+    above, probabilities = in_row_order[None], np.ones(1)
     for tie in ties:
         look = tie.inside, tie.counts
         found = alike.get(look) or _orders_of_tie(tie.counts, tie.inside, most)
@@ -178,8 +178,8 @@ def _orders_of_tie(counts: tuple[int, ...], inside: int, most: int) -> Orders | 
         steps.append((parent, level))
     n_orders = len(probabilities)
     beyond = np.repeat(np.tile(np.arange(len(counts)), n_orders), left.ravel()).reshape(n_orders, size - inside)
-    standing = np.hstack((_traced(steps, np.arange(n_orders)), beyond)).astype(np.int16)  # sorts faster
-    return Orders(np.argsort(standing, axis=1, kind="stable")[:, : size - counts[-1]], probabilities)
+    levels = np.hstack((_traced(steps, np.arange(n_orders)), beyond)).astype(np.int16)  # sorts faster
+    return Orders(np.argsort(levels, axis=1, kind="stable")[:, : size - counts[-1]], probabilities)
 
 
 def _traced(steps: list[tuple[IntArray, IntArray]], order: IntArray) -> IntArray:

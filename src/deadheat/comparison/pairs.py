@@ -178,7 +178,7 @@ class Pair:
     losses: int
     flip_probability: float
     can_flip: bool
-    # what stands behind these
+    # what is behind these
     flip_method: str
     flip_standard_error: float
     n_queries: int

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from math import hypot
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 
 from deadheat import arguments
 from deadheat.arguments import Rng, check_choice
 from deadheat.arrays import IntArray, TextArray
+from deadheat.data.queries import Queries
+from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.measures import Measure
 from deadheat.wording import Advice, Plain, counted
-
-if TYPE_CHECKING:
-    from deadheat.data.tables import Source
 
 Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
@@ -242,8 +241,6 @@ def _text(label: object) -> str | None:
 
 def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> list[object]:
     if isinstance(cluster, str):
-        from deadheat.data.queries import Queries
-
         if queries is None:
             raise ParameterError(
                 "is a column of a table", argument="cluster", given=cluster, hint=Advice("queries", "queries.csv")

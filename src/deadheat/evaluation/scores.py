@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, FloatArray, TextArray
+from deadheat.data.tables import Source
 from deadheat.evaluation.intervals import PROPORTION, Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from deadheat.data.tables import Source
 
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 

@@ -176,7 +176,9 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
         for n in range(len(pairs.measures)):
             for place, (subset, of_subset) in enumerate(zip(family, subsets, strict=True)):
                 test = found[place][0][n], adjusted[place, n], found[place][1][n]
-                yield _checked(_told(question, of_subset, n, test, options, len(family)), of_subset, n, subset, options)
+                yield _checked(
+                    _measured(question, of_subset, n, test, options, len(family)), of_subset, n, subset, options
+                )
 
 
 def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
@@ -200,7 +202,7 @@ def _is_known(pairs: Pairs, options: GateOptions) -> BoolArray:
     return pairs.is_same | ((pairs.n_units >= FEWEST) | options.allow_unknown) & (pairs.n_queries > 0)
 
 
-def _told(  # noqa: PLR0917 - all that is known of one test
+def _measured(  # noqa: PLR0917 - all that is known of one test
     question: str, pairs: Pairs, n: int, test: tuple[float, float, float], options: GateOptions, n_subsets: int
 ) -> Tested:
     """Return the result for one measure, in its own units."""
@@ -234,9 +236,9 @@ def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
     error = float(stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster)[0])
     if not error > 0:
         return None
-    level = {"power": POWER, "confidence_level": 1 - alpha}
-    std = error * math.sqrt(n_units)
-    return float(pairs.scales[n]) * stats.detectable_difference(std, n_units, alternative="greater", **level)
+    return float(pairs.scales[n]) * stats.detectable_difference(
+        error * math.sqrt(n_units), n_units, power=POWER, confidence_level=1 - alpha, alternative="greater"
+    )
 
 
 def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOptions) -> Check:
