@@ -330,13 +330,12 @@ class StratumOptions:
     def group(self, evaluations: Sequence[Evaluation], queries: Queries) -> Grouping:
         """Return the strata of evaluations, and what the report says of them."""
         from deadheat.errors import UnlabelledQueriesWarning
-        from deadheat.evaluation.evaluation import stratify
         from deadheat.report.of_strata import Grouping
 
         query_ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
         columns = self.columns(queries, query_ids)
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report says it
-            strata = [stratify(one, columns, queries, pool_languages=True) for one in evaluations if columns]
+            strata = [one.by(columns, queries, pool_languages=True) for one in evaluations if columns]
         return Grouping(
             shown_path(queries.where, "the table of queries"),
             tuple(strata),

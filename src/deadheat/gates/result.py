@@ -231,8 +231,6 @@ class GateResult:
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each check, with the fields of `Check`; null where there is no number."""
-        import polars as pl
-
         types = {"float": pl.Float64, "bool": pl.Boolean, "int": pl.Int64, "float | None": pl.Float64}
         schema = {one.name: types.get(str(one.type), pl.String) for one in fields(Check)}
         columns = {name: [getattr(check, name) for check in self.checks] for name in schema}

@@ -88,8 +88,8 @@ def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, 
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import GateError
     from deadheat.evaluation.conventions import Conventions
-    from deadheat.evaluation.evaluate import evaluate
-    from deadheat.gates import measures_of, opened, parse_all
+    from deadheat.evaluation.evaluate import evaluate, opened
+    from deadheat.gates import measures_of, parse_all
 
     if options.get("baseline") is not None:
         options["baseline"] = opened(options["baseline"])
