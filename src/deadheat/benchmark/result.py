@@ -18,6 +18,7 @@ from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum
+from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.report.numbers import NOISE
 from deadheat.wording import counted
@@ -181,8 +182,6 @@ class Results:
             chance (what random terms have; null but for MaxRel with an ontology), and of the interval ci_method, known
             and unknown (why not; else empty).
         """
-        from deadheat.io.forking import check_threads
-
         check_threads()
         rows = [
             (

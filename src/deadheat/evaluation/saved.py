@@ -265,13 +265,13 @@ class _Members:
 
     def number(self, key: str) -> float:
         """Return a number as `_plain` writes it; null becomes NaN."""
-        value = self.given.get(key, "")
+        value: Any = self.given.get(key, "")
         if value is None:
             return math.nan
         if isinstance(value, str) and value in {"inf", "-inf"}:
             return float(value)
         # an integer may be too large for a float; 1e999 and NaN, which json reads, are not what `_plain` writes
-        if type(value) not in {int, float} or not -sys.float_info.max <= value <= sys.float_info.max:
+        if isinstance(value, str | bool | list | dict | None) or not -sys.float_info.max <= value <= sys.float_info.max:
             self.refuse(key, f"must be a number or null, got {as_given(value)}")
         return float(value)
 

@@ -124,7 +124,8 @@ def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: 
     places = np.flatnonzero(~(np.abs(numbers) < LARGEST_INTEGER))
     owners = np.searchsorted(ends, places, side="right")
     within = places - (ends - lengths)[owners]
-    for owner, own in zip(np.unique(owners).tolist(), np.split(within, run_starts(owners)[1:]), strict=True):
+    some: list[int] = np.unique(owners).tolist()
+    for owner, own in zip(some, np.split(within, run_starts(owners)[1:]), strict=True):
         documents = list(mapping[queries[owner]].items())
         for place in own.tolist():
             doc, value = documents[place]
