@@ -30,7 +30,7 @@ RUN = {"q1": {"d1": 0.5, "d2": 0.5}}
         (lambda: WRONG.P(rl=2), r"P has no parameter 'rl'; it takes cutoff, rel\. Did you mean 'rel'\?"),
         (lambda: dh.bpref @ 3, r"bpref takes no cutoff, got @3"),
         (lambda: dh.parse_measure("P@99999999999999999999"), r"cutoff must be a whole number from 1 on"),
-        (lambda: dh.parse_measure("nDCG(gain='exp', gain='linear')"), r"gain stands twice"),
+        (lambda: dh.parse_measure("nDCG(gain='exp', gain='linear')"), r"gain appears twice"),
         (lambda: WRONG.parse_measure(math), r"expected a measure of deadheat"),
         (lambda: dh.Custom("RR", max), r"name must be a text without @ that is not another measure's name"),
         (lambda: WRONG.Custom("first", 3), r"function must be a function"),

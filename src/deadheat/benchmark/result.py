@@ -15,9 +15,10 @@ from deadheat.benchmark.parts import Part, check_by
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Design
 from deadheat.errors import UnlabelledQueriesWarning
-from deadheat.evaluation.evaluation import Evaluation, Strata, stratify
+from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum
+from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.report.numbers import NOISE
 from deadheat.wording import counted
@@ -181,8 +182,6 @@ class Results:
             chance (what random terms have; null but for MaxRel with an ontology), and of the interval ci_method, known
             and unknown (why not; else empty).
         """
-        from deadheat.io.forking import check_threads
-
         check_threads()
         rows = [
             (
@@ -267,7 +266,7 @@ class Results:
         keys = (Key(part.name, part.language, name) for name in self.retrievers)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum that is named so
-            return {key: stratify(self.evaluations[key], columns, queries, pool_languages=True) for key in keys}
+            return {key: self.evaluations[key].by(columns, queries, pool_languages=True) for key in keys}
 
     def _numbers(self, key: Key, measure: str) -> tuple[float | None, ...]:
         scores, interval = self.evaluations[key][measure], self.intervals[key][measure]

@@ -16,11 +16,10 @@ import polars as pl
 from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
 from deadheat.io.forking import check_threads
 from deadheat.io.formats.base import Content
-from deadheat.io.kinds import KEYS, Kind, resolve_columns
+from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
 from deadheat.io.lists import RANKED_BY_COLUMN, RELEVANT, lists_of_rows
 from deadheat.io.mappings import (
     BEYOND,
-    VALUE,
     VALUE_ERROR,
     check_number,
     is_beyond,
@@ -63,12 +62,12 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
     value = next((name for name in names if name not in KEYS), None)
     # -0.0 equals 0.0 in Polars, but perhaps not elsewhere
     number = nw.lit(1.0) if value is None else nw.col(names[value]).cast(nw.Float64) + 0.0
-    named = frame.select(*ids, number.alias(value or VALUE[kind]))
+    named = frame.select(*ids, number.alias(value or VALUE_COLUMN[kind]))
     try:
         _check_types(frame, schema, names, kind, where)
         collected = collect(named) if isinstance(held, pl.DataFrame) else None
         checked = named if collected is None else nw.from_native(collected.lazy())
-        _check_rows(checked, value or VALUE[kind], kind, where)
+        _check_rows(checked, value or VALUE_COLUMN[kind], kind, where)
         if value != "rank":
             return Content(named if collected is None else collected, () if value else (RELEVANT,))
         ranked = checked.select(*KEYS, score=-nw.col("rank"))
@@ -108,8 +107,7 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: K
         ends = collect(frame.select(low=nw.col(value).min(), high=nw.col(value).max())).row(0)
         beyond = next((end for end in ends if end is not None and is_beyond(end)), None)
         if beyond is not None:
-            msg = f"{VALUE[kind]} {beyond} is {BEYOND}"
-            raise VALUE_ERROR[kind](msg, path=where)
+            raise VALUE_ERROR[kind](f"{VALUE_COLUMN[kind]} {beyond} is {BEYOND}", path=where)
 
 
 def as_narwhals(source: object, where: str) -> object:
@@ -157,7 +155,7 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
 
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from tuples; named tuples, such as those of ir_measures, are read by name."""
-    value = VALUE[kind]
+    value = VALUE_COLUMN[kind]
     rows = list(rows)
     if rows and hasattr(rows[0], "_fields"):
         columns = resolve_columns(list(rows[0]._fields), kind, where="tuples")
@@ -202,8 +200,7 @@ def _check_rows(frame: Frame, value: str, kind: Kind, where: str) -> None:
         if value == "rank" and given is not None and not np.isnan(given):
             what = f"{given:g}, expected a whole number from 1"
         count = f"; this holds for {null + bad:,} rows" if null + bad > 1 else ""
-        msg = f"{value} of document {doc!r} for query {query!r} is {what}{count}"
-        raise VALUE_ERROR[kind](msg, path=where)
+        raise VALUE_ERROR[kind](f"{value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
 
 
 def repeated_pairs(frame: Frame) -> pl.DataFrame:

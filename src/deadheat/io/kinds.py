@@ -177,8 +177,12 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
         hint = "This looks like qrels; were qrels and run given in the wrong order?"
     if len(names) == 1:
         hint = _other_separator(str(names[0])) or hint
-    problem = f"{kind} without a column {canonical!r}: found {_listed(names)}"
-    return ColumnError(problem, allowed=f"one of {_listed(accepted)}", hint=hint, path=where)
+    return ColumnError(
+        f"{kind} without a column {canonical!r}: found {_listed(names)}",
+        allowed=f"one of {_listed(accepted)}",
+        hint=hint,
+        path=where,
+    )
 
 
 def has_semicolons(header: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""bpref: how many judged non-relevant documents stand above each relevant one.
+"""bpref: how many judged non-relevant documents are above each relevant one.
 
 Inside a tie with s judged non-relevant documents, the number above one relevant document is uniform on 0..s, and
 two relevant documents have x and y above them with probability 2/((s+1)(s+2)) if x = y, else half of that.

@@ -9,15 +9,15 @@ import numpy as np
 from deadheat.arrays import FloatArray, run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import TrecName, register
+from deadheat.measures.base import JointMeasure, TrecName, register
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class bpref(RelevanceMeasure):
-    r"""Binary preference: how rarely judged non-relevant documents stand above relevant ones.
+class bpref(JointMeasure, RelevanceMeasure):
+    r"""Binary preference: how rarely judged non-relevant documents are ranked above relevant ones.
 
     .. math::
         \text{bpref} = \frac{1}{R} \sum_{d\ \text{relevant, retrieved}} \left(1 - \frac{\min(n_d, R)}{\min(R, N)}\right)
@@ -40,8 +40,9 @@ class bpref(RelevanceMeasure):
     formula = "bpref = 1/R ∑ (1 - min(n_d, R) / min(R, N)) over the retrieved relevant documents d"
     aliases = (TrecName("bpref"),)
 
-    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        rows = np.flatnonzero((placements.relevance >= 0) | (placements.relevance >= self.rel))
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance over all tie orders."""
+        rows = np.flatnonzero(placements.relevance >= min(0, self.rel))
         query, above = placements.query[rows], placements.above[rows]
         starts = run_starts(query, above)
         of = query[starts]
@@ -57,13 +58,5 @@ class bpref(RelevanceMeasure):
         )
         return (
             ratio(placements.by_query(mean, of[keep]), n_relevant),
-            ratio(placements.by_query(variance, of[keep]), n_relevant.astype(np.float64) ** 2),
+            ratio(placements.by_query(variance, of[keep]), n_relevant**2),
         )
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self._moments(placements)[1]

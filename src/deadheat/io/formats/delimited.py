@@ -13,11 +13,11 @@ from typing import IO, BinaryIO
 import polars as pl
 
 from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
+from deadheat.io.census import count_separators
 from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
 from deadheat.io.rows import Rows
-from deadheat.io.separators import count_separators
 from deadheat.io.source import (
     HEAD,
     blocks,
