@@ -142,6 +142,7 @@ def evaluate_under(
         unjudged_queries=placements.unjudged_queries,
         placements=placements,
         qrels=qrels,
+        notes=(*qrels.notes, *run.notes),
     )
 
 

@@ -58,6 +58,8 @@ class Evaluation:
         Queries of the qrels that the run lacks.
     unjudged_queries : tuple of str
         Queries of the run without judgments, which are left out.
+    notes : tuple of str
+        What was assumed or skipped to read qrels and run, for people.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Evaluation:
         unjudged_queries: tuple[str, ...] = (),
         placements: Placements | None = None,
         qrels: Qrels | str = "",
+        notes: tuple[str, ...] = (),
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.name = name
@@ -81,6 +84,7 @@ class Evaluation:
         self.unjudged_queries = unjudged_queries
         self._placements = placements
         self._qrels = qrels
+        self.notes = notes
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure}={scores.mean:.4f}" for measure, scores in self._scores.items())
@@ -225,6 +229,7 @@ class Evaluation:
             unjudged_queries=self.unjudged_queries,
             placements=self._placements,
             qrels=self.qrels_hash,
+            notes=self.notes,
         )
 
     def select(self, keep: BoolArray, name: str | None = None) -> Evaluation:
@@ -245,6 +250,7 @@ class Evaluation:
             missing_queries=tuple(sorted(set(self.missing_queries).intersection(query_ids.tolist()))),
             placements=self._placements and self._placements.select(keep),
             qrels=self._qrels,
+            notes=self.notes,
         )
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ def write(
     unjudged_queries: tuple[str, ...],
     placements: Placements | None,
     qrels: str,
+    notes: tuple[str, ...],
 ) -> None:
     """Write an evaluation to a JSON file: readable means and intervals, and the tables of all queries.
 
@@ -63,7 +64,7 @@ def write(
         Of the JSON file, ``.json``.
     scores : sequence of Scores
     options : IntervalOptions
-    name, query_ids, conventions, missing_queries, unjudged_queries, placements, qrels
+    name, query_ids, conventions, missing_queries, unjudged_queries, placements, qrels, notes
         As for `Evaluation`; of the qrels the hash.
 
     Raises
@@ -96,6 +97,7 @@ def write(
         "queries_hash": hash_of_ids(query_ids.tolist()),
         "missing_queries": list(missing_queries),
         "unjudged_queries": list(unjudged_queries),
+        "notes": list(notes),
     }
     data = tables_of(query_ids, scores, placements)
     try:
@@ -314,6 +316,7 @@ def _parts(document: _Members, path: Path) -> tuple[list[Scores], dict[str, Any]
         "unjudged_queries": unjudged,
         "placements": placements,
         "qrels": document.sha256("qrels_hash"),
+        "notes": document.texts("notes") if "notes" in document.given else (),  # files of early versions have none
     }
 
 

@@ -136,6 +136,8 @@ class TieProfile:
         Queries of the qrels that the run lacks.
     unjudged_queries : tuple of str
         Queries of the run without judgments: the measures leave them out.
+    notes : tuple of str
+        What was assumed or skipped to read run and qrels.
     is_judged : bool
         Whether the qrels judge any document of the run; True without qrels.
     """
@@ -157,6 +159,7 @@ class TieProfile:
     decided: tuple[Decided, ...] = ()
     missing_queries: tuple[str, ...] = ()
     unjudged_queries: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     is_judged: bool = True
 
     @property
@@ -218,7 +221,7 @@ def tie_profile(
     if check_duplicates:
         run.check_duplicates()
     groups = group_scores(run.to_polars())
-    profile = _describe(run.name, groups, at)
+    profile = replace(_describe(run.name, groups, at), notes=run.notes)
     if qrels is None:
         return profile
     qrels = Qrels.of(qrels)
@@ -230,6 +233,7 @@ def tie_profile(
         decided=tuple(_of_measure(scores) for scores in evaluation),
         missing_queries=evaluation.missing_queries,
         unjudged_queries=evaluation.unjudged_queries,
+        notes=evaluation.notes,
         is_judged=len(evaluation.placements.query) > 0,
     )
 

@@ -120,7 +120,8 @@ def named(ids: Sequence[str]) -> str:
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Say which share of the top documents is not judged, and where runs may have been cut inside a tie."""
+    """Say what was assumed to read the data, what is not judged, and where runs may have been cut inside a tie."""
+    yield Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", _assumed(evaluations))
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
     shown = [
@@ -141,6 +142,16 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     ]
     text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
     yield Fact("cut_in_ties", cut, "cut", text if told else "")
+
+
+def _assumed(evaluations: Sequence[Evaluation]) -> str:
+    """Return what was assumed of qrels and runs, each once, with the runs that it is about if it is not about all."""
+    runs: dict[str, list[str]] = {}
+    for one in evaluations:
+        for note in one.notes:
+            runs.setdefault(note, []).append(one.name)
+    of_all = len(evaluations)
+    return "; ".join(note + ("" if len(names) == of_all else f" ({three(names)})") for note, names in runs.items())
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

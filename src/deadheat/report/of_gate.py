@@ -160,6 +160,7 @@ def _facts(
     text = _unasked(sources, not_asked) if not_asked else ""
     yield Fact("not_asked", list(not_asked), "not checked", text, is_warning=True)
     yield Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}")
+    yield Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes))
     for key, heading, ids, effect in (
         ("missing_queries", "missing queries", evaluation.missing_queries, COUNTED[evaluation.conventions.missing]),
         ("unjudged_queries", "unjudged queries", evaluation.unjudged_queries, LEFT_OUT),

@@ -92,7 +92,8 @@ def _coarse(profile: TieProfile) -> Iterator[Fact]:
 
 
 def _not_shared(profile: TieProfile, missing: str) -> Iterator[Fact]:
-    """Give the queries that only the qrels or only the run has, if there are qrels."""
+    """Say what was assumed to read the data, and which queries only the qrels or only the run has."""
+    yield Fact("notes", list(profile.notes), "data", "; ".join(profile.notes))
     if not profile.decided:
         return
     text = "" if profile.is_judged else nothing_judged(profile.name)
