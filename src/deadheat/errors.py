@@ -264,6 +264,18 @@ class FractionsWarning(DeadheatWarning):
     """A column named score is read as relevance, and has fractions."""
 
 
+class RankOrderWarning(DeadheatWarning):
+    """Higher scores have worse ranks: the scores are distances, or ranks."""
+
+
+class LowRelevanceWarning(DeadheatWarning):
+    """No relevance reaches the level from which a measure counts a document as relevant."""
+
+
+class SwappedDataWarning(DeadheatWarning):
+    """Qrels look like a run and the run looks like qrels."""
+
+
 class LockWarning(DeadheatWarning):
     """A folder cannot be locked, so two processes may use it at once."""
 

@@ -123,6 +123,36 @@ precision_option = click.option(
 )
 
 
+def _keep(ctx: click.Context, option: click.Parameter, value: object) -> None:
+    """Keep an option for `open_qrels` and `open_run`."""
+    ctx.meta[f"deadheat.{option.name}"] = value
+
+
+def _parsed_columns(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
+    parts = [part.partition("=") for part in (value or "").split(",") if part]
+    if not all(name and found for name, _, found in parts):
+        raise click.BadParameter("write names as in query_id=question,doc_id=chunk,score=similarity")
+    _keep(ctx, option, {name.strip(): found.strip() for name, _, found in parts})
+
+
+reading_options = together(
+    click.option(
+        "--columns",
+        metavar="NAME=COLUMN,...",
+        callback=_parsed_columns,
+        expose_value=False,
+        help="Names of columns that are not recognised, such as doc_id=hit,score=similarity.",
+    ),
+    click.option(
+        "--ascending",
+        is_flag=True,
+        callback=_keep,
+        expose_value=False,
+        help="Lower scores rank first, as of distances.",
+    ),
+)
+
+
 def _allow_decompressed(ctx: click.Context, _: click.Parameter, value: int | None) -> None:
     if value is not None:
         from deadheat.io.limits import max_decompressed

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -15,15 +16,19 @@ from typing import ClassVar, Self, TypeAlias
 
 import polars as pl
 
+from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, round_and_warn
+from deadheat.data.ranks import warn_of_counting, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
 from deadheat.errors import DuplicateError, SourceTypeError
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
-from deadheat.io.lists import nested_of
+from deadheat.io.lists import RANKED, RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain
+
+LOWER_FIRST = "lower scores rank first, as asked"
 
 Source: TypeAlias = object
 """A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""
@@ -72,11 +77,15 @@ class Table:
             from deadheat.io.frames import canonical
 
             made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns)
-            content = Content(made.rows, (*content.notes, *made.notes))
+            content = replace(made, notes=(*content.notes, *made.notes))
         self.notes = content.notes
+        self._look_at(content)
         if isinstance(content.rows, Mapping):
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
         return MemoryRows(content.rows) if isinstance(content.rows, pl.DataFrame) else LazyRows(content.rows)
+
+    def _look_at(self, content: Content) -> None:
+        """Warn the user of what looks wrong; a run does."""
 
     def _scan(self, path: Path, progress: Callable[[int, int], None] | None) -> Content:
         try:
@@ -118,6 +127,19 @@ class Table:
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
         return self.rows.to_dict()
+
+    def facts(self) -> TableFacts:
+        """Return how many queries and documents there are, how many tie, and what was assumed to read them.
+
+        Examples
+        --------
+        >>> facts = Run({"q1": ["d1", "d2"], "q2": ["d1"]}).facts()
+        >>> facts.n_queries, facts.n_rows, facts.most, facts.n_tied_queries
+        (2, 3, 2, 0)
+        >>> facts.notes
+        ('ranked lists without scores: in strict order, no ties',)
+        """
+        return facts_of_rows(self.to_polars(), self.notes)
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do."""
@@ -194,6 +216,8 @@ class Run(Table):
         Format of the file, if its name does not say.
     columns : dict of str to str, optional
         Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
     progress : callable, optional
         Called with the bytes read and their total while a file is read.
 
@@ -204,6 +228,30 @@ class Run(Table):
     """
 
     kind = "run"
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        format: str | None = None,  # noqa: A002 - the word that users look for
+        columns: Mapping[str, str] | None = None,
+        ascending: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._ascending = ascending
+        super().__init__(source, name=name, format=format, columns=columns, progress=progress)
+        if ascending:
+            self.rows = self.rows.negated()
+            self.notes = (*self.notes, LOWER_FIRST)
+
+    def _look_at(self, content: Content) -> None:
+        if self._ascending or RANKED in content.notes or RANKED_BY_COLUMN in content.notes:
+            return
+        if content.ranks is not None:
+            warn_of_ranks(content.ranks, self.where)
+        elif isinstance(content.rows, Mapping | pl.DataFrame):
+            warn_of_counting(content.rows, self.where)
 
     def rounded(self, precision: ScorePrecision) -> Self:
         """Return the run with its scores rounded, in memory; the run itself if `precision` is None."""
@@ -249,6 +297,7 @@ def read_run(
     name: str | None = None,
     format: str | None = None,  # noqa: A002 - as in Table
     columns: Mapping[str, str] | None = None,
+    ascending: bool = False,
 ) -> Run:
     """Read a run from a file, or from anything else that `Run` takes.
 
@@ -256,7 +305,7 @@ def read_run(
     ----------
     source : path or other source
         TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
-    name, format, columns : optional
+    name, format, columns, ascending : optional
         As for `Run`.
 
     Returns
@@ -268,7 +317,7 @@ def read_run(
     DataError
         The file is missing, malformed, or holds a value that cannot be evaluated.
     """
-    return Run(source, name=name, format=format, columns=columns)
+    return Run(source, name=name, format=format, columns=columns, ascending=ascending)
 
 
 def path_of(source: Source) -> Path | None:

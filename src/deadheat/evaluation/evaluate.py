@@ -13,7 +13,13 @@ from deadheat import arguments
 from deadheat.arguments import Rng
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import MissingQueriesWarning, MissingQueryError, NothingJudgedWarning, ParameterError
+from deadheat.errors import (
+    LowRelevanceWarning,
+    MissingQueriesWarning,
+    MissingQueryError,
+    NothingJudgedWarning,
+    ParameterError,
+)
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
@@ -21,7 +27,7 @@ from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, open_pair
-from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.wording import Plain, counted, three
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
@@ -90,6 +96,7 @@ def evaluate(
     chosen = parse_measures(measures)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     found = evaluate_under(conventions, qrels, run, chosen, generator)
+    warn_of_levels(found, qrels)
     if found.missing_queries and missing is None:
         warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
     warn_of_unmatched(found, qrels, run)
@@ -232,12 +239,28 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
         )
 
 
+def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
+    """Warn the user if no relevance reaches the level of a measure, which then finds nothing relevant anywhere."""
+    highest = evaluation.placements.max_relevance
+    missed = {one: rel for one in evaluation.measures if 0 < highest < (rel := float(getattr(one, "rel", 0)))}
+    if missed:
+        first, rel = next(iter(missed.items()))
+        warnings.warn(
+            f"{qrels.where}: the highest relevance is {highest:g}, and {three([*map(str, missed)])} count documents as"
+            f" relevant from rel={rel:g}: they find none. Lower it, as in {type(first).__name__}(rel={highest:g})",
+            LowRelevanceWarning,
+            stacklevel=3,
+        )
+
+
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
     if not len(evaluation.placements.query):
-        examples = [f"{table.where} has {', '.join(map(repr, table.rows.some_documents(3)))}" for table in (run, qrels)]
+        some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
+        examples = [f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items()]
         warnings.warn(
-            f"no retrieved document is judged: are the document ids written alike? {'; '.join(examples)}",
+            "no retrieved document is judged: are the document ids written alike?"
+            f" {'; '.join(examples)}{lost_zeros(*some.values())}",
             NothingJudgedWarning,
             stacklevel=3,
         )

@@ -14,7 +14,7 @@ import polars as pl
 
 from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
 from deadheat.io.census import count_separators
-from deadheat.io.formats.base import Content, Format, register
+from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
 from deadheat.io.rows import Rows
@@ -122,7 +122,23 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
     if kind == "qrels" and table.value and table.header[table.places["relevance"]] == "score" and not given:
         _doubt_fractions(frame, path)
-    return Content(frame)
+    return Content(frame, ranks=_ranks(table) if "rank" in table.header and table.value == "score" else None)
+
+
+def _ranks(table: _Table) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows; null for what is no number."""
+    rows = pl.scan_csv(
+        table.data,
+        has_header=False,
+        skip_lines=table.n_header_lines,
+        separator=table.separator,
+        schema={f"column_{n}": pl.String for n in range(len(table.header))},
+        n_rows=ROWS,
+        truncate_ragged_lines=True,
+        glob=False,
+    )
+    places = {"query_id": table.places["query_id"], "rank": table.header.index("rank"), "score": table.places["score"]}
+    return ranks_of(rows.select(**{name: f"column_{place}" for name, place in places.items()}))
 
 
 def _doubt_fractions(frame: pl.DataFrame, path: Path) -> None:
