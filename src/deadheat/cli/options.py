@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.report.of_strata import Grouping
 
-BUNDLES = {
-    "trec": (
-        *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
-        *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
-    ),
-}
-AROUND_AT = re.compile(r"\s*@\s*")
-# A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
-NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
-
 
 def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a shell completion with the words of ``module:attribute``, imported when the shell asks."""
@@ -377,28 +367,11 @@ class StratumOptions:
         )
 
 
-def split_measures(notations: Sequence[str]) -> list[str]:
-    """Return single notations from what -m was given: separated by spaces or commas, bundles unpacked.
-
-    Examples
-    --------
-    >>> split_measures(["nDCG@10 RR", "nDCG(gain='exp', discount='zipf(1, 0)')@5"])
-    ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
-    >>> split_measures(["P(rel=2) @ 5 RR"])
-    ['P(rel=2)@5', 'RR']
-    """
-    found = [part for text in notations for part in NOTATION.findall(AROUND_AT.sub("@", text))]
-    if notations and not found:
-        raise click.UsageError("-m names no measure; write one such as -m nDCG@10")
-    return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
-
-
 def parsed_measures(notations: Sequence[str]) -> tuple[Measure, ...] | None:
     """Return the measures that -m was given; None for the default."""
     from deadheat.evaluation.evaluate import parse_measures
 
-    found = split_measures(notations)
-    return parse_measures(found) if found else None
+    return parse_measures(notations) if notations else None
 
 
 def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:

@@ -24,7 +24,7 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
@@ -206,7 +206,8 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
         raise ParameterError(
             argument="measures", given=measures, allowed="a measure, its notation such as 'nDCG@10', or a list of them"
         )
-    chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
+    parts = (part for one in measures for part in (split_notation(one) if isinstance(one, str) else [one]))
+    chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
     if not chosen:
         raise ParameterError("is empty", hint="name at least one, such as 'nDCG@10'", argument="measures")
     names = [str(measure) for measure in chosen]

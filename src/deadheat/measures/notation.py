@@ -12,9 +12,34 @@ from deadheat.measures.base import ALIASES, REGISTRY, Measure
 from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str
+"""Also a measure of ir_measures, which is read by its notation."""
+
+BUNDLES = {
+    "trec": (
+        *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
+        *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+    ),
+}
+AROUND_AT = re.compile(r"\s*@\s*")
+# A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
+NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
 TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]+)")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
+
+
+def split_notation(text: str) -> list[str]:
+    """Return the single notations in a text: separated by spaces or commas, bundles unpacked.
+
+    Examples
+    --------
+    >>> split_notation("nDCG@10 RR, nDCG(gain='exp', discount='zipf(1, 0)')@5")
+    ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
+    >>> split_notation("P(rel=2) @ 5 RR")
+    ['P(rel=2)@5', 'RR']
+    """
+    found = NOTATION.findall(AROUND_AT.sub("@", text))
+    return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
 
 
 def parse_measure(notation: MeasureLike) -> Measure:
@@ -48,6 +73,8 @@ def parse_measure(notation: MeasureLike) -> Measure:
     text: object = notation
     if isinstance(text, type) and issubclass(text, Measure) and not inspect.isabstract(text):
         return text()
+    if type(text).__module__.partition(".")[0] == "ir_measures":
+        text = str(text)
     if not isinstance(text, str):
         kind = f"{type(text).__module__}.{type(text).__name__}"
         raise MeasureError(
