@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
 import numpy as np
 
@@ -33,10 +33,34 @@ from deadheat.wording import Plain, counted, three
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
 
+class Options(TypedDict, total=False):
+    """The options of :func:`evaluate`."""
+
+    ties: str
+    rng: Rng
+    missing: str | None
+    no_relevant: str
+    score_precision: ScorePrecision
+    check_duplicates: bool
+
+
+Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
+
+
+@overload
+def evaluate(  # type: ignore[overload-overlap]  # a dict of runs is a source too, for who has only `object`
+    qrels: Source, run: Mapping[str, Run | Path], measures: Measures = None, **options: Unpack[Options]
+) -> dict[str, Evaluation]: ...
+
+
+@overload
+def evaluate(qrels: Source, run: Source, measures: Measures = None, **options: Unpack[Options]) -> Evaluation: ...
+
+
 def evaluate(
     qrels: Source,
     run: Source,
-    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    measures: Measures = None,
     *,
     ties: str = "expected",
     rng: Rng = None,
@@ -44,15 +68,16 @@ def evaluate(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
-) -> Evaluation:
+) -> Evaluation | dict[str, Evaluation]:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
     Parameters
     ----------
     qrels : path, dict of dict, dataframe or Qrels
         Columns query_id, doc_id, relevance; or ``{query_id: {doc_id: relevance}}``.
-    run : path, dict of dict, dataframe or Run
-        Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``.
+    run : path, dict, dataframe or Run
+        Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``; or ranked lists ``{query_id: [doc_id]}``.
+        Or several by name: ``{"bm25": run, "dense": other}``, where each is a `Run`, a path, a dataframe or a dict.
     measures : measure or iterable of measures, optional
         Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
     ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
@@ -73,6 +98,7 @@ def evaluate(
     Returns
     -------
     Evaluation
+        For several runs a dict of them, by name.
 
     Raises
     ------
@@ -90,7 +116,22 @@ def evaluate(
     {'RR': 0.75, 'P@1': 0.5}
     >>> float(ev["RR"].tie_min[0]), float(ev["RR"].tie_max[0])
     (0.5, 1.0)
+    >>> {name: one.means() for name, one in evaluate(qrels, {"a": run, "b": {"q1": ["d1"]}}, "RR").items()}
+    {'a': {'RR': 0.75}, 'b': {'RR': 1.0}}
     """
+    if are_runs(run):
+        judged = Qrels.of(qrels)
+        named = {str(name): one if isinstance(one, Run) else Run(one, name=str(name)) for name, one in run.items()}
+        options = Options(
+            ties=ties,
+            rng=rng,
+            missing=missing,
+            no_relevant=no_relevant,
+            score_precision=score_precision,
+            check_duplicates=check_duplicates,
+        )
+        chosen = parse_measures(measures)
+        return {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
     conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
@@ -101,6 +142,16 @@ def evaluate(
         warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
     warn_of_unmatched(found, qrels, run)
     return found
+
+
+def are_runs(source: Source) -> TypeGuard[Mapping[object, Source]]:
+    """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts."""
+    if not isinstance(source, Mapping) or not source:
+        return False
+    first = next(iter(source.values()))
+    if isinstance(first, Mapping):
+        return bool(first) and isinstance(next(iter(first.values())), Mapping | list | tuple)
+    return isinstance(first, Run | Path) or hasattr(first, "columns")
 
 
 def evaluate_under(

@@ -143,7 +143,7 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
         return frame
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given)
-        kept = dict.fromkeys([*names.values(), *(["rank"] if "rank" in frame.columns else [])])
+        kept = list(dict.fromkeys([*names.values(), *({"rank"} & set(frame.columns))]))
         return _to_polars(frame.select(*kept), where)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return _frame_of_tuples(source, kind, where)

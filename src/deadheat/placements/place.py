@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -13,6 +12,7 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError, SwappedDataWarning
+from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.mapping import Mapping
 from deadheat.placements.placements import Placements
@@ -125,7 +125,7 @@ def _some_numbers(rows: MappingRows) -> Iterator[float]:
 
 
 def _is_finite(given: object) -> bool:
-    return isinstance(given, int | float) and math.isfinite(given)
+    return isinstance(given, int | float) and -LARGEST_INTEGER < given < LARGEST_INTEGER
 
 
 def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None, plan: str | None = None) -> Engine:

@@ -221,7 +221,8 @@ def _parse(table: _Table) -> pl.DataFrame | None:
 
 def _read_rows(table: _Table) -> pl.DataFrame:
     query, doc, *value = table.places.values()
-    columns: dict[str, list[str] | list[float]] = {"query_id": (queries := []), "doc_id": (docs := [])}
+    queries: list[str] = []
+    docs: list[str] = []
     numbers: list[float] = []
     marks: dict[str, int] = {}  # decimal marks, and the line on which each was found first
     for line, row in table.rows():
@@ -232,10 +233,9 @@ def _read_rows(table: _Table) -> pl.DataFrame:
         queries.append(row[query])
         docs.append(row[doc])
         numbers += [_number(row[place].strip(), table, line, marks) for place in value]
-    if table.value is not None:
-        columns[table.value] = numbers
-    schema = {name: pl.String if name in KEYS else pl.Float64 for name in columns}
-    return pl.DataFrame(columns, schema=schema)
+    ids = {name: pl.Series(column, dtype=pl.String) for name, column in zip(KEYS, (queries, docs), strict=True)}
+    values = {} if table.value is None else {table.value: pl.Series(numbers, dtype=pl.Float64)}
+    return pl.DataFrame(ids | values)
 
 
 def _number(text: str, table: _Table, line: int, marks: dict[str, int]) -> float:
