@@ -253,6 +253,12 @@ class Run(Table):
         elif isinstance(content.rows, Mapping | pl.DataFrame):
             warn_of_counting(content.rows, self.where)
 
+    def renamed(self, name: str) -> Self:
+        """Return the run under another name."""
+        found = copy(self)
+        found.name = name
+        return found
+
     def rounded(self, precision: ScorePrecision) -> Self:
         """Return the run with its scores rounded, in memory; the run itself if `precision` is None."""
         if precision is None:

@@ -121,7 +121,7 @@ def evaluate(
     """
     if are_runs(run):
         judged = Qrels.of(qrels)
-        named = {str(name): one if isinstance(one, Run) else Run(one, name=str(name)) for name, one in run.items()}
+        named = {str(name): Run.of(one).renamed(str(name)) for name, one in run.items()}
         options = Options(
             ties=ties,
             rng=rng,
