@@ -157,7 +157,7 @@ class RprecMult(TopMeasure):
     """
 
     title = "precision at a multiple of R"
-    formula = "RprecMult@m = C_k / k with k = ⌊m R + 0.9⌋"
+    formula = "RprecMult@m = C_k / k, with k = m R + 0.9 rounded down"
     aliases = (TrecName("Rprec_mult_{}"),)
     at: ClassVar[str] = "multiple"
 
