@@ -244,6 +244,8 @@ TREC_NAMES = {
     "nDCG": ("ndcg", "ndcg_cut_{}"),
     "Hit": (None, "success_{}"),
     "NumNonrelJudgedRet": ("num_nonrel_judged_ret", None),
+    "IPrec": (None, "iprec_at_recall_{}"),
+    "AP11": ("11pt_avg", None),
     "SetAP": ("set_map", None),
     "Utility": ("utility", None),
     "RelP": ("set_relative_P", "relative_P_{}"),
