@@ -285,3 +285,10 @@ def eleven_points(
         )
         / 11
     )
+
+
+def binary_gain(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Each relevant document, over the logarithm of 2 + the others above it: trec_eval's binG."""
+    ranks = ranks_of(ranking, rel)
+    total = math.fsum(1 / math.log2(2 + rank - count) for count, rank in enumerate(ranks, start=1))
+    return ratio(total, count_relevant(judged, rel))

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from oracle.binary import (
     average_precision,
     average_recall,
+    binary_gain,
     binary_preference,
     eleven_points,
     f_measure,
@@ -79,6 +80,7 @@ REFERENCE: dict[str, Reference] = {
     "Utility": utility,
     "IPrec": interpolated_precision,
     "AP11": eleven_points,
+    "binG": binary_gain,
     "MTRR": reciprocal_rank,
     "TMHits": hit,
     "MaxRel": largest_relevance,

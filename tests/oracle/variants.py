@@ -92,6 +92,7 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("Utility", [*RELS, {"a": 3.5, "b": -2, "c": -0.5, "d": 0.25, "N": 100}], NO_CUTOFF),
     ("IPrec", [*RELS, *ROUNDINGS], LEVELS),
     ("AP11", [*RELS, *ROUNDINGS], NO_CUTOFF),
+    ("binG", RELS, NO_CUTOFF),
     ("MTRR", RELS[:2], NO_CUTOFF),
     ("TMHits", RELS[:2], ONLY_CUTOFFS),
     ("MaxRel", [{}], CUTOFFS),

@@ -246,6 +246,7 @@ TREC_NAMES = {
     "NumNonrelJudgedRet": ("num_nonrel_judged_ret", None),
     "IPrec": (None, "iprec_at_recall_{}"),
     "AP11": ("11pt_avg", None),
+    "binG": ("binG", None),
     "SetAP": ("set_map", None),
     "Utility": ("utility", None),
     "RelP": ("set_relative_P", "relative_P_{}"),

@@ -11,7 +11,7 @@ from deadheat.measures.graded import GAP, Q
 from deadheat.measures.interpolated import AP11, IPrec
 from deadheat.measures.maximum import MaxRel
 from deadheat.measures.notation import parse_measure
-from deadheat.measures.preference import bpref
+from deadheat.measures.preference import binG, bpref
 from deadheat.measures.rank import MR
 from deadheat.measures.sets import RelP, RprecMult, SetAP, Utility
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
@@ -57,6 +57,7 @@ __all__ = [
     "Success",
     "TMHits",
     "Utility",
+    "binG",
     "bpref",
     "measures",
     "nDCG",
