@@ -37,6 +37,8 @@ from oracle.binary import (
 from oracle.graded import (
     discounted_gain,
     expected_reciprocal_rank,
+    gain_at_documents,
+    gain_at_levels,
     graded_average_precision,
     largest_relevance,
     normalised_gain,
@@ -81,6 +83,8 @@ REFERENCE: dict[str, Reference] = {
     "IPrec": interpolated_precision,
     "AP11": eleven_points,
     "binG": binary_gain,
+    "RnDCG": gain_at_levels,
+    "nDCGRel": gain_at_documents,
     "MTRR": reciprocal_rank,
     "TMHits": hit,
     "MaxRel": largest_relevance,

@@ -93,6 +93,8 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("IPrec", [*RELS, *ROUNDINGS], LEVELS),
     ("AP11", [*RELS, *ROUNDINGS], NO_CUTOFF),
     ("binG", RELS, NO_CUTOFF),
+    ("RnDCG", [*GAINS, {"rel": 2}], NO_CUTOFF),
+    ("nDCGRel", GAINS, NO_CUTOFF),
     ("MTRR", RELS[:2], NO_CUTOFF),
     ("TMHits", RELS[:2], ONLY_CUTOFFS),
     ("MaxRel", [{}], CUTOFFS),

@@ -247,6 +247,8 @@ TREC_NAMES = {
     "IPrec": (None, "iprec_at_recall_{}"),
     "AP11": ("11pt_avg", None),
     "binG": ("binG", None),
+    "RnDCG": ("Rndcg", None),
+    "nDCGRel": ("ndcg_rel", None),
     "SetAP": ("set_map", None),
     "Utility": ("utility", None),
     "RelP": ("set_relative_P", "relative_P_{}"),

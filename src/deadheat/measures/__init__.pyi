@@ -1,6 +1,7 @@
 # What `deadheat.measures` holds, for type checkers: the program finds it by itself (tests/test_layers.py compares).
 
 from deadheat.measures.average import AP, AR, MAP, MAR
+from deadheat.measures.averaged import RnDCG, nDCGRel
 from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, MERR, nERR
 from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet
@@ -51,6 +52,7 @@ __all__ = [
     "R",
     "RBPResidual",
     "RelP",
+    "RnDCG",
     "Rprec",
     "RprecMult",
     "SetAP",
@@ -61,6 +63,7 @@ __all__ = [
     "bpref",
     "measures",
     "nDCG",
+    "nDCGRel",
     "nERR",
     "parse_measure",
     "register",
