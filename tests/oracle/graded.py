@@ -227,3 +227,15 @@ def gain_at_documents(ranking: Ranking, judged: Judged, _scale: float, *, gain: 
     ranks = [rank for rank, (_, relevance) in enumerate(ranking, start=1) if _gain(relevance, gain) > 0]
     missed = (len(ideal) - len(ranks)) * ratio(found[len(ranking)], best[-1])
     return ratio(math.fsum(found[rank] / best[rank] for rank in ranks) + missed, len(ideal))
+
+
+def gain_measure(ranking: Ranking, judged: Judged, _scale: float, *, gain: Gain = "linear") -> float:
+    """Each gain over the logarithm of what an ideal list would have gained more, at least 1 a rank: trec_eval's G."""
+    ideal = sorted((_gain(relevance, gain) for relevance in judged.values()), reverse=True)
+    best = [*ideal, *[0.0] * len(ranking)]
+    gains = [_gain(relevance, gain) for _, relevance in ranking]
+    total = 0.0
+    for rank, own in enumerate(gains, start=1):
+        missed = math.fsum(max(1.0, value) for value in best[:rank]) - math.fsum(gains[:rank])
+        total += own / math.log2(2 + missed)
+    return ratio(total, math.fsum(ideal))

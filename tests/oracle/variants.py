@@ -95,6 +95,8 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("binG", RELS, NO_CUTOFF),
     ("RnDCG", [*GAINS, {"rel": 2}], NO_CUTOFF),
     ("nDCGRel", GAINS, NO_CUTOFF),
+    ("infAP", RELS, NO_CUTOFF),
+    ("G", GAINS, NO_CUTOFF),
     ("MTRR", RELS[:2], NO_CUTOFF),
     ("TMHits", RELS[:2], ONLY_CUTOFFS),
     ("MaxRel", [{}], CUTOFFS),

@@ -249,6 +249,8 @@ TREC_NAMES = {
     "binG": ("binG", None),
     "RnDCG": ("Rndcg", None),
     "nDCGRel": ("ndcg_rel", None),
+    "infAP": ("infAP", None),
+    "G": ("G", None),
     "SetAP": ("set_map", None),
     "Utility": ("utility", None),
     "RelP": ("set_relative_P", "relative_P_{}"),

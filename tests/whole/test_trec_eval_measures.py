@@ -30,6 +30,8 @@ NAMES = [
     *("set_map", "set_relative_P", "utility", "num_nonrel_judged_ret"),
     *(f"relative_P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     "11pt_avg",
+    "G",
+    "infAP",
     "ndcg_rel",
     "Rndcg",
     "binG",
@@ -38,7 +40,7 @@ NAMES = [
 ]
 """As pytrec_eval names its results for the default parameters."""
 
-GRADED = {"ndcg_rel"}
+GRADED = {"ndcg_rel", "G"}
 """Measures without a lowest relevant level."""
 
 

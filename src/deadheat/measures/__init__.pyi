@@ -13,6 +13,7 @@ from deadheat.measures.interpolated import AP11, IPrec
 from deadheat.measures.maximum import MaxRel
 from deadheat.measures.notation import parse_measure
 from deadheat.measures.preference import binG, bpref
+from deadheat.measures.prefix import G, infAP
 from deadheat.measures.rank import MR
 from deadheat.measures.sets import RelP, RprecMult, SetAP, Utility
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
@@ -37,6 +38,7 @@ __all__ = [
     "Custom",
     "CutMeasure",
     "F",
+    "G",
     "Hit",
     "IPrec",
     "Judged",
@@ -61,6 +63,7 @@ __all__ = [
     "Utility",
     "binG",
     "bpref",
+    "infAP",
     "measures",
     "nDCG",
     "nDCGRel",
