@@ -118,8 +118,8 @@ class infAP(RelevanceMeasure, PrefixMeasure):
 
     with, above rank i, :math:`C_i` relevant and :math:`J_i` judged documents, and :math:`U_i` of negative relevance:
     in the pool, but not judged. The precision of the judged documents above is taken for that of the whole pool, and
-    documents outside of the pool are not relevant. The number e is 0.00001, as in trec_eval. Without
-    negative relevance it is nearly `AP`. Moments and extremes over ties are exact, by way of the number of documents of each
+    documents outside of the pool are not relevant. The number e is 0.00001, as in trec_eval. Without negative relevance
+    it is nearly `AP`. Moments and extremes over ties are exact, by way of the number of documents of each
     kind above a rank. For ties of several hundred judged documents, orders are drawn, and ``Scores.standard_error``
     says how far the mean may be off.
 
