@@ -309,3 +309,20 @@ def inferred_average_precision(ranking: Ranking, judged: Judged, _scale: float, 
         elif relevance is not None:
             pooled += 1
     return ratio(total, count_relevant(judged, rel))
+
+
+def log_average_precision(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of average precision, at least that of 0.00001: a query's part of trec_eval's gm_map."""
+    return math.log(max(average_precision(ranking, judged, scale, rel=rel), 0.00001))
+
+
+def log_binary_preference(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of binary preference, at least that of 0.00001: a query's part of trec_eval's gm_bpref."""
+    return math.log(max(binary_preference(ranking, judged, scale, rel=rel), 0.00001))
+
+
+def smoothed_log_odds(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of the odds of average precision, each side a document more: trec_eval's yaap."""
+    n_relevant = count_relevant(judged, rel)
+    total = n_relevant * average_precision(ranking, judged, scale, rel=rel)
+    return math.log((1 + total) / (1 + n_relevant - total))

@@ -20,6 +20,8 @@ from oracle.binary import (
     inferred_average_precision,
     interpolated_precision,
     judged_share,
+    log_average_precision,
+    log_binary_preference,
     mean_rank,
     n_nonrelevant_retrieved,
     n_queries,
@@ -33,6 +35,7 @@ from oracle.binary import (
     reciprocal_rank,
     relative_precision,
     set_average_precision,
+    smoothed_log_odds,
     utility,
 )
 from oracle.graded import (
@@ -89,6 +92,9 @@ REFERENCE: dict[str, Reference] = {
     "nDCGRel": gain_at_documents,
     "infAP": inferred_average_precision,
     "G": gain_measure,
+    "GMAP": log_average_precision,
+    "GMbpref": log_binary_preference,
+    "yaap": smoothed_log_odds,
     "MTRR": reciprocal_rank,
     "TMHits": hit,
     "MaxRel": largest_relevance,

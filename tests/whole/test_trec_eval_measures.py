@@ -30,6 +30,8 @@ NAMES = [
     *("set_map", "set_relative_P", "utility", "num_nonrel_judged_ret"),
     *(f"relative_P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     "11pt_avg",
+    "gm_bpref",
+    "gm_map",
     "G",
     "infAP",
     "ndcg_rel",

@@ -8,6 +8,7 @@ from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet
 from deadheat.measures.custom import Custom
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
+from deadheat.measures.geometric import GMAP, GMbpref, yaap
 from deadheat.measures.graded import GAP, Q
 from deadheat.measures.interpolated import AP11, IPrec
 from deadheat.measures.maximum import MaxRel
@@ -26,6 +27,7 @@ __all__ = [
     "ERR",
     "FRP",
     "GAP",
+    "GMAP",
     "HR",
     "MAP",
     "MAR",
@@ -39,6 +41,7 @@ __all__ = [
     "CutMeasure",
     "F",
     "G",
+    "GMbpref",
     "Hit",
     "IPrec",
     "Judged",
@@ -70,4 +73,5 @@ __all__ = [
     "nERR",
     "parse_measure",
     "register",
+    "yaap",
 ]
