@@ -76,13 +76,6 @@ def positive(name: str, given: float) -> float:
     return float(given)
 
 
-def not_negative(name: str, given: float, example: str) -> float:
-    """Return a finite number that is 0 or more."""
-    if not is_number(given) or not 0 <= given < math.inf:
-        raise ParameterError(argument=name, given=given, allowed=f"a number from 0 on, such as {example}")
-    return float(given)
-
-
 def level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> float:
     """Return a probability, such as a confidence level, that lies between 0 and `high`."""
     if not is_number(given) or not 0 < given < high:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from deadheat.wording import LONGEST_GIVEN, PYTHON, Advice, Words, did_you_mean
+from deadheat.wording import LONGEST_GIVEN, PYTHON, Advice, Words, did_you_mean, printable
 
-COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
 ABSENT: Any = object()  # "not given", where None may be the value that was given
 
 
@@ -292,39 +290,3 @@ class UnknownTermsWarning(NoteWarning):
 
 class UnknownExpectedWarning(UnknownTermsWarning):
     """Expected ids are among the unknown ones."""
-
-
-def printable(text: str, kept: str = "") -> str:
-    r"""Return a text in which characters that a terminal would obey, or nobody could see, are Python escapes.
-
-    These are control characters, line ends, marks that change the direction of writing, zero-width characters and lone
-    surrogates. Blanks of all widths stay.
-
-    Parameters
-    ----------
-    text : str
-    kept : str, default ""
-        Characters to leave as they are.
-
-    Examples
-    --------
-    >>> print(printable("q\x1b[2J\n\u202e1"))
-    q\x1b[2J\n\u202e1
-    """
-    if text.isprintable():
-        return text
-    import unicodedata  # rarely needed
-
-    raw = [one for one in set(text) if not (one.isprintable() or one in kept or unicodedata.category(one) == "Zs")]
-    return text.translate({ord(one): repr(one)[1:-1] for one in raw})
-
-
-def on_terminal(text: str) -> str:
-    r"""Return a one-line text that neither a terminal nor a GitHub build log takes for commands.
-
-    Examples
-    --------
-    >>> print(on_terminal("q\x1b[2J"), on_terminal("::error::q"), on_terminal("##[error]q"))
-    q\x1b[2J \x3a:error::q #\x23[error]q
-    """
-    return COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2]):02x}", printable(text))

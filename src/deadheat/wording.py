@@ -1,11 +1,13 @@
-"""Phrases that all messages share, and the wording of errors for Python; the command line has its own."""
+"""Phrases that all messages share, text made safe to show, and the wording of errors for Python."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
 LONGEST_GIVEN = 200  # characters of a value that a message shows
 
 
@@ -128,3 +130,39 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 def joined(*sentences: str) -> str:
     """Join the sentences that are not empty, with a blank between them."""
     return " ".join(filter(None, sentences))
+
+
+def printable(text: str, kept: str = "") -> str:
+    r"""Return a text in which characters that control a terminal or are invisible are Python escapes.
+
+    These are control characters, line ends, marks that change the direction of writing, zero-width characters and lone
+    surrogates. Blanks of all widths stay.
+
+    Parameters
+    ----------
+    text : str
+    kept : str, default ""
+        Characters to leave as they are.
+
+    Examples
+    --------
+    >>> print(printable("q\x1b[2J\n\u202e1"))
+    q\x1b[2J\n\u202e1
+    """
+    if text.isprintable():
+        return text
+    import unicodedata  # rarely needed
+
+    raw = [one for one in set(text) if not (one.isprintable() or one in kept or unicodedata.category(one) == "Zs")]
+    return text.translate({ord(one): repr(one)[1:-1] for one in raw})
+
+
+def on_terminal(text: str) -> str:
+    r"""Return a one-line text that neither a terminal nor a GitHub build log takes for commands.
+
+    Examples
+    --------
+    >>> print(on_terminal("q\x1b[2J"), on_terminal("::error::q"), on_terminal("##[error]q"))
+    q\x1b[2J \x3a:error::q #\x23[error]q
+    """
+    return COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2]):02x}", printable(text))

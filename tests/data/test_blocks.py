@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data import blocks as contiguous
+from deadheat.data import rows as contiguous
 from deadheat.errors import DuplicateError
 
 

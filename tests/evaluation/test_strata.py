@@ -15,7 +15,6 @@ from scipy import stats
 import deadheat as dh
 from deadheat.data.queries import Queries
 from deadheat.errors import ColumnError, DeadheatWarning, NoCommonQueryError, ParameterError
-from deadheat.evaluation.evaluation import stratify
 from deadheat.evaluation.strata import NONE, groups, label
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
@@ -289,7 +288,7 @@ def test_counts_and_skipped_queries_are_those_of_the_stratum() -> None:
     run = {f"q{n}": {"a": 1.0, "b": float(n % 2)} for n in range(5)}
     labels = {f"q{n}": {"part": "x" if n < 4 else "y"} for n in range(6)}
     evaluation = dh.evaluate(qrels, run, ["NumRelRet", "RR"], missing="skip", no_relevant="skip")
-    strata = stratify(evaluation, "part", labels)
+    strata = evaluation.by("part", labels)
     assert [part.query_ids.tolist() for part in strata.values()] == [["q0", "q1", "q2", "q3"], ["q4"]]
     assert strata["x"]["NumRelRet"].total == 3
     assert strata["x"]["RR"].n_queries == 3

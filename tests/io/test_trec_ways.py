@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deadheat.errors import DataError, ScoreError
 from deadheat.io import source
-from deadheat.io.blanks import count_blanks, count_blanks_of_file, with_single_blanks
+from deadheat.io.census import count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats import scan, trec
 from deadheat.io.formats.trec import read_lines
 from deadheat.io.values import read_value
@@ -141,7 +141,7 @@ def test_blanks_are_counted_and_made_regular(data: bytes) -> None:
 def test_blanks_are_counted_across_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"a b\r\nc  d\n\n e\r\n"
     for step in range(1, 9):
-        monkeypatch.setattr("deadheat.io.blanks._STEP", step)
+        monkeypatch.setattr("deadheat.io.census._STEP", step)
         counted = count_blanks(data)
         assert (counted.n_blanks, counted.n_pairs, counted.lacks_final_newline) == (10, 5, False)
         assert count_blanks_of_file(written(tmp_path, data)) == counted

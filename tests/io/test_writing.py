@@ -156,7 +156,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, name: str, monkeypatch:
         ([("q", "d", None)], ScoreError, "score must be a number, got None"),
         ([("q", "", 1.0)], NullIdError, "'doc_id' holds a null or empty id"),
         ([(None, "d", 1.0)], NullIdError, "'query_id' holds a null or empty id"),
-        ([("q", "d", 1.0), ("q", "d", 2.0)], DuplicateError, "stands more than once"),
+        ([("q", "d", 1.0), ("q", "d", 2.0)], DuplicateError, "appears more than once"),
         ([("q", "my doc", 1.0)], DataError, "doc_id cannot be 'my doc': write .csv"),
         ([("q\x00", "d", 1.0)], DataError, "query_id cannot be"),
         ([("\ufeffq", "d", 1.0)], DataError, "query_id cannot be"),
@@ -246,7 +246,7 @@ def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "x.run"
     path.write_text("mine")
     path.chmod(0o444)
-    with pytest.raises(DataError, match=r"x\.run: is read-only, and is not replaced"):
+    with pytest.raises(DataError, match=r"x\.run: is read-only, so it is not replaced"):
         write(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), path, "run")
     assert path.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [path]

@@ -123,6 +123,30 @@ def test_imports_go_one_way(path: Path) -> None:
     assert not wrong
 
 
+# What a function imports of deadheat's own, outside the commands (which import what they call when they are called),
+# and why it is not imported at the top.
+LATE = {
+    "data.queries imports io in _records_of": "Narwhals",
+    "data.rows imports io in Rows.repeated_pairs": "Narwhals",
+    "data.rows imports io in LazyRows.to_polars": "Narwhals",
+    "data.tables imports io in Table._read": "Narwhals",
+    "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
+    "evaluation.evaluation imports evaluation in Evaluation.store": "few evaluations are saved",
+    "evaluation.scores imports stats in intervals": "SciPy",
+    "placements.place imports placements in engine_of": "Narwhals",
+}
+
+
+def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
+    """That is listed above, but for those of the command line."""
+    late = set()
+    for path in SOURCES:
+        for found in imports_of(path):
+            if found.where not in {"module", "TYPE_CHECKING"} and not found.module.startswith(("cli", "integrations")):
+                late.add(f"{found.module} imports {found.imported} in {found.where}")
+    assert late == set(LATE)
+
+
 def test_no_module_imports_itself_by_way_of_others() -> None:
     """Neither inside functions nor for types."""
     names = {

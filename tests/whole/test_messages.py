@@ -30,7 +30,7 @@ RUN = {"q1": {"d1": 0.5, "d2": 0.5}}
         (lambda: WRONG.P(rl=2), r"P has no parameter 'rl'; it takes cutoff, rel\. Did you mean 'rel'\?"),
         (lambda: dh.bpref @ 3, r"bpref takes no cutoff, got @3"),
         (lambda: dh.parse_measure("P@99999999999999999999"), r"cutoff must be a whole number from 1 on"),
-        (lambda: dh.parse_measure("nDCG(gain='exp', gain='linear')"), r"gain stands twice"),
+        (lambda: dh.parse_measure("nDCG(gain='exp', gain='linear')"), r"gain appears twice"),
         (lambda: WRONG.parse_measure(math), r"expected a measure of deadheat"),
         (lambda: dh.Custom("RR", max), r"name must be a text without @ that is not another measure's name"),
         (lambda: WRONG.Custom("first", 3), r"function must be a function"),
@@ -119,7 +119,7 @@ def test_float_ids_are_refused() -> None:
 
 def test_ids_of_different_types_are_refused() -> None:
     frame = pd.DataFrame({"query_id": ["q1", 1], "doc_id": ["a", "b"], "score": [1.0, 2.0]})
-    with pytest.raises(ColumnError, match="a column holds values of different types"):
+    with pytest.raises(ColumnError, match="a column holds values of mixed types"):
         dh.evaluate(QRELS, frame)
 
 

@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 
 from deadheat import evaluate, gate
-from deadheat.errors import on_terminal, printable
 from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_junit import as_junit
@@ -24,6 +23,7 @@ from deadheat.report.as_text import as_text
 from deadheat.report.as_trec import as_trec
 from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.report.of_gate import report_gate
+from deadheat.wording import on_terminal, printable
 from support.command import call
 
 if TYPE_CHECKING:

@@ -12,16 +12,14 @@ from pathlib import Path
 
 from deadheat.arguments import Rng, as_count, check_choice, generator, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
-from deadheat.benchmark.evaluating import evaluate_part
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.ontology import KINDS, Ontology, read_ontology
 from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.result import Key, Settings
 from deadheat.benchmark.retrievers import Retriever, RunFile, described, identity, make_retrievers
-from deadheat.benchmark.searching import Search
-from deadheat.benchmark.store import Store
-from deadheat.benchmark.summary import summarise
+from deadheat.benchmark.running import Search, evaluate_part
+from deadheat.benchmark.store import Store, summarise
 from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design
 from deadheat.errors import (
@@ -116,8 +114,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     ParameterError
         An option has an unknown value.
     DataError
-        Cases or collection cannot be used, or do not share ids; or `output` holds foreign files of these names, or is
-        in use by another call.
+        Cases or collection cannot be used, or do not share ids; or `output` holds files of these names that `bench`
+        did not write, or is in use by another call.
     """
     k = as_count("k", k)
     check_choice("kind", kind, KINDS)

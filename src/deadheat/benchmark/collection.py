@@ -16,7 +16,7 @@ import numpy as np
 
 from deadheat.arguments import check_choice
 from deadheat.arrays import IntArray
-from deadheat.benchmark.ontology import Ontology
+from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -133,8 +133,12 @@ class Collection:
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 of the ids, texts and synonyms in their order, without name and file."""
-        content = json.dumps([self.ids, self.texts, self.synonyms]).encode()
-        return hashlib.sha256(content).hexdigest()
+        return hash_of([self.ids, self.texts, self.synonyms])
+
+
+def hash_of(content: object) -> str:
+    """Return a SHA-256 of something that JSON can hold."""
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def read_collection(
@@ -180,8 +184,6 @@ def read_collection(
     path = readable(source)
     records = _read_table(path, format_of_records(path, format, WANTED))
     if records is None:
-        from deadheat.benchmark.ontology import read_ontology
-
         return _of_ontology(read_ontology(path), synonyms, name)
     return _of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none")
 
@@ -190,12 +192,11 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
     """Return the terms of an ontology that have a label."""
     kept = [place for place, label in enumerate(ontology.labels) if label.strip()]
     where = ontology.path or "ontology"
-    n_left_out = len(ontology.ids) - len(kept)
+    bare = [term for term, label in zip(ontology.ids, ontology.labels, strict=True) if not label.strip()]
     if not kept:
-        raise EmptyDataError(f"no term with a label among {n_left_out:,}", allowed="at least one", path=where)
-    if n_left_out:
-        first = next(term for term, label in zip(ontology.ids, ontology.labels, strict=True) if not label.strip())
-        msg = f"{where}: {n_left_out:,} terms have no label, such as {first!r}, and are left out"
+        raise EmptyDataError(f"no term with a label among {len(bare):,}", allowed="at least one", path=where)
+    if bare:
+        msg = f"{where}: {len(bare):,} terms have no label, such as {bare[0]!r}, and are left out"
         warnings.warn(msg, UnlabelledTermsWarning, stacklevel=3)
     taken = {"exact": {"EXACT"}, "all": {"EXACT", "NARROW", "BROAD", "RELATED"}, "none": set[str]()}[synonyms]
     return Collection(
@@ -272,7 +273,7 @@ def _id(row: _Row, place: int, path: Path) -> str:
     key = next(name for name in ID_NAMES if name in row.fields)
     given = row.fields[key]
     row_number = "" if row.line else f" in row {place + 1}"
-    if given is None or given == "" or (isinstance(given, str) and not given.strip()):
+    if given is None or (isinstance(given, str) and not given.strip()):
         raise NullIdError(f"empty {key!r}{row_number}", allowed="an id", path=path, line=row.line)
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise MalformedRowError(
@@ -284,7 +285,7 @@ def _id(row: _Row, place: int, path: Path) -> str:
 def _text(row: _Row, doc_id: str, path: Path) -> str:
     key = next(name for name in TEXT_NAMES if name in row.fields)
     given = row.fields[key]
-    if given is None or given == "" or (isinstance(given, str) and not given.strip()):
+    if given is None or (isinstance(given, str) and not given.strip()):
         raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}", allowed="text", path=path, line=row.line)
     if not isinstance(given, str):
         raise MalformedRowError(

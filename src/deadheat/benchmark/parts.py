@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.benchmark.cases import Cases, folded, read_cases
-from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.collection import Collection, hash_of
 from deadheat.benchmark.ontology import Ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import ColumnError, DataError, ParameterError
@@ -46,12 +44,12 @@ class Part:
     @property
     def searched(self) -> str:
         """A SHA-256 of the ids and texts: what a search sees."""
-        return _hash([[case.case_id, case.text] for case in self.cases])
+        return hash_of([[case.case_id, case.text] for case in self.cases])
 
     @property
     def judged(self) -> str:
         """A SHA-256 of the ids, texts and expected ids: what an evaluation sees."""
-        return _hash([[one.case_id, one.text, *one.expected_ids, *one.relevance] for one in self.cases])
+        return hash_of([[one.case_id, one.text, *one.expected_ids, *one.relevance] for one in self.cases])
 
     @property
     def strata(self) -> tuple[str, ...]:
@@ -107,7 +105,7 @@ class Part:
 
 
 def check_cluster(column: object) -> None:
-    """Raise `ParameterError` if no cases can be grouped so."""
+    """Raise `ParameterError` if cases cannot be grouped by it."""
     if column is None or isinstance(column, Mapping) or column in COLUMNS:
         return
     python = "or a dict of case id to cluster"
@@ -148,7 +146,7 @@ def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
 
 
 def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontology | None) -> Iterator[str]:
-    """Give notes on expected ids that collection or ontology lack; raise if the collection lacks all of a part."""
+    """Yield notes on expected ids that collection or ontology lack; raise if the collection lacks all of a part."""
     held = set(documents.ids)
     for part in parts:
         expected = sorted({one for case in part.cases for one in case.expected_ids})
@@ -171,7 +169,7 @@ def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontol
 
 
 def _lacks(expected: str, held: set[str], name: str, ontology: Ontology | None) -> Iterator[tuple[str, str]]:
-    """Give where an expected id is missing, and what follows."""
+    """Yield where an expected id is missing, and what follows from that."""
     if expected not in held:
         yield f"not in {name}", "no search finds them"
     if ontology is not None and expected not in ontology:
@@ -179,7 +177,7 @@ def _lacks(expected: str, held: set[str], name: str, ontology: Ontology | None) 
 
 
 def count_verbatim(part: Part, documents: Collection) -> int:
-    """Count the cases whose text is, but for upper case and blanks, a text or synonym of an expected document."""
+    """Count the cases whose text is a text or synonym of an expected document, ignoring case and whitespace."""
     places = {doc: place for place, doc in enumerate(documents.ids)}
     return sum(
         any(
@@ -226,7 +224,3 @@ def _read(cases: object) -> Cases:
         allowed="Cases, a path, or several of them",
         hint="read_cases reads a file",
     )
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()

@@ -1,21 +1,28 @@
-"""The report of a benchmark: means with intervals, differences, languages, strata, and what stands behind them."""
+"""The report of a benchmark: means with intervals, differences, languages, strata, and the facts below them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
-from deadheat.benchmark.facts import tell
+from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.pairs import Pair
-from deadheat.evaluation.strata import NONE, Stratum, keys_of
-from deadheat.measures import Measure
+from deadheat.evaluation.intervals import cluster_name
+from deadheat.evaluation.scores import intervals
+from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
+from deadheat.measures import AP, MaxRel, Measure
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.bars import bars
+from deadheat.report.conventions import broken_by
 from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.numbers import MARK, format_cell
+from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_strata import few_queries
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import (
     as_cell,
@@ -23,9 +30,10 @@ from deadheat.report.totals import (
     reported,
     reported_interval,
     reported_pairs,
+    tell_counts,
     totals_of_row,
 )
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
 SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")
@@ -63,9 +71,8 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
     tables = [
         *(_means(result, part, shown) for part in result.parts.values()),
         *(
-            table
+            _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
             for key in result.comparisons
-            for table in _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
         ),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
@@ -78,30 +85,31 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
 
 def data_of_bench(result: Results) -> Report:
     """Return the report of a benchmark for programs: tables of all means and differences; those of strata first."""
-    frame, counts = result.to_polars(), {str(one) for one in result.measures if one.total}
-    names = [*frame.columns[4:], *(["total"] if counts else [])]
-    means = [totals_of_row(row, counts, row["n_cases"]) for row in frame.iter_rows(named=True)]
-    rows = tuple(Row(tuple(row[one.key] for one in LABELS), (tuple(row[name] for name in names),)) for row in means)
-    tables = [Table("means", LABELS, _columns(*names), rows)]
+    counts = {str(one) for one in result.measures if one.total}
+    means = [totals_of_row(row, counts, row["n_cases"]) for row in result.to_polars().to_dicts()]
+    tables = [_data("means", LABELS, means)]
     pairs = [
-        ({"cases": cases, "language": language, **totals_of_row(row, counts, row["n_queries"])})
+        {"cases": cases, "language": language, **totals_of_row(row, counts, row["n_queries"])}
         for (cases, language), comparison in result.comparisons.items()
         for row in comparison.to_polars(details=True).iter_rows(named=True)
     ]
     if pairs:
-        labels = ("cases", "language", "system", "baseline", "measure")
-        names = [name for name in pairs[0] if name not in labels]
-        rows = tuple(Row(tuple(one[name] for name in labels), (tuple(one[name] for name in names),)) for one in pairs)
-        tables.append(Table("comparisons", _columns(*labels), _columns(*names), rows))
-    averages = result.averages()
-    averages = averages.filter(~averages["measure"].is_in(list(counts)))
-    if len(averages):
-        rows = tuple(Row(row[:2], (row[2:],)) for row in averages.iter_rows())
-        tables.append(Table("averages", (RETRIEVER, MEASURE), _columns(*averages.columns[2:]), rows))
+        tables.append(_data("comparisons", _columns("cases", "language", "system", "baseline", "measure"), pairs))
+    averages = [row for row in result.averages().to_dicts() if row["measure"] not in counts]
+    if averages:
+        tables.append(_data("averages", (RETRIEVER, MEASURE), averages))
     groupings = result.groupings(result.settings.by) if result.settings.by else ()
     if groupings:
         tables.insert(0, _data_of_strata(result, groupings))
     return Report(tuple(tables), (Fact("deadheat", version("deadheat")), *tell(result, groupings)))
+
+
+def _data(name: str, labels: tuple[Column, ...], rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table of the labels of rows, and of all else that is in them."""
+    keys = [one.key for one in labels]
+    others = [key for key in rows[0] if key not in keys]
+    cells = tuple(Row(tuple(row[key] for key in keys), (tuple(row[key] for key in others),)) for row in rows)
+    return Table(name, labels, _columns(*others), cells)
 
 
 def _data_of_strata(result: Results, groupings: Sequence[Grouping]) -> Table:
@@ -148,7 +156,7 @@ def _mean(result: Results, key: Key, measure: str) -> tuple[Cell, ...]:
     return interval.n_queries, as_cell(scores), Span(shown.low, shown.high, interval.is_known), Span(*ties)
 
 
-def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measure]) -> Iterator[Table]:
+def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measure]) -> Table:
     """Each pair of retrievers with its difference, and how sure it is."""
     comparison, baseline = result.comparisons[key], result.settings.design.baseline
     shown = reported_pairs(comparison)
@@ -172,7 +180,7 @@ def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measu
         for pair in pairs
     )
     title = f"{result.parts[key]}: differences" + (f" from {baseline}" if baseline else "")
-    yield Table("pairs", labels, columns, rows, title=title, main=1, is_section=True)
+    return Table("pairs", labels, columns, rows, title=title, main=1, is_section=True)
 
 
 def _drawn(pairs: Sequence[Pair]) -> dict[Pair, Bar]:
@@ -210,10 +218,9 @@ def _averages(result: Results, measures: Sequence[Measure]) -> Iterator[Table]:
         Row((str(one),), tuple(tuple(found[name, str(one)][c.key] for c in columns) for name in result.retrievers))
         for one in measures
     )
-    pooled = ", ".join(f"{language}: {told}" for language, told in result.pooled.items())
     without = [str(part) for part in result.parts.values() if part.language == NONE]
     left_out = f"; without {', '.join(without)}, of no language" if without else ""
-    title = f"Across {len(result.languages)} languages ({pooled}{left_out})"
+    title = f"Across {len(result.languages)} languages ({frame['pooled'][0]}{left_out})"
     yield Table("averages", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, is_section=True)
 
 
@@ -239,3 +246,186 @@ def _of_stratum(grouping: Grouping, key: Key, stratum: Stratum, measure: str) ->
     shown = reported_interval(scores, grouping.intervals[key][stratum][measure])
     mean = Marked(reported(scores)) if scores.n_queries < strata.smallest else as_cell(scores)
     return scores.n_queries, mean, Span(shown.low, shown.high, shown.is_known)
+
+
+def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
+    """Yield the facts.
+
+    Parameters
+    ----------
+    result : Results
+    groupings : sequence of Grouping, default ()
+        The strata that the report shows.
+    left_out : int, default 0
+        Number of measures that the report does not show.
+    """
+    settings = result.settings
+    if settings.limit is not None:
+        text = f"only the first {counted(settings.limit, 'case')} of each set and language: a quick look, not a result"
+        yield Fact("", None, "WARNING", text, is_warning=True)
+    yield Fact("limit", settings.limit)
+    yield Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}")
+    yield Fact(
+        "k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"
+    )
+
+    languages = ", ".join(result.languages)
+    of_languages = f"{languages}: kept apart; across them each counts the same, variance: divisor n"
+    systems = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
+    yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(systems))
+    yield Fact("languages", list(result.languages), "languages", of_languages if len(result.languages) > 1 else "")
+    yield Fact("ties", "expected", "ties", broken_by("expected", None))
+    yield from _of_measures(result, left_out)
+    yield from _of_strata(result, groupings)
+    yield from _of_intervals(result, groupings)
+    yield from _of_tests(result)
+    yield from _of_cases(result)
+    yield Fact("notes", list(result.notes))
+    for note in result.notes:
+        yield Fact("", None, "note", note, is_note=True)
+
+
+def _of_measures(result: Results, left_out: int) -> Iterator[Fact]:
+    yield from tell_counts(result.measures)
+    if left_out:
+        yield Fact("", None, "measures", f"{left_out} more in the report, in csv and in json")
+    if any(isinstance(one, AP) and one.norm == "min" for one in result.measures):
+        yield Fact("", None, "AP", "divided by the expected ids or the cutoff, whichever is less")
+    yield from _of_grades(result)
+    kind = result.settings.kind
+    if result.settings.ontology is None:
+        max_rel = "without an ontology: the highest grade of an expected document found"
+    else:
+        yield Fact("ontology", result.settings.ontology)
+        yield Fact("similarity", kind)
+        max_rel = f"highest similarity ({kind}) of a document found to an expected one"
+    if any(isinstance(one, MaxRel) for one in result.measures):
+        yield Fact("", None, "MaxRel", max_rel)
+    for key, means in result.chance.items():
+        shown = ", ".join(f"{measure} {format_cell(mean)}" for measure, mean in means.items())
+        yield Fact("", None, "chance", f"random terms, {result.parts[key]}: {shown}")
+
+
+def _of_grades(result: Results) -> Iterator[Fact]:
+    """Say that ids with a grade below 1 are not relevant to binary measures."""
+    low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
+    if low:
+        text = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
+        yield Fact("grades_below_1", low, "grades", f"{text} take 1 or more as relevant")
+
+
+def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+    """Name the columns of strata, and the strata of few cases."""
+    yield Fact("by", list(result.settings.by))
+    held = [name for name in STRATA if any(name in part.strata for part in result.parts.values())]
+    if held and not groupings:
+        yield Fact("", None, "strata", f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it")
+    by = result.settings.by
+    if lacking := [str(part) for part in result.parts.values() if not set(by) <= set(part.strata)]:
+        yield Fact("", None, "strata", f"{', '.join(lacking)}: no case has a {' and a '.join(by)}", is_note=True)
+    small = {
+        f"{one.part} {label(stratum)}": len(evaluation.query_ids)
+        for one in groupings
+        for strata in one.strata.values()
+        for stratum, evaluation in strata.items()
+        if stratum in strata.small
+    }
+    yield Fact("small_strata", small)
+    if small:
+        yield Fact("", None, MARK, few_queries(small, SMALLEST, unit="cases"), is_note=True)
+
+
+def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+    """Say how the intervals were made, and how clusters change them."""
+    design, cluster = result.settings.design, result.settings.cluster
+    column = cluster_name(cluster)
+    yield Fact("cluster", column)
+    on = {key: f" on {part}" if len(result.parts) > 1 else "" for key, part in result.parts.items()}
+    found = [
+        (measure, f"{measure} of {key.retriever}{on[key[:2]]}", one)
+        for key, own in result.intervals.items()
+        for measure, one in own.items()
+    ]
+    found += [
+        (measure, f"{measure} of {key.retriever} on {one.part} {label(stratum)}", interval)
+        for one in groupings
+        for key, strata in one.intervals.items()
+        for stratum, own in strata.items()
+        for measure, interval in own.items()
+    ]
+    differences = [
+        (f"{pair.measure} of {pair.system} - {pair.baseline}{on[key]}", pair)
+        for key, comparison in result.comparisons.items()
+        for pair in comparison.pairs
+    ]
+    clusters = "" if column is None else f"clusters ({column})"
+    yield from tell_intervals(design, found, differences, clusters=clusters, unit=("case", "cases"))
+    if column is None:
+        for part in result.parts.values():
+            yield from _of_repeats(part)
+        return
+    widths = {str(part): _widened(result, key) for key, part in result.parts.items()}
+    for part in result.parts.values():
+        n_clusters = len(set((part.clusters(cluster) or {}).values()))
+        ratio = widths[str(part)]
+        wider = "" if ratio is None else f"; intervals of {result.measures[0]} are {ratio:.2f} times as wide as without"
+        text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}{wider}"
+        yield Fact("", None, "clusters", text, is_note=True)
+    yield Fact("width_by_clusters", widths)
+
+
+def _widened(result: Results, key: tuple[str, str]) -> float | None:
+    """Return how many times as wide clusters make the intervals of the first measure, the mean over retrievers."""
+    ratios = []
+    measure = result.measures[0]
+    for of_run, evaluation in result.evaluations.items():
+        if of_run[:2] == key:
+            (alone,) = intervals([evaluation[measure]], result.settings.design.with_clusters(None))
+            own = result.intervals[of_run][str(measure)]
+            if alone.high > alone.low:
+                ratios.append((own.high - own.low) / (alone.high - alone.low))
+    return sum(ratios) / len(ratios) if ratios else None
+
+
+def _of_repeats(part: Part) -> Iterator[Fact]:
+    """Say that cases share expected ids."""
+    n_cases, n_independent = len(part.cases), part.n_independent
+    if n_independent < n_cases:
+        text = (
+            f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
+            f" {counted(n_independent, 'group')}, and intervals are too narrow; cluster by expected_ids"
+        )
+        yield Fact("", None, "clusters", text, is_note=True)
+
+
+def _of_tests(result: Results) -> Iterator[Fact]:
+    if result.comparisons:
+        places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
+        placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
+        has_clusters = result.settings.cluster is not None
+        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=("case", "cases"))
+
+
+def _of_cases(result: Results) -> Iterator[Fact]:
+    """Name retrievers that found nothing, and sets that are too small for a conclusion."""
+    for key, part in result.parts.items():
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name in result.retrievers:
+            alike.setdefault(result.evaluations[Key(*key, name)].missing_queries, []).append(name)
+        alike.pop((), None)
+        for ids, names in alike.items():
+            of = f"{len(ids):,} of {counted(len(part.cases), 'case')} of {part} ({three(ids)})"
+            yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0", is_note=True)
+    yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
+    yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})
+    for key, count in result.verbatim.items():
+        if count:
+            of = f"{count:,} of {counted(len(result.parts[key].cases), 'case')} of {result.parts[key]}"
+            yield Fact(
+                "", None, "easy cases", f"{of} have the text of an expected document, ignoring case and whitespace"
+            )
+    small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < SMALL]
+    if small and result.settings.limit is None:
+        yield Fact(
+            "", None, "few cases", f"{', '.join(small)}: good for a first look, not for a conclusion", is_note=True
+        )

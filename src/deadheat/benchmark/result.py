@@ -15,9 +15,10 @@ from deadheat.benchmark.parts import Part, check_by
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Design
 from deadheat.errors import UnlabelledQueriesWarning
-from deadheat.evaluation.evaluation import Evaluation, Strata, stratify
+from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum
+from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.report.numbers import NOISE
 from deadheat.wording import counted
@@ -115,7 +116,7 @@ class Results:
     chance : dict of (cases, language) to dict of str to float
         With an ontology: the mean that random terms have, by MaxRel measure.
     verbatim : dict of (cases, language) to int
-        Cases whose text is one of an expected document, but for upper case and blanks: any search for words finds them.
+        Cases whose text is that of an expected document, ignoring case and whitespace: any search for words finds them.
     reused : tuple of Key
         Finished runs that were found in the output folder.
     notes : tuple of str
@@ -181,10 +182,6 @@ class Results:
             chance (what random terms have; null but for MaxRel with an ontology), and of the interval ci_method, known
             and unknown (why not; else empty).
         """
-        import polars as pl
-
-        from deadheat.io.forking import check_threads
-
         check_threads()
         rows = [
             (
@@ -194,9 +191,14 @@ class Results:
             for key, one in self.evaluations.items()
             for scores in one
         ]
-        texts = dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String)
-        schema: dict[str, Any] = {**texts, "n_cases": pl.Int64, **dict.fromkeys([*NUMBERS, "chance"], pl.Float64)}
-        schema |= {"ci_method": pl.String, "known": pl.Boolean, "unknown": pl.String}
+        schema: dict[str, Any] = {
+            **dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String),
+            "n_cases": pl.Int64,
+            **dict.fromkeys([*NUMBERS, "chance"], pl.Float64),
+            "ci_method": pl.String,
+            "known": pl.Boolean,
+            "unknown": pl.String,
+        }
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def averages(self) -> pl.DataFrame:
@@ -207,21 +209,17 @@ class Results:
         polars.DataFrame
             retriever, measure, mean, variance and std (the divisor is n_languages, as in ``np.var``), n_languages,
             lowest and highest (the languages with these means; null where all are equal), and pooled (how many cases of
-            how many sets each language has). The mean of a language is over all its cases; one that stands in several
+            how many sets each language has). The mean of a language is over all its cases; one that appears in several
             sets, with the same case_id and text, counts once. No row with fewer than two languages.
         """
-        import polars as pl
-
-        texts: dict[str, Any] = dict.fromkeys(["retriever", "measure"], pl.String)
-        numbers = dict.fromkeys(["mean", "variance", "std"], pl.Float64)
-        schema = {
-            **texts,
-            **numbers,
+        schema: dict[str, Any] = {
+            **dict.fromkeys(["retriever", "measure"], pl.String),
+            **dict.fromkeys(["mean", "variance", "std"], pl.Float64),
             "n_languages": pl.Int64,
             **dict.fromkeys(["lowest", "highest", "pooled"], pl.String),
         }
         rows = []
-        pooled = ", ".join(f"{language}: {told}" for language, told in self.pooled.items())
+        pooled = ", ".join(f"{language}: {n_cases}" for language, n_cases in self.pooled.items())
         for name in self.retrievers if len(self.languages) > 1 else ():
             for measure in self.measures:
                 means = {language: self._mean_of(language, name, measure) for language in self.languages}
@@ -268,7 +266,7 @@ class Results:
         keys = (Key(part.name, part.language, name) for name in self.retrievers)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum that is named so
-            return {key: stratify(self.evaluations[key], columns, queries, pool_languages=True) for key in keys}
+            return {key: self.evaluations[key].by(columns, queries, pool_languages=True) for key in keys}
 
     def _numbers(self, key: Key, measure: str) -> tuple[float | None, ...]:
         scores, interval = self.evaluations[key][measure], self.intervals[key][measure]

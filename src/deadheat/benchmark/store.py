@@ -1,30 +1,37 @@
-"""The output folder: finished runs are found again, nothing is half written, and nothing of others is replaced."""
+"""The output folder: finished runs are found again, nothing is half written, and no file of others is replaced."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Part
-from deadheat.benchmark.summary import KIND
+from deadheat.benchmark.result import Results
+from deadheat.benchmark.retrievers import Retriever, identity
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.evaluation.intervals import IntervalOptions, cluster_name
 from deadheat.evaluation.saved import refuse_foreign
 from deadheat.io.locking import locked
 from deadheat.io.naming import MARK, hashed, is_kept
 from deadheat.io.writing import replacing
+from deadheat.report.numbers import plain
 
 LONGEST = 60  # bytes of each of the three names in the name of a file, without a hash
-RUN_KIND = "deadheat bench run"
+KIND, RUN_KIND = "deadheat bench", "deadheat bench run"
+FORMAT = 1
+PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transformers", "torch")
 HEAD = 1 << 16  # bytes that are enough to see whose file it is
 RUN, BENCH = (re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{kind}"'.encode()) for kind in (RUN_KIND, KIND))
 # the heading and the title of the first table
@@ -49,6 +56,8 @@ class Store:
     def __init__(self, folder: str | Path, limit: int | None) -> None:
         self.folder = Path(folder)
         self.suffix = "" if limit is None else f".limit-{limit}"
+        self._report = self.folder / f"report{self.suffix}.md"
+        self._summary = self.folder / f"bench{self.suffix}.json"
         self._saved: set[Path] = set()
 
     @contextmanager
@@ -58,7 +67,7 @@ class Store:
         Raises
         ------
         DataError
-            A file that would be replaced is none of ours, another call is at work there, or there is a file where the
+            A file that would be replaced is not ours, another call is at work there, or there is a file where the
             folder should be.
         """
         keys = [(part, name) for part in parts for name in retrievers]
@@ -68,7 +77,9 @@ class Store:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise DataError(
-                "cannot be made a folder: part of it is a file", hint="choose another output", path=self.folder
+                "cannot be created as a folder: part of its path is a file",
+                hint="choose another output",
+                path=self.folder,
             ) from None
         advice = "wait until it is done, or choose another output folder"
         with locked(self.folder / f"bench{self.suffix}.lock", "deadheat bench", advice):
@@ -87,14 +98,6 @@ class Store:
             msg = "is there already and was not written by deadheat bench: it would be replaced; choose another output"
             raise DataError(f"{msg} folder, or move it away", path=wrong[0])
 
-    @property
-    def _report(self) -> Path:
-        return self.folder / f"report{self.suffix}.md"
-
-    @property
-    def _summary(self) -> Path:
-        return self.folder / f"bench{self.suffix}.json"
-
     def read(self, part: Part, retriever: str, key: Mapping[str, object]) -> pl.DataFrame | None:
         """Return a finished run, if it was made from the same; None if it is still to be made."""
         path = self._run_path(part, retriever, key["k"])
@@ -103,11 +106,9 @@ class Store:
             data = path.read_bytes()
         except (OSError, ValueError):
             return None
-        if not isinstance(made, dict) or made.get("key") != _plain(key):
-            return None
-        if made.get("sha256") != hashlib.sha256(data).hexdigest():
-            return None
-        return pl.read_parquet(io.BytesIO(data))
+        expected = {"key": _plain(key), "sha256": hashlib.sha256(data).hexdigest()}
+        is_same = isinstance(made, dict) and expected.items() <= made.items()
+        return pl.read_parquet(io.BytesIO(data)) if is_same else None
 
     def write(self, part: Part, retriever: str, key: Mapping[str, object], run: pl.DataFrame, seconds: float) -> None:
         """Keep a run with what it was made from."""
@@ -125,7 +126,7 @@ class Store:
             "sha256": hashlib.sha256(held.getvalue()).hexdigest(),
             "key": _plain(key),
         }
-        # inside out: a run never stands there without the JSON that says whose it is; it counts with its own hash only
+        # the JSON is put in place first: no run is ever there without it, and one counts only with the hash in its JSON
         with replacing(path) as file, replacing(path.with_suffix(".json")) as beside:
             file.write(held.getvalue())
             beside.write(_text(made))
@@ -137,9 +138,9 @@ class Store:
         self._saved.add(path)
 
     def finish(self, report: str, summary: Mapping[str, Any]) -> None:
-        """Write the report, and what was done; evaluations of the call before this one that it has not made go.
+        """Write the report and the summary; remove evaluations of the previous call that this one has not made.
 
-        They would stand beside new ones, though their cases may have been corrected since.
+        They would be taken for new ones, though their cases may have been corrected since.
         """
         for path in self._of_last_call() - self._saved:
             with suppress(DataError):  # of someone else by now
@@ -171,7 +172,7 @@ class Store:
 
 
 def _is_ours(path: Path, head: re.Pattern[bytes]) -> bool:
-    """Return whether a file begins as ours do; one that is empty, or not there, is nobody's."""
+    """Return whether a file begins as ours do; an empty or missing one may be replaced."""
     if not path.is_file():
         return not path.exists()
     with path.open("rb") as file:
@@ -201,3 +202,60 @@ def _plain(key: Mapping[str, object]) -> Any:  # noqa: ANN401 - what JSON holds
 
 def _text(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def summarise(result: Results, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
+    """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
+    settings = result.settings
+    return {
+        "kind": KIND,
+        "format": FORMAT,
+        "versions": {"python": platform.python_version(), **_versions()},
+        "collection": {
+            "name": documents.name,
+            "n_documents": len(documents.ids),
+            "fingerprint": documents.fingerprint,
+        },
+        "cases": [
+            {
+                "cases": name,
+                "language": language,
+                "n_cases": len(part.cases),
+                "n_verbatim": result.verbatim[name, language],
+                "fingerprint": part.judged,
+            }
+            for (name, language), part in result.parts.items()
+        ],
+        "retrievers": {name: json.loads(identity(one)) for name, one in retrievers.items()},
+        "k": settings.k,
+        "limit": settings.limit,
+        "measures": list(map(str, settings.measures)),
+        "by": list(settings.by),
+        "ontology": settings.ontology,
+        "similarity": settings.kind if settings.ontology else None,
+        "design": dict(vars(settings.design)),
+        "cluster": cluster_name(settings.cluster),
+        "notes": list(result.notes),
+        "results": _rows(result.to_polars()),
+        "comparisons": [
+            {"cases": name, "language": language, **row}
+            for (name, language), comparison in result.comparisons.items()
+            for row in _rows(comparison.to_polars(details=True))
+        ],
+        "averages": _rows(result.averages()),
+    }
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, object]]:
+    """Return rows as JSON holds them: an effect is infinite where all differences are the same."""
+    return [{name: plain(cell) for name, cell in row.items()} for row in frame.to_dicts()]
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

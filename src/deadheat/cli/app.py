@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from types import FrameType
@@ -19,15 +19,8 @@ from typing import IO, Any
 import click
 
 from deadheat.cli.wording import error_message
-from deadheat.errors import (
-    DataError,
-    DeadheatError,
-    NothingJudgedWarning,
-    SourceTypeError,
-    on_terminal,
-    printable,
-)
-from deadheat.wording import did_you_mean, joined
+from deadheat.errors import DataError, DeadheatError, NothingJudgedWarning, SourceTypeError
+from deadheat.wording import did_you_mean, joined, on_terminal, printable
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 DEBUG = "deadheat.debug"
@@ -81,8 +74,9 @@ class App(click.Group):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run the command, and turn its exceptions into messages."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", NothingJudgedWarning)  # the commands report it themselves
+            with warnings.catch_warnings(
+                action="ignore", category=NothingJudgedWarning
+            ):  # commands report it themselves
                 warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -276,14 +270,12 @@ def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # 
         ctx.meta[DEBUG] = True
 
 
-def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --debug; a group and its commands share the setting."""
-    option = click.option(
-        "--debug",
-        is_flag=True,
-        expose_value=False,
-        is_eager=True,
-        callback=_set_debug,
-        help="Show tracebacks of errors.",
-    )
-    return option(command)
+# a group and its commands share the setting
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_set_debug,
+    help="Show tracebacks of errors.",
+)

@@ -14,17 +14,15 @@ import click
 from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import (
-    alternative_option,
     comparing_options,
     complete_from,
-    correction_option,
     decompressed_option,
     design_of,
     examples,
     measure_option,
     parsed_measures,
     parsed_numbers,
-    test_option,
+    test_options,
 )
 from deadheat.cli.output import FormatChoice, print_report
 from deadheat.cli.validate import input_format_option, language_option, pattern_option
@@ -98,9 +96,7 @@ EXAMPLES = examples(
     help="Use only the first N cases of each language, for a quick look.",
 )
 @click.option("--baseline", metavar="NAME", help="Compare all others with this retriever; by default every pair.")
-@test_option
-@correction_option
-@alternative_option
+@test_options
 @comparing_options
 @click.option(
     "--cluster",
@@ -141,8 +137,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
         raise click.UsageError(
             f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE"
         )
-    with _goes_on(options["output"]), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with _resumable(options["output"]), warnings.catch_warnings(record=True, action="always") as caught:
         result = run_bench(
             [_read(path, options) for path in paths],
             collection,
@@ -172,18 +167,16 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
 def _read(path: str, options: Mapping[str, Any]) -> Cases:
     from deadheat.benchmark.cases import read_cases
 
-    names = {"id_pattern": "id_pattern", "language": "language", "format": "input_format"}
-    cases = read_cases(path, **{name: options[option] for name, option in names.items()})
     given = options["language"]
+    cases = read_cases(path, id_pattern=options["id_pattern"], language=given, format=options["input_format"])
     if others := [str(name) for name in cases.by_language() if given is not None and name != given]:
         kept = f"those in {', '.join(others)} of {path} keep theirs"
-        text = f"--language {given} applies to cases without a language: {kept}"
-        say(f"Warning: {text}")
+        say(f"Warning: --language {given} applies to cases without a language: {kept}")
     return cases
 
 
 @contextmanager
-def _goes_on(output: str | None) -> Iterator[None]:
+def _resumable(output: str | None) -> Iterator[None]:
     """Say after Ctrl-C how to resume, if finished runs are kept."""
     try:
         yield

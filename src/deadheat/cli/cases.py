@@ -55,8 +55,8 @@ def cases(
         check_choice("by", one, LABELS)
     check_inputs(paths)
     sets = [read_cases(path, id_pattern=id_pattern, language=language, format=input_format) for path in paths]
-    names = dict(zip(paths, (one.name for one in sets), strict=True))
-    keys = unique_names(paths, lambda path: names[path] or label(path, "cases"))
+    names = {path: one.name or label(path, "cases") for path, one in zip(paths, sets, strict=True)}
+    keys = unique_names(paths, names.__getitem__)
     parts = {
         key: summarise(one, by or [name for name in LABELS if any(getattr(case, name) for case in one)])
         for key, one in zip(keys, sets, strict=True)

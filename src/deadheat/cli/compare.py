@@ -13,22 +13,19 @@ from deadheat.cli.app import debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path, label, shown_path
 from deadheat.cli.options import (
     StratumOptions,
-    alternative_option,
     cluster_option,
     comparing_options,
     conventions_of,
-    correction_option,
     decompressed_option,
     design_of,
     duplicates_option,
     examples,
     measure_option,
-    missing_option,
-    no_relevant_option,
     parsed_measures,
     precision_option,
+    queries_options,
     stratum_options,
-    test_option,
+    test_options,
     ties_option,
     unique_names,
 )
@@ -59,9 +56,7 @@ EXAMPLES = examples(
 @click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN RUN...")
 @click.option("--baseline", metavar="RUN", help="Compare all others with this run; by default every pair.")
 @measure_option
-@test_option
-@correction_option
-@alternative_option
+@test_options
 @click.option(
     "--margin", type=click.FloatRange(0, min_open=True), help="Also test that a system is no worse by this margin."
 )
@@ -76,8 +71,7 @@ EXAMPLES = examples(
 @stratum_options
 @ties_option
 @output_options(*PARTS)
-@missing_option
-@no_relevant_option
+@queries_options
 @precision_option
 @duplicates_option
 @decompressed_option
@@ -158,22 +152,19 @@ def _report(
 
     strata = None
     if queries is not None and columns:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report names them
+        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
             strata = comparison.by(columns, queries, pool_languages=True)
     report = report_comparison(
         comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=form not in DATA
     )
     parts = {(): comparison} if strata is None else strata
-    added = []
-    if margin:
-        added.append(list_equivalence(parts, columns, margin))
-    if detect:
-        added.append(list_sample_sizes(parts, columns, detect))
+    added = [
+        *([list_equivalence(parts, columns, margin)] if margin else []),
+        *([list_sample_sizes(parts, columns, detect)] if detect else []),
+    ]
     asked = [Fact("margin", margin), Fact("detect", detect), *(doubt_equivalence(parts) if margin else ())]
-    tables = (*report.tables, *added)
-    if form == "csv":  # which has room for one
-        tables = (beside(report.tables[0], *added),)
+    # csv has room for one table
+    tables = (beside(report.tables[0], *added),) if form == "csv" else (*report.tables, *added)
     return replace(report, tables=tables, facts=(*report.facts, *asked, *_of_strata(queries, parts)))
 
 
@@ -187,9 +178,7 @@ def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list
         return []
     sizes = {label(stratum): len(part.query_ids) for stratum, part in parts.items()}
     small = {name: n for name, n in sizes.items() if n < SMALLEST}
-    facts = [
-        Fact("strata", len(parts), "strata", f"{len(parts)} from {shown_path(queries.where, 'the table of queries')}")
+    return [
+        Fact("strata", len(parts), "strata", f"{len(parts)} from {shown_path(queries.where, 'the table of queries')}"),
+        *([Fact("small", list(small), "small", few_queries(small, SMALLEST))] if small else []),
     ]
-    if small:
-        facts.append(Fact("small", list(small), "small", few_queries(small, SMALLEST)))
-    return facts

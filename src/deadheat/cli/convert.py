@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from deadheat.cli.app import BAD_DATA, Failure, debug_option, say
+from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path
 from deadheat.cli.options import complete_from, decompressed_option, examples
-from deadheat.cli.output import writing
+from deadheat.cli.output import standard_output, writing
 from deadheat.cli.progress import progress
 from deadheat.cli.wording import error_message
 
@@ -82,13 +81,12 @@ def convert(  # noqa: PLR0917 - click passes by name
     written = _format_of(target, to_format)
     _check_tag(tag, kind, written)
     check_output(target, [source])
-    is_there = target != STDOUT and Path(target).is_file()
-    if is_there and not force:
+    if target != STDOUT and Path(target).is_file() and not force:
         raise click.UsageError(f"{target!r} exists already: choose another name, or --force to replace it")
     check_inputs([source])
     with progress([source]) as begin:
         begin(source)
-        table = _read(source, kind or _kind_said(source, target), from_format)
+        table = _read(source, kind or _kind_by_names(source, target), from_format)
         table.check_duplicates()
         frame = table.to_polars()
     _check_tag(tag, table.kind, written)
@@ -124,24 +122,22 @@ def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str)
     if target != STDOUT:
         write(frame, target, kind, format=written, tag=tag)
         return
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
-        raise Failure("cannot write: standard output is closed", BAD_DATA)
+    stdout = standard_output()
     with tempfile.TemporaryFile() as held:
         write(frame, held, kind, format=written, tag=tag)
         held.seek(0)
-        shutil.copyfileobj(held, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        shutil.copyfileobj(held, stdout.buffer)
+        stdout.buffer.flush()
 
 
-def _kind_said(source: str, target: str) -> Kind | None:
+def _kind_by_names(source: str, target: str) -> Kind | None:
     """Return what the names say IN holds (its own, else that of its folder or of OUT); refuse names that disagree."""
     of_folder: set[Kind] = {"qrels"} if Path(source).absolute().parent.name.casefold() == "qrels" else set()
     said = (_named(source) or of_folder) | _named(target)
     if len(said) > 1:
         both = next((path for path in (source, target) if len(_named(path)) > 1), None)
         who = f"{source!r} and {target!r} disagree about" if both is None else f"{both!r} is ambiguous about"
-        msg = f"{who} what IN holds: give --kind qrels or --kind run"
-        raise click.UsageError(msg)
+        raise click.UsageError(f"{who} what IN holds: give --kind qrels or --kind run")
     return next(iter(said), None)
 
 
@@ -161,10 +157,8 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
     doubt = "" if kind else _doubt(Path(source), FORMATS[chosen_format(source, from_format)])
     if doubt:
         raise click.UsageError(f"{source!r} {doubt}: give --kind qrels or --kind run")
-    if kind == "qrels":
-        return Qrels(source, format=from_format)
-    if kind == "run":
-        return Run(source, format=from_format)
+    if kind is not None:
+        return (Qrels if kind == "qrels" else Run)(source, format=from_format)
     try:
         return Run(source, format=from_format)
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:

@@ -21,10 +21,9 @@ from deadheat.cli.options import (
     interval_options,
     intervals_of,
     measure_option,
-    missing_option,
-    no_relevant_option,
     parsed_measures,
     precision_option,
+    queries_options,
     stratum_options,
     ties_option,
     unique_names,
@@ -75,8 +74,7 @@ EXAMPLES = examples(
     " Replaces an earlier save, but no other file.",
 )
 @output_options(*PARTS)
-@missing_option
-@no_relevant_option
+@queries_options
 @precision_option
 @duplicates_option
 @decompressed_option
@@ -121,8 +119,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     evaluations = list(_evaluate(qrels, named, measures, conventions, seed, unmatched, check_duplicates=is_checked))
     grouping = None if queries is None else strata.group(evaluations, queries)
     if form == "trec" and grouping is not None and grouping.strata:
-        msg = f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
-        raise click.UsageError(f"{msg} --pool-languages averages over them, another format keeps them apart")
+        raise click.UsageError(
+            f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
+            " --pool-languages averages over them, another format keeps them apart"
+        )
     intervals = replace(intervals, queries=queries if intervals.cluster else None)
     context = EvaluationContext(
         shown_path(qrels, "the qrels"),
@@ -151,8 +151,8 @@ def _save(
     for evaluation, target in zip(evaluations, targets, strict=True):
         with writing(target):
             evaluation.store(target, intervals)
-    whole = "; the means in it are over all queries" if is_by_strata else ""
-    return Fact("saved", list(targets), "saved", ", ".join(targets) + whole)
+    of_what = "; the means in it are over all queries" if is_by_strata else ""
+    return Fact("saved", list(targets), "saved", ", ".join(targets) + of_what)
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from deadheat.cli.wording import DESCRIPTOR, STDIN, error_message
-from deadheat.errors import printable
+from deadheat.wording import printable
 
 PATH = click.Path(readable=False)  # an unreadable file is reported later, as bad data
 STDOUT = "-"

@@ -20,9 +20,9 @@ from deadheat.cli.options import (
     examples,
     interval_options,
     intervals_of,
-    missing_option,
-    no_relevant_option,
+    need_queries,
     precision_option,
+    queries_options,
     ties_option,
 )
 from deadheat.cli.output import format_option, output_option, prepare, print_report, warn_of_nothing_judged
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 PARTS = ("gates",)
 PYPROJECT = "pyproject.toml"
-OF_FILES = ("no_regression", "no_worse_than", "alpha", "by", "pool_languages", "allow_unknown")
+OF_BASELINE = ("no_regression", "no_worse_than")
+OF_FILES = (*OF_BASELINE, "alpha", "by", "pool_languages", "allow_unknown")
 EXAMPLES = examples(
     "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
     "deadheat gate qrels.txt dense.run --preset rag",
@@ -158,8 +159,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @format_option(*PARTS)
 @output_option
 @ties_option
-@missing_option
-@no_relevant_option
+@queries_options
 @precision_option
 @duplicates_option
 @decompressed_option
@@ -176,9 +176,8 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
 
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
+    from deadheat import gates
     from deadheat.evaluation.evaluate import load_evaluation
-    from deadheat.gates import gate as check_gates
-    from deadheat.gates import measures_of
 
     form, given = _prepared(files, options)
     conventions = _conventions(ctx, files, options)
@@ -194,9 +193,9 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
     if len(given) == 1:
         evaluation = load_evaluation(given[0])
     else:
-        measures = measures_of(thresholds, baseline)
+        measures = gates.measures_of(thresholds, baseline)
         evaluation = _evaluate(given, measures, conventions, check_duplicates=options["check_duplicates"])
-    result = check_gates(
+    result = gates.gate(
         evaluation,
         thresholds,
         baseline=baseline,
@@ -255,7 +254,7 @@ def _check_usage(
     """Refuse options that nothing uses; return those of intervals."""
     if not thresholds and baseline is None:
         raise click.UsageError(NO_GATE)
-    for name in ("no_regression", "no_worse_than", "alpha"):
+    for name in (*OF_BASELINE, "alpha"):
         if baseline is None and options[name] not in {None, False}:
             raise click.UsageError(f"--{name.replace('_', '-')} needs a baseline: give --baseline FILE too")
     if options["no_worse_than"] is not None and not 0 < options["no_worse_than"] < math.inf:
@@ -263,20 +262,16 @@ def _check_usage(
         hint = "; --no-regression asks for a significant loss" if given == "0" else ""
         raise click.UsageError(f"--no-worse-than must be a number above 0, got {given}{hint}")
     by = options["by"] or (settings.by if settings else ())
-    has_strata = bool(by) or any(one.by for one in thresholds)
-    if has_strata and queries is None:
-        what = "--by" if by else "each(...)"
-        raise click.UsageError(f"{what} needs a table of queries: give --queries FILE too")
-    if queries is not None and not has_strata and options["cluster"] is None:
+    strata = {"--by": by, "each(...)": any(one.by for one in thresholds)}
+    need_queries(queries, {**strata, "--pool-languages": options["pool_languages"]})
+    if queries is not None and not any(strata.values()) and options["cluster"] is None:
         raise click.UsageError("--queries is the table of --by, each(...) and --cluster: give one of them too")
-    if options["pool_languages"] and queries is None:
-        raise click.UsageError("--pool-languages needs a table of queries: give --queries FILE too")
     check_output(options["output"], [str(path) for path in (baseline, queries) if path is not None])
-    needs_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
+    has_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
     found = intervals_of(
         options,
         None,
-        for_what="" if needs_intervals else "a gate such as -c 'low(RR) > 0.7'",
+        for_what="" if has_intervals else "a gate such as -c 'low(RR) > 0.7'",
         also=() if baseline is None else ("cluster",),  # the tests against it take clusters too
         has_queries=queries is not None,
     )
@@ -287,9 +282,9 @@ def _check_usage(
 
 def _asked(options: Mapping[str, Any], settings: GateSettings | None, *, has_baseline: bool) -> dict[str, Any]:
     """Return the arguments of the gates that a file may set too: the command line overrides the file."""
-    found = {name: _first(options[name] or None, getattr(settings, name, None)) for name in OF_FILES}
-    if not has_baseline:  # a file may name the margin of a baseline that only some calls have
-        found = {name: value for name, value in found.items() if name not in {"no_regression", "no_worse_than"}}
+    # a file may name the margin of a baseline that only some calls have
+    names = [name for name in OF_FILES if has_baseline or name not in OF_BASELINE]
+    found = {name: _first(options[name] or None, getattr(settings, name, None)) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -315,22 +310,14 @@ def _evaluate(
     return evaluation
 
 
-def _not_asked(result: GateResult, settings: GateSettings | None) -> tuple[str, ...]:
-    """Return the options of a file that need a baseline, if none was given."""
-    if settings is None or result.baseline is not None:
-        return ()
-    return tuple(name for name in ("no_regression", "no_worse_than") if getattr(settings, name))
-
-
 def _print(
     result: GateResult, evaluation: Evaluation, form: str, output: str | None, settings: GateSettings | None
 ) -> None:
     from deadheat.report.of_gate import report_gate
 
     sources = "" if settings is None else str(settings.path)
-    report = report_gate(
-        result, evaluation, sources=sources, marks=form == "github", not_asked=_not_asked(result, settings)
-    )
+    asked = [name for name in OF_BASELINE if getattr(settings, name, None) and result.baseline is None]
+    report = report_gate(result, evaluation, sources=sources, marks=form == "github", not_asked=asked)
     print_report(report, form=form, output=output)
     if output not in {None, STDOUT}:
         say(result.summary)

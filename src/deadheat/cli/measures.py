@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.options import complete_from, examples
 from deadheat.cli.output import format_option, output_option, prepare, print_report
-
-if TYPE_CHECKING:
-    from deadheat.report.model import Report
 
 PARTS = ("document",)
 EVERY = "*"
@@ -39,28 +34,15 @@ EXAMPLES = examples(
 @debug_option
 def measures(name: str | None, use: str | None, form: str | None, output: str | None) -> None:
     """List the measures, explain one, or say which to use when."""
+    from deadheat.measures import parse_measure
+    from deadheat.measures.guide import USES, recommend
+    from deadheat.report.of_measures import report_catalogue, report_measure, report_use, report_uses
+
     if name is not None and use is not None:
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
     form = prepare(form, output, PARTS)
-    report = _advice(use) if use is not None else _page(name) if name is not None else _catalogue()
+    if use is not None:
+        report = report_uses(USES) if use == EVERY else report_use(recommend(use), asked=use)
+    else:
+        report = report_catalogue() if name is None else report_measure(type(parse_measure(name)), name)
     print_report(report, form=form, output=output)
-
-
-def _advice(use: str) -> Report:
-    from deadheat.measures.guide import USES, recommend
-    from deadheat.report.of_measures import report_use, report_uses
-
-    return report_uses(USES) if use == EVERY else report_use(recommend(use), asked=use)
-
-
-def _page(notation: str) -> Report:
-    from deadheat.measures import parse_measure
-    from deadheat.report.of_measures import report_measure
-
-    return report_measure(type(parse_measure(notation)), notation)
-
-
-def _catalogue() -> Report:
-    from deadheat.report.of_measures import report_catalogue
-
-    return report_catalogue()

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import reduce
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -44,6 +45,11 @@ def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str]
     return complete
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator that adds several options to a command, in the order in which its help lists them."""
+    return lambda command: reduce(lambda own, add: add(own), reversed(options), command)
+
+
 measure_option = click.option(
     "-m",
     "--measure",
@@ -68,43 +74,47 @@ ties_option = click.option(
     help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (as trec_eval), input"
     " (the order of the file) or random.",
 )
-missing_option = click.option(
-    "--missing",
-    metavar="empty|skip|error",
-    default="empty",
-    show_default=True,
-    help="Queries that a run lacks count as empty rankings, are left out, or are an error.",
+queries_options = together(
+    click.option(
+        "--missing",
+        metavar="empty|skip|error",
+        default="empty",
+        show_default=True,
+        help="Queries that a run lacks count as empty rankings, are left out, or are an error.",
+    ),
+    click.option(
+        "--no-relevant",
+        metavar="zero|skip",
+        default="zero",
+        show_default=True,
+        help="Queries without a relevant document score 0, or are left out.",
+    ),
 )
-no_relevant_option = click.option(
-    "--no-relevant",
-    metavar="zero|skip",
-    default="zero",
-    show_default=True,
-    help="Queries without a relevant document score 0, or are left out.",
-)
-test_option = click.option(
-    "--test",
-    metavar="TEST",
-    default="randomization",
-    show_default=True,
-    shell_complete=complete_from("deadheat.comparison.pairs:TESTS"),
-    help="randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
-)
-correction_option = click.option(
-    "--correction",
-    metavar="none|bonferroni|holm|bh",
-    default="holm",
-    show_default=True,
-    shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
-    help="Correction of p values for the number of rows of a measure.",
-)
-alternative_option = click.option(
-    "--alternative",
-    metavar="two-sided|greater|less",
-    default="two-sided",
-    show_default=True,
-    shell_complete=complete_from("deadheat.stats:ALTERNATIVES"),
-    help="Of the difference, system - baseline.",
+test_options = together(
+    click.option(
+        "--test",
+        metavar="TEST",
+        default="randomization",
+        show_default=True,
+        shell_complete=complete_from("deadheat.comparison.pairs:TESTS"),
+        help="randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
+    ),
+    click.option(
+        "--correction",
+        metavar="none|bonferroni|holm|bh",
+        default="holm",
+        show_default=True,
+        shell_complete=complete_from("deadheat.stats:CORRECTIONS"),
+        help="Correction of p values for the number of rows of a measure.",
+    ),
+    click.option(
+        "--alternative",
+        metavar="two-sided|greater|less",
+        default="two-sided",
+        show_default=True,
+        shell_complete=complete_from("deadheat.stats:ALTERNATIVES"),
+        help="Of the difference, system - baseline.",
+    ),
 )
 precision_option = click.option(
     "--score-precision",
@@ -145,54 +155,53 @@ cluster_option = click.option(
 )
 
 
-def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of intervals to a command, except the one that asks for them."""
-    return _resampling("Level of the intervals", "Resamples of the bootstrap")(cluster_option(command))
-
-
-def comparing_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that intervals share with the tests of a comparison; what a cluster is depends on the command."""
-    return _resampling(
-        "Level of the intervals; 1 - LEVEL is the level of significance", "Resamples of bootstrap and test"
-    )(command)
-
-
-def _resampling(of_level: str, of_resamples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _resampling(of_level: str, of_resamples: str) -> Callable[[Any], Any]:
     """Return a decorator that adds --confidence-level, --ci-method and --n-resamples."""
-    level = click.option(
-        "--confidence-level", type=float, metavar="LEVEL", help=f"{of_level}; between 0 and 1, default 0.95."
+    return together(
+        click.option(
+            "--confidence-level", type=float, metavar="LEVEL", help=f"{of_level}; between 0 and 1, default 0.95."
+        ),
+        click.option(
+            "--ci-method",
+            "method",
+            metavar="METHOD",
+            shell_complete=complete_from("deadheat.evaluation.intervals:METHODS"),
+            help="auto (default): clopper-pearson for measures that are 0 or 1 (Hit, P@1; not with --cluster), bca for"
+            " others. bca, percentile: bootstrap; t: Student's t; clopper-pearson: exact for proportions.",
+        ),
+        click.option("--n-resamples", type=int, metavar="N", help=f"{of_resamples}, 99 or more; default 10000."),
     )
-    method = click.option(
-        "--ci-method",
-        "method",
-        metavar="METHOD",
-        shell_complete=complete_from("deadheat.evaluation.intervals:METHODS"),
-        help="auto (default): clopper-pearson for measures that are 0 or 1 (Hit, P@1; not with --cluster), bca for"
-        " others. bca, percentile: bootstrap; t: Student's t; clopper-pearson: exact for proportions.",
-    )
-    n_resamples = click.option(
-        "--n-resamples", type=int, metavar="N", help=f"{of_resamples}, 99 or more; default 10000."
-    )
-    return lambda command: level(method(n_resamples(command)))
 
 
-def stratum_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --queries, --by and --pool-languages to a command."""
-    queries = click.option(
+# the options of intervals, except the one that asks for them
+interval_options = together(_resampling("Level of the intervals", "Resamples of the bootstrap"), cluster_option)
+# those that intervals share with the tests of a comparison; what a cluster is depends on the command
+comparing_options = _resampling(
+    "Level of the intervals; 1 - LEVEL is the level of significance", "Resamples of bootstrap and test"
+)
+stratum_options = together(
+    click.option(
         "--queries",
         type=PATH,
         metavar="FILE",
         help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
         " by language.",
-    )
-    by = click.option(
+    ),
+    click.option(
         "--by",
         multiple=True,
         metavar="COLUMN",
         help="Report by the values of a column of --queries; by their combinations if it is repeated.",
-    )
-    pool = click.option("--pool-languages", is_flag=True, help="Let queries in different languages count in one mean.")
-    return queries(by(pool(command)))
+    ),
+    click.option("--pool-languages", is_flag=True, help="Let queries in different languages count in one mean."),
+)
+
+
+def need_queries(path: object, needing: Mapping[str, object]) -> None:
+    """Refuse the first option that was given and needs a table of queries, if there is none."""
+    given = [name for name, value in needing.items() if value]
+    if path is None and given:
+        raise click.UsageError(f"{given[0]} needs a table of queries: give --queries FILE too")
 
 
 def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
@@ -235,8 +244,9 @@ def intervals_of(
         raise click.UsageError(f"{OF_INTERVALS[of_intervals[0]]} is for intervals: give {for_what} too")
     found = IntervalOptions(**given, rng=seed or 0)
     if found.method in {"t", PROPORTION} and "n_resamples" in of_intervals:
-        msg = f"--n-resamples is for a bootstrap, got --ci-method {found.method}, which takes no resamples"
-        raise click.UsageError(msg)
+        raise click.UsageError(
+            f"--n-resamples is for a bootstrap, got --ci-method {found.method}, which takes no resamples"
+        )
     if found.method == PROPORTION and "cluster" in given:
         raise click.UsageError(
             f"--ci-method {PROPORTION} needs independent queries, got --cluster: auto, bca, percentile and t allow it"
@@ -252,8 +262,7 @@ def design_of(options: Mapping[str, Any], *, has_queries: bool = True) -> Design
     from deadheat.evaluation.intervals import Estimation
     from deadheat.report.of_comparison import RESAMPLED
 
-    # a test may need resamples too
-    also = ("n_resamples",) if options["test"] in RESAMPLED else ()
+    also = ("n_resamples",) if options["test"] in RESAMPLED else ()  # a test may need resamples too
     intervals = intervals_of(options, options["seed"], also=also, has_queries=has_queries)
     return Design(
         **{one.name: getattr(intervals, one.name) for one in fields(Estimation)},
@@ -291,8 +300,7 @@ class StratumOptions:
 
     def __post_init__(self) -> None:
         """Refuse options that need a table of queries where there is none."""
-        if self.path is None and (name := "--by" if self.by else "--pool-languages" if self.pool_languages else ""):
-            raise click.UsageError(f"{name} needs a table of queries: give --queries FILE too")
+        need_queries(self.path, {"--by": self.by, "--pool-languages": self.pool_languages})
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
@@ -322,14 +330,12 @@ class StratumOptions:
     def group(self, evaluations: Sequence[Evaluation], queries: Queries) -> Grouping:
         """Return the strata of evaluations, and what the report says of them."""
         from deadheat.errors import UnlabelledQueriesWarning
-        from deadheat.evaluation.evaluation import stratify
         from deadheat.report.of_strata import Grouping
 
         query_ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
         columns = self.columns(queries, query_ids)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # the report says it
-            strata = [stratify(one, columns, queries, pool_languages=True) for one in evaluations if columns]
+        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report says it
+            strata = [one.by(columns, queries, pool_languages=True) for one in evaluations if columns]
         return Grouping(
             shown_path(queries.where, "the table of queries"),
             tuple(strata),
@@ -399,10 +405,9 @@ def parsed_numbers(_: click.Context, parameter: click.Parameter, text: str | Non
     """Read cutoffs such as ``1,5,10``."""
     if text is None:
         return None
-    parts = [part for part in re.split(r"[\s,]+", text) if part]
+    parts = text.replace(",", " ").split()
     if not parts or not all(re.fullmatch("0*[1-9][0-9]{0,15}", part) for part in parts):
-        msg = f"expected whole numbers from 1 on, such as 1,5,10; got {text!r}"
-        raise click.BadParameter(msg, param=parameter)
+        raise click.BadParameter(f"expected whole numbers from 1 on, such as 1,5,10; got {text!r}", param=parameter)
     return tuple(sorted({int(part) for part in parts}))
 
 

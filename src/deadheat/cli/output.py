@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from deadheat.cli.app import BAD_DATA, Failure, forget_stdout, reason, say
 from deadheat.cli.files import STDOUT, check_output
-from deadheat.errors import printable
+from deadheat.cli.options import together
+from deadheat.wording import printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -50,8 +51,9 @@ class FormatChoice(click.Choice[str]):
 
 def format_option(*parts: str) -> Callable[[Any], Any]:
     """Return the option --format of a command whose reports have these parts."""
-    choices = FormatChoice(parts)
-    return click.option("--format", "form", type=choices, help="Default: the format that --output names, else table.")
+    return click.option(
+        "--format", "form", type=FormatChoice(parts), help="Default: the format that --output names, else table."
+    )
 
 
 output_option = click.option(
@@ -67,7 +69,7 @@ def output_options(*parts: str, decimals: int = 4) -> Callable[[Any], Any]:
         type=click.IntRange(0, MAX_DIGITS),
         help=f"Decimals; default {decimals}, but all of them in {exact}.",
     )
-    return lambda command: format_option(*parts)(output_option(digits(command)))
+    return together(format_option(*parts), output_option, digits)
 
 
 def prepare(form: str | None, output: str | None, parts: Collection[str], inputs: Sequence[str] = ()) -> str:
@@ -82,8 +84,8 @@ def prepare(form: str | None, output: str | None, parts: Collection[str], inputs
     inputs : sequence of str
         Files that must not be overwritten.
     """
-    if output in {None, STDOUT} and sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
-        raise Failure("cannot write: standard output is closed", BAD_DATA)
+    if output in {None, STDOUT}:
+        standard_output()
     check_output(output, inputs)
     if form is not None:
         return form
@@ -119,7 +121,7 @@ def _tell(report: Report) -> None:
     """Print the facts that a format has no place for to standard error."""
     from deadheat.report.numbers import MARK
 
-    for fact in report.facts:
+    for fact in report.shown:
         if fact.is_warning:
             say(f"Warning: {fact.text}")
         elif fact.is_note:
@@ -157,10 +159,9 @@ def emit(text: str, output: str | None = None) -> None:
     """Write text and a line end to standard output, or to a file that appears only when it is complete."""
     with writing(output):
         if output is None or output == STDOUT:
-            if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
-                raise Failure("cannot write: standard output is closed", BAD_DATA)
-            sys.stdout.write(_printable(text) + "\n")
-            sys.stdout.flush()
+            stdout = standard_output()
+            stdout.write(_encodable(text, stdout.encoding or "ascii") + "\n")
+            stdout.flush()
             return
         from deadheat.io.writing import replacing
 
@@ -185,12 +186,18 @@ def writing(output: str | None) -> Iterator[None]:
 
 def is_terminal() -> bool:
     """Return whether standard output is a terminal."""
-    return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison] - None when closed
+    return standard_output().isatty()
 
 
-def _printable(text: str) -> str:
-    """Replace characters that the encoding of standard output lacks: symbols by words, others by escapes."""
-    encoding = sys.stdout.encoding or "ascii"
+def standard_output() -> TextIO:
+    """Return the standard output, or raise an error if it is closed."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
+        raise Failure("cannot write: standard output is closed", BAD_DATA)
+    return sys.stdout
+
+
+def _encodable(text: str, encoding: str) -> str:
+    """Replace characters that an encoding lacks: symbols by words, others by escapes."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

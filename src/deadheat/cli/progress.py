@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from deadheat.errors import on_terminal
+from deadheat.wording import on_terminal
 
 LARGE = 100_000_000  # bytes
 

@@ -11,10 +11,9 @@ from deadheat.cli.options import (
     duplicates_option,
     examples,
     measure_option,
-    missing_option,
-    no_relevant_option,
     parsed_measures,
     parsed_numbers,
+    queries_options,
 )
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.progress import progress
@@ -33,8 +32,7 @@ EXAMPLES = examples(
 @click.option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
 @measure_option
 @output_options(*PARTS)
-@missing_option
-@no_relevant_option
+@queries_options
 @duplicates_option
 @decompressed_option
 @debug_option

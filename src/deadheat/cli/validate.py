@@ -12,7 +12,6 @@ from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import decompressed_option, examples
 from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
 from deadheat.cli.wording import error_message
-from deadheat.errors import DataError
 
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Validation
@@ -86,9 +85,9 @@ def validate(
         emit(schema_text().rstrip("\n"), output)
         return
     paths = [input_path(path) for path in files]
-    beside = [] if ontology is None else [ontology]
-    form = prepare(form, output, PARTS, [*paths, *beside])
-    check_inputs([*paths, *beside])
+    inputs = [*paths, *([] if ontology is None else [ontology])]
+    form = prepare(form, output, PARTS, inputs)
+    check_inputs(inputs)
     found = _validated(paths, ontology=ontology, id_pattern=id_pattern, language=language, format=input_format)
     print_report(report_validation(found, is_data=form == "json"), form=form, output=output)
     if not all(one.is_usable for one in found):
@@ -104,13 +103,12 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
         from deadheat.benchmark.ontology import read_ontology
 
         terms = read_ontology(ontology)
-    found = [check(path, ontology=terms, **options) for path in paths]
-    return [_in_words(one, one.cause) for one in found]
+    return [_in_words(check(path, ontology=terms, **options)) for path in paths]
 
 
-def _in_words(found: Validation, cause: DataError | None) -> Validation:
+def _in_words(found: Validation) -> Validation:
     """Return what was found, with the error of an unreadable file worded for this command."""
-    if cause is None:
+    if found.cause is None:
         return found
-    message = error_message(cause, has_place=False)
+    message = error_message(found.cause, has_place=False)
     return replace(found, findings=tuple(replace(one, message=message) for one in found.findings))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,21 +21,21 @@ from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, cluster_codes
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.evaluation.strata import groups
+from deadheat.evaluation.strata import Stratum, groups
+from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.stats import adjust, significant
 from deadheat.stats.power import check_power
 from deadheat.wording import counted, did_you_mean
 
 KEYS = ("measure", "system", "baseline")
-SIZES = {
-    **dict.fromkeys(KEYS, "String"),
-    **dict.fromkeys(("target", "std"), "Float64"),
-    **dict.fromkeys(("n_queries", "n_clusters"), "Int64"),
-    "power": "Float64",
-    "n_needed": "Int64",
-    "detectable_difference": "Float64",
+SIZES: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(KEYS, pl.String),
+    **dict.fromkeys(("target", "std"), pl.Float64),
+    **dict.fromkeys(("n_queries", "n_clusters"), pl.Int64),
+    "power": pl.Float64,
+    "n_needed": pl.Int64,
+    "detectable_difference": pl.Float64,
 }
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
@@ -117,24 +118,19 @@ class Comparison:
         Parameters
         ----------
         details : bool, default False
-            Whether to add what stands behind the numbers: n_queries, standard errors, how the flip probability was
+            Whether to add what is behind the numbers: n_queries, standard errors, how the flip probability was
             found, what trec_eval's rule would say, how skewed the differences are, n_clusters, and of the intervals
             ci_method, known and unknown (why not).
         """
-        import polars as pl
-
-        from deadheat.io.forking import check_threads
-
         check_threads()
-        names = {name: name for name in [one.name for one in fields(Pair)][: None if details else N_COLUMNS]}
-        if details:
-            names = {name: own for name, own in names.items() if own not in KNOWN.values()} | KNOWN
+        own = [one.name for one in fields(Pair) if one.name not in KNOWN.values()]
+        names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
         columns = {name: [getattr(pair, own) for pair in self.pairs] for name, own in names.items()}
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
-    ) -> dict[str | tuple[str, ...], Comparison]:
+    ) -> dict[Stratum, Comparison]:
         """Compare within each stratum of queries; p values are corrected over all rows of a measure, in all strata.
 
         Those of Tukey's test are within each stratum only. A pair of which one has no query in a stratum has a row
@@ -155,8 +151,7 @@ class Comparison:
         found = {}
         masks = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
         for stratum, keep in masks.items():
-            wanted = self.query_ids[keep]
-            own = {name: members(one.query_ids, wanted) for name, one in self.evaluations.items()}
+            own = {name: members(one.query_ids, self.query_ids[keep]) for name, one in self.evaluations.items()}
             found[stratum] = assemble(
                 {name: one.select(own[name]) for name, one in self.evaluations.items()},
                 self.design,
@@ -164,7 +159,7 @@ class Comparison:
                 None,
                 {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
             )
-        return corrected_together(found)
+        return _corrected_together(found, self.design)
 
     def equivalence(self, margin: float) -> pl.DataFrame:
         """Test whether a system is no worse than its baseline by a margin, and whether both are equivalent.
@@ -186,8 +181,6 @@ class Comparison:
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        import polars as pl
-
         margin, pairs = positive("margin", margin), self.pairs
         higher = {str(measure): measure.higher_is_better for measure in self.measures}
         better = self.differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
@@ -228,26 +221,22 @@ class Comparison:
         ----------
         T. Sakai, "Statistical significance, power, and sample sizes", SIGIR 2016. doi:10.1145/2911451.2911492
         """
-        import polars as pl
-
         design = self.design
         check_power(power, design.confidence_level)
         towards = -1.0 if design.alternative == "less" else 1.0
         wanted = None if difference is None else towards * positive("difference", difference)
         errors = stats.standard_errors(self.differences, cluster=self.cluster).tolist()
-        rows = []
-        for pair, error in zip(self.pairs, errors, strict=True):
-            target = pair.difference if wanted is None else wanted
-            rows.append(
-                {
-                    **{name: getattr(pair, name) for name in (*KEYS, "n_queries", "n_clusters")},
-                    "target": target,
-                    "std": error * math.sqrt(pair.n_queries),
-                    **_planned(target, error, pair, design, power),
-                }
-            )
-        schema = {name: getattr(pl, dtype) for name, dtype in SIZES.items()}
-        return pl.DataFrame(rows, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
+        targets = [pair.difference if wanted is None else wanted for pair in self.pairs]
+        rows = [
+            {
+                **{name: getattr(pair, name) for name in (*KEYS, "n_queries", "n_clusters")},
+                "target": target,
+                "std": error * math.sqrt(pair.n_queries),
+                **_planned(target, error, pair, design, power),
+            }
+            for pair, target, error in zip(self.pairs, targets, errors, strict=True)
+        ]
+        return pl.DataFrame(rows, schema=SIZES).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def assemble(
@@ -264,22 +253,21 @@ def assemble(
     return Comparison(pairs, dict(evaluations), design, ids, differences, codes, by_doc_id)
 
 
-def corrected_together(found: dict[str | tuple[str, ...], Comparison]) -> dict[str | tuple[str, ...], Comparison]:
+def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
     """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families."""
-    parts = list(found.values())
-    if not parts or parts[0].design.test == TUKEY:
+    if design.test == TUKEY:
         return found
-    design = parts[0].design
-    rows = [(stratum, pair) for stratum, part in found.items() for pair in part.pairs]
-    adjusted = np.empty(len(rows))
-    for measure in dict.fromkeys(pair.measure for _, pair in rows):
-        own = [n for n, (_, pair) in enumerate(rows) if pair.measure == measure]
-        adjusted[own] = adjust([rows[n][1].p_value for n in own], design.correction)
-    pairs: dict[str | tuple[str, ...], list[Pair]] = {stratum: [] for stratum in found}
-    is_significant = significant(adjusted, 1 - design.confidence_level).tolist()
-    for (stratum, pair), p, shown in zip(rows, adjusted.tolist(), is_significant, strict=True):
-        pairs[stratum].append(replace(pair, p_adjusted=p, significant=shown))
-    return {stratum: replace(part, pairs=tuple(pairs[stratum])) for stratum, part in found.items()}
+    pairs = [pair for part in found.values() for pair in part.pairs]
+    adjusted = np.empty(len(pairs))
+    for measure in dict.fromkeys(pair.measure for pair in pairs):
+        own = [n for n, pair in enumerate(pairs) if pair.measure == measure]
+        adjusted[own] = stats.adjust([pairs[n].p_value for n in own], design.correction)
+    is_significant = stats.significant(adjusted, 1 - design.confidence_level).tolist()
+    corrected = (
+        replace(pair, p_adjusted=p, significant=shown)
+        for pair, p, shown in zip(pairs, adjusted.tolist(), is_significant, strict=True)
+    )
+    return {stratum: replace(part, pairs=tuple(islice(corrected, len(part.pairs)))) for stratum, part in found.items()}
 
 
 def n_units(pair: Pair) -> int:

@@ -1,18 +1,18 @@
-"""Orders of ties, drawn at random where they are too many to list: what the sum over queries is worth in each.
+"""Orders of ties, drawn at random where they are too many to list: the sum over queries in each.
 
-Mean and variance of a sum are known exactly. What those of the drawn sums are off is therefore known too, and most of
-the sampling error goes with it: some hundred orders say what ten thousand would without.
+Mean and variance of a sum are known exactly. How far those of the drawn sums are off is therefore known too, which
+removes most of the sampling error: some hundred orders say what ten thousand would without.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.comparison.listing import Orders, Tie, as_queries, as_they_are, spans, ties_that_matter
+from deadheat.comparison.listing import Orders, Tie, above_in_row_order, as_queries, spans, ties_that_matter
 from deadheat.comparison.sums import ROUNDING
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
@@ -44,8 +44,8 @@ class Drawn:
     def mean_of(self, values: FloatArray) -> tuple[float, float]:
         """Return the mean over all orders of what is given for each drawn one, and its variance.
 
-        A regression on the sums and their squares tells what the drawn orders are off (control variates). It is left
-        out where these do not vary as all orders do: rare ones make most of the variance, and few or none was drawn.
+        A regression on the sums and their squares tells how far the drawn orders are off (control variates). It is left
+        out where these do not vary as all orders do: rare ones make most of the variance, and few or none were drawn.
         """
         n = len(values)
         if n == 1:
@@ -85,7 +85,7 @@ def draw_sums(
     Returns
     -------
     Drawn or None
-        None where the fewest orders that say something are too many documents to place.
+        None where even the fewest useful orders have too many documents to place.
     """
     n_cells, queries = _n_cells(placements, moved), np.flatnonzero(moved)
     if n_cells * FEWEST > MAX_CELLS:
@@ -94,15 +94,14 @@ def draw_sums(
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
         return Drawn(np.array([fixed]), fixed, 0.0)
-    alike = replace(placements, relevance=measure.classes(placements.relevance))
-    ties = ties_that_matter(alike, queries, getattr(measure, "cutoff", None))
-    rows, standing = spans(placements.query, queries), as_they_are(placements)
+    ties = ties_that_matter(measure, placements, queries)
+    rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
     left, sums = max(FEWEST, n_draws(placements, moved)), []
     at_once = max(1, AT_ONCE // n_cells)
     while left > 0:
         n = min(at_once, left)
         orders = [
-            _draw_orders(standing[start:stop], start, ties[query], n, rng)
+            _draw_orders(in_row_order[start:stop], start, ties[query], n, rng)
             for query, (start, stop) in zip(queries.tolist(), rows, strict=True)
         ]
         values = measure.mean(as_queries(placements, queries, orders, measure.deepest))
@@ -134,9 +133,9 @@ def _n_cells(placements: Placements, moved: BoolArray) -> int:
     return int(moved[placements.judged_query].sum())
 
 
-def _draw_orders(standing: IntArray, start: int, ties: list[Tie], n: int, rng: np.random.Generator) -> Orders:
+def _draw_orders(in_row_order: IntArray, start: int, ties: list[Tie], n: int, rng: np.random.Generator) -> Orders:
     """Draw orders of the ties of a query, whose rows begin at `start`."""
-    above = np.repeat(standing[None], n, axis=0)
+    above = np.repeat(in_row_order[None], n, axis=0)
     for tie in ties:
         first, n_judged = tie.row - start, sum(tie.counts[:-1])
         above[:, first : first + n_judged] = tie.above + _draw_places(sum(tie.counts), n_judged, n, rng)

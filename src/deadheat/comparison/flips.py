@@ -1,8 +1,8 @@
 """Random tie-breaks and the sign of a difference: which of two systems is ahead may depend on the order of ties alone.
 
-The ties of two systems and of different queries are broken independently. What a query is worth in each order has a
+The ties of two systems and of different queries are broken independently. The value of a query in each order has a
 closed form or is listed, and its distribution is exact; so is that of a sum over queries if it takes few values, and
-else it is computed on a grid. Where a query has too many orders, the mean over queries is taken for normal if that is
+else it is computed on a grid. Where a query has too many orders, the mean over queries is taken as normal if that is
 proved to be close; else orders are drawn.
 """
 
@@ -25,12 +25,12 @@ BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
 
 @dataclass(frozen=True)
 class Flip:
-    """How likely a random tie-break turns the sign of a difference.
+    """How likely a random tie-break reverses the sign of a difference.
 
     Attributes
     ----------
     probability : float
-        Of the strictly opposite sign; NaN where there is no difference to turn.
+        Of the strictly opposite sign; NaN where there is no difference to reverse.
     can_flip : bool
         Whether some order of the ties gives the opposite sign (without a difference: one sign as well as the other).
     method : {"exact", "grid", "sampled", "normal", "none"}
@@ -56,11 +56,11 @@ def flip(
     *,
     most_off: float = 1.0,
 ) -> Flip:
-    r"""Return the probability that random tie-breaks of both systems turn the sign of their difference.
+    r"""Return the probability that random tie-breaks of both systems reverse the sign of their difference.
 
     .. math:: \Pr[\operatorname{sign}(d) \cdot D < 0]
 
-    A tie-break that leaves no difference turns no sign. On a grid the result is off by no more than the probability
+    A tie-break that leaves no difference reverses no sign. On a grid the result is off by no more than the probability
     of a difference that is not 0 but within rounding of it: for real runs below 0.001, and in effect below 0.0001.
 
     Where the distribution of D is not known, :math:`D \approx N(d, \sigma^2)`, which for few queries can be far off.
@@ -114,7 +114,7 @@ def flip(
 
 
 def _normal(difference: float, tie_variance: float, most_off: float) -> Flip:
-    """Take the difference for normal."""
+    """Take the difference as normally distributed."""
     from scipy.special import ndtr
 
     deviations = abs(difference) / math.sqrt(tie_variance) if tie_variance > 0 else math.inf
@@ -172,7 +172,7 @@ def _probability_below(one: Distribution, other: Distribution) -> float:
 
 
 def _below_on_grid(one: Distribution, other: Distribution, cumulative: FloatArray) -> float:
-    """Count cells; both stand on the same grid."""
+    """Count cells; both are on the same grid."""
     is_exact = not (one.rounding or other.rounding)
     # What rounding added is taken back: `one` is below `other` where it is less than this many cells above it.
     shift = (one.shift - other.shift) * one.cells
@@ -210,7 +210,7 @@ def summands(
         Most orders of one query, where they have to be listed; of all queries, 20 times as many.
     max_values : int, default 50,000
         Most distinct sums, also over some of the queries; 8 times as many may be formed on the way. Where there are
-        more, the sums stand on a grid.
+        more, the sums are on a grid.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Orders of ties, listed: what a measure is worth in each of them, and how likely it is.
+"""Orders of ties, listed: the value of a measure in each of them, and how likely it is.
 
-Documents that a measure cannot tell apart are interchangeable, so are the unjudged ones, and so is all that stands
+Documents that a measure cannot tell apart are interchangeable, so are the unjudged ones, and so is all that is
 below its cutoff: what remains of the orders is listed, every order becomes a query of its own without ties, and one
 call of the measure evaluates all of them.
 """
@@ -80,8 +80,7 @@ def listed_values(
     """
     if len(queries) > MAX_QUERIES:
         return None
-    alike = replace(placements, relevance=measure.classes(placements.relevance))
-    orders = _list_orders(alike, queries, getattr(measure, "cutoff", None), max_orders)
+    orders = _list_orders(measure, placements, queries, max_orders)
     if orders is None:
         return None
     ends = np.cumsum([len(found.probabilities) for found in orders])
@@ -89,17 +88,17 @@ def listed_values(
     return [(value, found.probabilities) for value, found in zip(values, orders, strict=True)]
 
 
-def _list_orders(placements: Placements, queries: IntArray, cutoff: int | None, max_orders: int) -> list[Orders] | None:
+def _list_orders(measure: Measure, placements: Placements, queries: IntArray, max_orders: int) -> list[Orders] | None:
     """List the orders of each query, or return None if there are too many."""
-    rows, ties = spans(placements.query, queries), ties_that_matter(placements, queries, cutoff)
+    rows, ties = spans(placements.query, queries), ties_that_matter(measure, placements, queries)
     n_judged = np.bincount(placements.judged_query, minlength=placements.n_queries)[queries]
-    standing = as_they_are(placements)
+    in_row_order = above_in_row_order(placements)
     listed: list[Orders] = []
     alike: dict[tuple[int, tuple[int, ...]], Orders] = {}
     n_orders, n_cells = QUERIES * max_orders, CELLS
     for query, (start, stop), judged in zip(queries.tolist(), rows, n_judged.tolist(), strict=True):
         most = min(max_orders, n_orders, n_cells // judged)
-        found = _orders_of_query(standing[start:stop], start, ties[query], most, alike)
+        found = _orders_of_query(in_row_order[start:stop], start, ties[query], most, alike)
         if found is None:
             return None
         n_orders -= len(found.probabilities)
@@ -108,19 +107,20 @@ def _list_orders(placements: Placements, queries: IntArray, cutoff: int | None, 
     return listed
 
 
-def as_they_are(placements: Placements) -> IntArray:
+def above_in_row_order(placements: Placements) -> IntArray:
     """Return the documents before each row if all ties stay in the order of the rows."""
     starts, places = placements.tie_starts, np.arange(len(placements.query))
     return placements.above + places - np.repeat(starts, np.diff(np.append(starts, len(places))))
 
 
-def ties_that_matter(placements: Placements, queries: IntArray, cutoff: int | None) -> dict[int, list[Tie]]:
-    """Return, for some queries, the ties whose order makes a difference."""
+def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> dict[int, list[Tie]]:
+    """Return, for some queries, the ties whose order makes a difference to a measure."""
+    cutoff: int | None = getattr(measure, "cutoff", None)
     starts = placements.tie_starts
     ends = np.append(starts[1:], len(placements.query))
     above, tied = placements.above[starts], placements.tied[starts]
     inside = tied if cutoff is None else np.clip(cutoff - above, 0, tied)
-    levels = run_starts(placements.query, placements.above, placements.relevance)
+    levels = run_starts(placements.query, placements.above, measure.classes(placements.relevance))
     counts = np.diff(np.append(levels, len(placements.query))).tolist()
     first, last = np.searchsorted(levels, starts), np.searchsorted(levels, ends)
     unjudged, query = tied - (ends - starts), placements.query[starts]
@@ -133,10 +133,10 @@ def ties_that_matter(placements: Placements, queries: IntArray, cutoff: int | No
 
 
 def _orders_of_query(
-    standing: IntArray, start: int, ties: list[Tie], most: int, alike: dict[tuple[int, tuple[int, ...]], Orders]
+    in_row_order: IntArray, start: int, ties: list[Tie], most: int, alike: dict[tuple[int, tuple[int, ...]], Orders]
 ) -> Orders | None:
     """Combine the orders of a query's ties; `alike` remembers those of ties that look alike."""
-    above, probabilities = standing[None], np.ones(1)
+    above, probabilities = in_row_order[None], np.ones(1)
     for tie in ties:
         look = tie.inside, tie.counts
         found = alike.get(look) or _orders_of_tie(tie.counts, tie.inside, most)
@@ -152,7 +152,7 @@ def _orders_of_query(
 
 
 def _orders_of_tie(counts: tuple[int, ...], inside: int, most: int) -> Orders | None:
-    """List what can stand on the first ranks of a tie, rank by rank.
+    """List what can be on the first ranks of a tie, rank by rank.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ def _orders_of_tie(counts: tuple[int, ...], inside: int, most: int) -> Orders | 
         steps.append((parent, level))
     n_orders = len(probabilities)
     beyond = np.repeat(np.tile(np.arange(len(counts)), n_orders), left.ravel()).reshape(n_orders, size - inside)
-    standing = np.hstack((_traced(steps, np.arange(n_orders)), beyond)).astype(np.int16)  # sorts faster
-    return Orders(np.argsort(standing, axis=1, kind="stable")[:, : size - counts[-1]], probabilities)
+    levels = np.hstack((_traced(steps, np.arange(n_orders)), beyond)).astype(np.int16)  # sorts faster
+    return Orders(np.argsort(levels, axis=1, kind="stable")[:, : size - counts[-1]], probabilities)
 
 
 def _traced(steps: list[tuple[IntArray, IntArray]], order: IntArray) -> IntArray:
-    """Return what stands on each rank, of shape (n_orders, n_steps), from the order before each step and its choice."""
+    """Return what is on each rank, of shape (n_orders, n_steps), from the order before each step and its choice."""
     ranks = []
     for parent, level in reversed(steps):
         ranks.append(level[order])
@@ -216,5 +216,4 @@ def as_queries(placements: Placements, queries: IntArray, orders: list[Orders], 
 
 def spans(codes: IntArray, queries: IntArray) -> list[tuple[int, int]]:
     """Return where the elements of each query start and stop in ascending codes."""
-    starts, stops = np.searchsorted(codes, queries).tolist(), np.searchsorted(codes, queries + 1).tolist()
-    return list(zip(starts, stops, strict=True))
+    return list(zip(*np.searchsorted(codes, [queries, queries + 1]).tolist(), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeVar, cast
 
@@ -18,8 +18,8 @@ from deadheat.comparison.sums import Summands, comparable
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
-from deadheat.evaluation.saved import StoredMeasure
 from deadheat.measures import Measure
+from deadheat.measures.stored import StoredMeasure
 from deadheat.stats import (
     ALTERNATIVES,
     CLUSTERED,
@@ -68,13 +68,15 @@ class Design(Estimation):
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what is not allowed."""
-        check_choice("test", self.test, TESTS)
-        check_choice("correction", self.correction, CORRECTIONS)
-        check_choice("alternative", self.alternative, ALTERNATIVES)
+        for name, allowed in (("test", TESTS), ("correction", CORRECTIONS), ("alternative", ALTERNATIVES)):
+            check_choice(name, getattr(self, name), allowed)
         if self.method == PROPORTION:
-            hint = "'auto' takes it for the means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for both"
-            given = Plain("a comparison, which has differences")
-            raise ParameterError(f"method={PROPORTION!r} is of means", given=given, hint=hint)
+            raise ParameterError(
+                f"method={PROPORTION!r} is of means",
+                given=Plain("a comparison, which has differences"),
+                hint="'auto' takes it for the means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for"
+                " both",
+            )
         super().__post_init__()
         if self.test == TUKEY and self.alternative != "two-sided":
             raise ParameterError(
@@ -93,8 +95,9 @@ class Design(Estimation):
         if self.baseline is not None and self.baseline not in names:
             raise ParameterError(argument="baseline", given=self.baseline, allowed=names)
         if has_clusters and self.test not in {*CLUSTERED, TUKEY}:
-            allowed = (*CLUSTERED, TUKEY)
-            raise ParameterError(argument="test", given=self.test, allowed=allowed, beside={"cluster": None})
+            raise ParameterError(
+                argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={"cluster": None}
+            )
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ class Pair:
     losses: int
     flip_probability: float
     can_flip: bool
-    # what stands behind these
+    # what is behind these
     flip_method: str
     flip_standard_error: float
     n_queries: int
@@ -214,6 +217,8 @@ class Side:
         Under the tie policy; then over all tie orders: mean, variance, extremes; and under trec_eval's rule.
     is_exact : bool
         Whether the moments and extremes are; those of a `Custom` measure may be sampled.
+    rng : numpy.random.Generator, int or None
+        Of the random orders.
     """
 
     measure: Measure
@@ -226,16 +231,15 @@ class Side:
     high: FloatArray
     by_doc_id: FloatArray
     is_exact: bool
+    rng: Rng
 
     @property
     def can_draw(self) -> bool:
-        """Whether tie orders can be drawn: a file holds no function of a `Custom` measure, an old one no placements."""
+        """Whether orders can be listed or drawn: not of a `Custom` measure from a file, nor without placements."""
         return self.evaluation.has_placements and not isinstance(self.measure, StoredMeasure)
 
     def summands(self, keep: BoolArray) -> Summands | None:
         """Return the exact distributions over tie orders of some of the queries, where they are feasible."""
-        if not self.can_draw:
-            return None
         return summands(self.measure, self.evaluation.placements, keep[self.own])
 
     def moved(self, keep: BoolArray) -> BoolArray:
@@ -243,21 +247,17 @@ class Side:
         return keep & is_moved(self.mean, self.variance)
 
     def n_draws(self, keep: BoolArray) -> int:
-        """Return how many orders of some queries can be drawn; 0 where the placements are not at hand."""
-        if not self.can_draw:
-            return 0
+        """Return how many orders of some queries can be drawn at a cost that does not hurt."""
         return n_draws(self.evaluation.placements, self.moved(keep)[self.own])
 
-    def drawn(self, keep: BoolArray, rng: Rng) -> Drawn | None:
+    def drawn(self, keep: BoolArray) -> Drawn | None:
         """Return sums over some of the queries in random orders, where they are feasible."""
-        if not self.can_draw:
-            return None
         placements, moved = self.evaluation.placements, self.moved(keep)[self.own]
         # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
         content = hashlib.sha256()
         for column in (placements.above, placements.tied, placements.relevance):
             content.update(column.astype(np.float64).tobytes())
-        return draw_sums(self.measure, placements, keep[self.own], moved, generator(rng, *content.digest()))
+        return draw_sums(self.measure, placements, keep[self.own], moved, generator(self.rng, *content.digest()))
 
 
 def compare_pairs(
@@ -289,7 +289,7 @@ def compare_pairs(
     places = pairs_of(names, design.baseline)
     own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
     measures = [
-        [_side(one, measure, own[name], by_doc_id.get(name)) for name, one in evaluations.items()]
+        [_side(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()]
         for measure in map(str, evaluations[names[0]].measures)
     ]
     if design.test == TUKEY:
@@ -311,7 +311,7 @@ def compare_pairs(
     doubtful = is_doubtful(skew, n_units, design.test)
     pairs: list[Pair] = []
     for sides in measures:
-        reversals = _Reversals(sides, design.rng)
+        reversals = _Reversals(sides)
         for a, b in places:
             n, found = len(pairs), reversals.between(a, b)
             pairs.append(
@@ -348,7 +348,9 @@ def pairs_of(names: list[str], baseline: str | None) -> Places:
     return [(n, place) for n in range(len(names)) if n != place]
 
 
-def _side(evaluation: Evaluation, measure: str, own: BoolArray, by_doc_id: Sequence[FloatArray] | None) -> Side:
+def _side(
+    evaluation: Evaluation, measure: str, own: BoolArray, by_doc_id: Sequence[FloatArray] | None, rng: Rng
+) -> Side:
     scores = evaluation[measure]  # by its name: evaluations may hold the same measures in another order
 
     def spread(values: FloatArray) -> FloatArray:
@@ -356,7 +358,6 @@ def _side(evaluation: Evaluation, measure: str, own: BoolArray, by_doc_id: Seque
         everywhere[own] = values
         return everywhere
 
-    nothing = np.full(len(scores.values), np.nan)
     return Side(
         scores.measure,
         evaluation,
@@ -366,8 +367,11 @@ def _side(evaluation: Evaluation, measure: str, own: BoolArray, by_doc_id: Seque
         spread(scores.tie_std**2),
         spread(scores.tie_min),
         spread(scores.tie_max),
-        spread(nothing if by_doc_id is None else by_doc_id[evaluation.measures.index(scores.measure)]),
+        np.full(len(own), np.nan)
+        if by_doc_id is None
+        else spread(by_doc_id[evaluation.measures.index(scores.measure)]),
         not np.nan_to_num(scores.standard_error).any(),
+        rng,
     )
 
 
@@ -398,8 +402,12 @@ def _tested(
     if design.test == TUKEY:
         by_pair = []
         for sides in measures:
-            values = np.column_stack([side.values for side in sides])
-            matrix = tukey_p_values(values, n_resamples=design.n_resamples, cluster=cluster, rng=design.rng)
+            matrix = tukey_p_values(
+                np.column_stack([side.values for side in sides]),
+                n_resamples=design.n_resamples,
+                cluster=cluster,
+                rng=design.rng,
+            )
             by_pair += [matrix[a, b] for a, b in places]
         raw = np.where(is_empty, np.nan, by_pair)
         return raw, raw, np.zeros(len(raw), np.bool_)  # the test accounts for all pairs by itself
@@ -415,17 +423,16 @@ def _tested(
     if design.test in NEED_SPREAD:
         alike = (standard_errors(differences, cluster=cluster) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
         raw = np.where(alike, np.nan, raw)  # the same difference for every query: nothing says how large chance is
-    of_measures = raw.reshape(len(measures), -1)
-    adjusted = np.concatenate([adjust(of_measure, design.correction) for of_measure in of_measures])
-    return raw, adjusted, found.is_exact
+    adjusted = [adjust(of_measure, design.correction) for of_measure in raw.reshape(len(measures), -1)]
+    return raw, np.concatenate(adjusted), found.is_exact
 
 
+@dataclass(frozen=True)
 class _Reversals:
     """What random tie-breaks can do to the sign of the exact mean difference of pairs, by one measure."""
 
-    def __init__(self, sides: Sequence[Side], rng: Rng) -> None:
-        self.sides, self.rng = sides, rng
-        self.known: dict[tuple[str, int, bytes], Any] = {}  # pairs share systems
+    sides: Sequence[Side]
+    known: dict[tuple[object, int, bytes], Any] = field(default_factory=dict)  # pairs share systems
 
     def between(self, a: int, b: int) -> Flip:
         """Take what is known of two systems, each by its place: exact if possible, and sampled if need be."""
@@ -438,28 +445,25 @@ class _Reversals:
         found = flip(*known)
         if found.method != "normal":
             return found
-        if (own := self._summands(a, keep)) and (others := self._summands(b, keep)):
+        can_draw = one.can_draw and other.can_draw
+        if can_draw and (own := self._once(Side.summands, a, keep)) and (others := self._once(Side.summands, b, keep)):
             found = flip(*known, comparable(own, others))
         if found.method != "normal":
             return found
-        most_off, enough = _normal_error(one, other, keep, difference), PROVED
-        if min(side.n_draws(keep) for side in (one, other)) < FEW:
-            enough = DEAR
-        found = flip(*known, most_off=most_off)
-        if found.standard_error > enough and (first := self._drawn(a, keep)) and (second := self._drawn(b, keep)):
-            found = flip(*known, (first, second))
-        return found
+        found = flip(*known, most_off=_normal_error(one, other, keep, difference))
+        if not can_draw:
+            return found
+        enough = DEAR if min(side.n_draws(keep) for side in (one, other)) < FEW else PROVED
+        if not found.standard_error > enough:  # NaN too
+            return found
+        first, second = self._once(Side.drawn, a, keep), self._once(Side.drawn, b, keep)
+        return flip(*known, (first, second)) if first and second else found
 
-    def _summands(self, place: int, keep: BoolArray) -> Summands | None:
-        return self._once("summands", place, keep, lambda: self.sides[place].summands(keep))
-
-    def _drawn(self, place: int, keep: BoolArray) -> Drawn | None:
-        return self._once("drawn", place, keep, lambda: self.sides[place].drawn(keep, self.rng))
-
-    def _once(self, what: str, place: int, keep: BoolArray, make: Callable[[], T]) -> T:
-        key = what, place, keep.tobytes()
+    def _once(self, find: Callable[[Side, BoolArray], T], place: int, keep: BoolArray) -> T:
+        """Return what a system's side finds for some queries; looked for once."""
+        key = find, place, keep.tobytes()
         if key not in self.known:
-            self.known[key] = make()
+            self.known[key] = find(self.sides[place], keep)
         return cast("T", self.known[key])
 
 

@@ -1,7 +1,7 @@
 """Sums of independent values, one for each query: exact where they are few, else on a grid.
 
 On the grid every value is rounded to a multiple of 1/M, and what rounding adds to a sum is known: its mean, which is
-taken back, and its standard deviation. M has many divisors, so that 1/2, 1/3, ... stand on the grid; equal values round
+taken back, and its standard deviation. M has many divisors, so that 1/2, 1/3, ... are on the grid; equal values round
 alike, so that two sums of the same values stay equal.
 """
 
@@ -87,7 +87,7 @@ class Summands:
     def of(
         cls, fixed: FloatArray, moved: Sequence[tuple[FloatArray, FloatArray]], max_values: int = MAX_VALUES
     ) -> Summands:
-        """Put together the values and probabilities of each query, which may repeat and stand in any order."""
+        """Put together the values and probabilities of each query, which may repeat and be in any order."""
         if not moved:
             return cls(fixed, np.zeros(0), np.zeros(0), np.zeros(0, np.int64), max_values)
         values, probabilities = (np.concatenate(column) for column in zip(*moved, strict=True))
@@ -164,7 +164,7 @@ class Summands:
 def comparable(one: Summands, other: Summands) -> tuple[Distribution, Distribution] | None:
     """Return the distributions of two sums: both exact or on the same grid.
 
-    The grid is the coarsest on which all values stand, or else the finest that is not too large. It is chosen for the
+    The grid is the coarsest that has all values, or else the finest that is not too large. It is chosen for the
     two alone, so that the result does not depend on what else is compared.
 
     The mean of what rounding adds is taken back, so that the error of the probability that one sum is the smaller is
@@ -198,7 +198,7 @@ def _distinct(ascending: FloatArray, query: IntArray | None = None) -> IntArray:
 
 
 def _nearest(values: FloatArray, cells: int) -> tuple[IntArray, FloatArray]:
-    """Return the number of the nearest cell of a grid, and how far it is in cells: 0 for what stands on it."""
+    """Return the number of the nearest cell of a grid, and how far it is in cells: 0 for what is on it."""
     places = values * cells
     # A hair up: where two cells are as near, rounding errors do not choose between them.
     nearest = np.floor(places + (0.5 + ON_GRID))
@@ -221,16 +221,10 @@ def _added(one: Cells, other: Cells) -> Cells:
     (a, p), (b, r) = one, other
     size = int(a[-1] - a[0] + b[-1] - b[0]) + 1
     if len(a) * len(b) <= SPARSE * size:
-        return _cells(np.add.outer(a, b).ravel(), np.outer(p, r).ravel())
+        return _filled(*_dense((np.add.outer(a, b).ravel(), np.outer(p, r).ravel())))
     length = next_fast_len(size, real=True)
     transformed = rfft(_dense(one)[1], length) * rfft(_dense(other)[1], length)
     return _filled(int(a[0] + b[0]), irfft(transformed, length)[:size])
-
-
-def _cells(places: IntArray, probabilities: FloatArray) -> Cells:
-    """Add the probabilities of each cell."""
-    first = int(places.min())
-    return _filled(first, np.bincount(places - first, weights=probabilities).astype(np.float64, copy=False))
 
 
 def _filled(first: int, probabilities: FloatArray) -> Cells:
@@ -240,6 +234,7 @@ def _filled(first: int, probabilities: FloatArray) -> Cells:
 
 
 def _dense(row: Cells) -> tuple[int, FloatArray]:
-    """Return the first cell, and the probability of each from there on."""
+    """Return the first cell, and the probability of each from there on; the cells may repeat, in any order."""
     places, probabilities = row
-    return int(places[0]), np.bincount(places - places[0], weights=probabilities).astype(np.float64, copy=False)
+    first = int(places.min())
+    return first, np.bincount(places - first, weights=probabilities).astype(np.float64, copy=False)

@@ -65,20 +65,20 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     if isinstance(precision, int):
         return _to_decimals(scores, precision) + 0.0
     with np.errstate(over="ignore"):
-        if precision == "bfloat16":
-            stored = _to_bfloat16(scores.astype(np.float32)).astype(np.float64) + 0.0
-        else:
-            stored = scores.astype(precision).astype(np.float64) + 0.0
-    return stored
+        stored = _to_bfloat16(scores.astype(np.float32)) if precision == "bfloat16" else scores.astype(precision)
+    return stored.astype(np.float64) + 0.0
 
 
-def round_aloud(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
+def round_and_warn(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     """Return the scores rounded; warn if some become infinite, as these tie."""
     stored = round_scores(scores, precision)
     if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
         example = scores[beyond].ravel()[0]
-        msg = f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores"
-        warnings.warn(msg, InfiniteScoreWarning, stacklevel=2)
+        warnings.warn(
+            f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores",
+            InfiniteScoreWarning,
+            stacklevel=2,
+        )
     return stored
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar, Self, TypeAlias
 
 import polars as pl
 
-from deadheat.data.precision import ScorePrecision, round_aloud
+from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
 from deadheat.errors import DuplicateError, SourceTypeError
 from deadheat.io.forking import check_threads
@@ -92,10 +92,6 @@ class Table:
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
         return self.rows.to_dict()
-
-    def example_ids(self, size: int = 3) -> list[str]:
-        """Return a few document ids, for messages."""
-        return self.rows.some_documents(size)
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do."""
@@ -183,7 +179,7 @@ class Run(Table):
         if precision is None:
             return self
         frame, found = self.to_polars(), copy(self)
-        scores = round_aloud(frame["score"].to_numpy(), precision)
+        scores = round_and_warn(frame["score"].to_numpy(), precision)
         found.rows = MemoryRows(frame.with_columns(score=pl.Series(scores)))
         return found
 

@@ -123,9 +123,10 @@ def evaluate_under(
     placements = engine.place()
     lacking = tuple(placements.query_ids[placements.missing].tolist())
     if lacking and conventions.missing == "error":
-        queries = counted(placements.n_queries, "query", "queries")
-        named = three([*map(repr, lacking[:4])])
-        raise MissingQueryError(f"{run.where} lacks {len(lacking)} of {queries} of the qrels: {named}")
+        raise MissingQueryError(
+            f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
+            f" {three([*map(repr, lacking[:4])])}"
+        )
     if conventions.missing == "skip":
         placements = placements.select(~placements.missing)
     if ties in policies.LOOK_AT_RUN:
@@ -221,24 +222,21 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
         for run, ids in lacking.items()
         if 2 * len(ids) > n_queries
     )
-    if not named:
-        return
-    warnings.warn(
-        f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is intended;"
-        " missing='skip' leaves them out",
-        MissingQueriesWarning,
-        stacklevel=3,
-    )
+    if named:
+        warnings.warn(
+            f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is"
+            " intended; missing='skip' leaves them out",
+            MissingQueriesWarning,
+            stacklevel=3,
+        )
 
 
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
-    if len(evaluation.placements.query):
-        return
-    examples = [", ".join(map(repr, table.example_ids())) for table in (run, qrels)]
-    warnings.warn(
-        f"no retrieved document is judged: are the document ids written alike? {run.where} has {examples[0]};"
-        f" {qrels.where} has {examples[1]}",
-        NothingJudgedWarning,
-        stacklevel=3,
-    )
+    if not len(evaluation.placements.query):
+        examples = [f"{table.where} has {', '.join(map(repr, table.rows.some_documents(3)))}" for table in (run, qrels)]
+        warnings.warn(
+            f"no retrieved document is judged: are the document ids written alike? {'; '.join(examples)}",
+            NothingJudgedWarning,
+            stacklevel=3,
+        )

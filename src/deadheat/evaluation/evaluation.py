@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -22,8 +22,8 @@ from deadheat.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArgu
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import (
     AVERAGES,
-    NUMBERS,
     SMALLEST,
+    SUMMARY,
     Stratum,
     check_columns,
     groups,
@@ -33,6 +33,7 @@ from deadheat.evaluation.strata import (
     names_of,
     order,
 )
+from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements.placements import Placements
@@ -93,17 +94,15 @@ class Evaluation:
         return True
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
-        for own in self.measures:
-            if isinstance(measure, str) and str(own) == measure:  # a custom measure's name cannot be parsed
-                return self._scores[own]
-        parsed = parse_measure(measure)
-        if parsed not in self._scores:
-            held = [str(own) for own in self.measures]
+        held = {str(own): own for own in self.measures}
+        # looked up first, as a custom measure's name cannot be parsed
+        wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
+        if wanted not in self._scores:
             raise UnknownMeasureError(
-                f"{parsed} was not evaluated; this evaluation holds {', '.join(held)}",
-                hint=did_you_mean(str(parsed), held),
+                f"{wanted} was not evaluated; this evaluation holds {', '.join(held)}",
+                hint=did_you_mean(str(wanted), held),
             )
-        return self._scores[parsed]
+        return self._scores[wanted]
 
     def __iter__(self) -> Iterator[Scores]:
         return iter(self._scores.values())
@@ -182,8 +181,22 @@ class Evaluation:
         -------
         Strata
             A mapping of stratum (of several columns: a tuple) to `Evaluation`.
+
+        Raises
+        ------
+        ColumnError
+            The table has no such column.
+        NoCommonQueryError
+            The table has none of the evaluated queries.
+        ParameterError
+            Another option is out of its range.
         """
-        return stratify(self, columns, queries, smallest=smallest, pool_languages=pool_languages)
+        if type(smallest) is not int or smallest < 0:
+            raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
+        names, table = names_of(columns), Queries.of(queries)
+        check_columns(names, table)
+        masks = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
+        return Strata(self, masks, names, table, smallest)
 
     def save(self, path: str | Path, **options: Unpack[IntervalArguments]) -> None:
         """Write one JSON file: readable means, intervals and conventions, then scores and placements of all queries.
@@ -236,8 +249,7 @@ class Evaluation:
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""
-        lacking = ~self[measure].spread.has_relevant
-        return tuple(self.query_ids[lacking].tolist())
+        return tuple(self.query_ids[~self[measure].spread.has_relevant].tolist())
 
     def means(self) -> dict[str, float]:
         """Return the mean over queries of each measure, by its notation."""
@@ -255,10 +267,6 @@ class Evaluation:
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value."""
-        import polars as pl
-
-        from deadheat.io.forking import check_threads
-
         check_threads()
         frames = [
             pl.DataFrame(
@@ -312,8 +320,8 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         self._masks = dict(masks)
         self._parts = {stratum: whole.select(keep) for stratum, keep in masks.items()}
         self.small = tuple(stratum for stratum, part in self._parts.items() if len(part.query_ids) < smallest)
-        lacking = [part.query_ids.tolist() for stratum, part in self._parts.items() if not is_assigned(stratum)]
-        self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids))
+        lacking = [part.query_ids for stratum, part in self._parts.items() if not is_assigned(stratum)]
+        self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids.tolist()))
 
     def __repr__(self) -> str:
         sizes = "; ".join(f"{label(stratum)}: {len(part.query_ids)}" for stratum, part in self.items())
@@ -354,15 +362,14 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             reason, or empty). With one query or none, low, high and standard_error are null, except the ends of
             "clopper-pearson".
         """
-        options = IntervalOptions(
-            method=method, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng, cluster=cluster
+        return self.summarise(
+            IntervalOptions(
+                method=method, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng, cluster=cluster
+            )
         )
-        return self.summarise(options)
 
     def summarise(self, options: IntervalOptions) -> pl.DataFrame:
         """Return the same as :meth:`summary`, for options that are already built."""
-        import polars as pl
-
         found = self.estimate(options)
         rows = [
             (
@@ -377,10 +384,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             for stratum, part in self.items()
             for scores, interval in zip(part, found[stratum].values(), strict=True)
         ]
-        numbers = dict.fromkeys(NUMBERS, pl.Float64)
-        texts = dict.fromkeys([*self.columns, "measure"], pl.String)
-        schema: dict[str, Any] = {**texts, "n_queries": pl.Int64, **numbers, "is_small": pl.Boolean}
-        schema |= {"ci_method": pl.String, "known": pl.Boolean, "unknown": pl.String}
+        schema = dict.fromkeys(self.columns, pl.String) | SUMMARY
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[Stratum, dict[str, Interval]]:
@@ -420,15 +424,12 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             in ``np.var``; null for fewer than two), lowest and highest (the strata with these means). Queries in the
             stratum "(none)" count in micro only.
         """
-        import polars as pl
-
         rows = [
             (*shared, str(measure), *self._average(measure, masks, within))
             for shared, masks in self._within(within)
             for measure in self.whole.measures
         ]
-        schema: dict[str, Any] = {name: pl.String for name in (within, "measure") if name}
-        schema |= {name: getattr(pl, dtype) for name, dtype in AVERAGES.items()}
+        schema = ({within: pl.String} if within else {}) | AVERAGES
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def _within(self, column: str | None) -> list[tuple[tuple[str, ...], dict[Stratum, BoolArray]]]:
@@ -462,33 +463,6 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             for end in (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
         ]
         return micro, float(values.mean()), len(values), variance, variance**0.5, *ends
-
-
-def stratify(
-    evaluation: Evaluation,
-    columns: str | Sequence[str],
-    queries: Source,
-    *,
-    smallest: int = SMALLEST,
-    pool_languages: bool = False,
-) -> Strata:
-    """Return an evaluation of each stratum of queries; see :meth:`Evaluation.by`.
-
-    Raises
-    ------
-    ColumnError
-        The table has no such column.
-    NoCommonQueryError
-        The table has none of the evaluated queries.
-    ParameterError
-        Another option is out of its range.
-    """
-    if type(smallest) is not int or smallest < 0:
-        raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
-    names, table = names_of(columns), Queries.of(queries)
-    check_columns(names, table)
-    masks = groups(evaluation.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=4)
-    return Strata(evaluation, masks, names, table, int(smallest))
 
 
 def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:

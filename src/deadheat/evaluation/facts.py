@@ -42,14 +42,12 @@ class Facts:
         return bool(self.n_missing or self.unjudged_share or self.n_cut)
 
     def __str__(self) -> str:
-        parts = [f"n_queries={self.n_queries}"]
-        if self.n_missing:
-            parts.append(f"missing={self.n_missing}")
-        if self.unjudged_share:
-            parts.append(f"unjudged@{TOP}={self.unjudged_share:.0%}")
-        if self.n_cut:
-            parts.append(f"cut in ties={self.n_cut}")
-        return ", ".join(parts)
+        noted = {
+            "missing": self.n_missing,
+            f"unjudged@{TOP}": self.unjudged_share and f"{self.unjudged_share:.0%}",
+            "cut in ties": self.n_cut,
+        }
+        return ", ".join([f"n_queries={self.n_queries}", *(f"{name}={one}" for name, one in noted.items() if one)])
 
 
 def facts_of(placements: Placements, n_missing: int) -> Facts:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from math import hypot
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 
 from deadheat import arguments
 from deadheat.arguments import Rng, check_choice
 from deadheat.arrays import IntArray, TextArray
+from deadheat.data.queries import Queries
+from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.measures import Measure
 from deadheat.wording import Advice, Plain, counted
-
-if TYPE_CHECKING:
-    from deadheat.data.tables import Source
 
 Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
@@ -60,8 +59,7 @@ class Estimation:
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what is not allowed."""
         check_choice("method", self.method, METHODS)
-        level = arguments.level("confidence_level", self.confidence_level)
-        object.__setattr__(self, "confidence_level", level)
+        object.__setattr__(self, "confidence_level", arguments.level("confidence_level", self.confidence_level))
         object.__setattr__(self, "n_resamples", arguments.resamples(self.n_resamples))
         arguments.check_rng(self.rng)
 
@@ -205,23 +203,21 @@ def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
     if method == "auto":
         return PROPORTION if is_proportion else "bca"
     if method == PROPORTION and not is_proportion:
-        if has_clusters:
-            problem, given = f"method={PROPORTION!r} needs independent queries", "clusters"
-        else:
-            problem = f"method={PROPORTION!r} is for measures that are 0 or 1 in every order (Hit, P@1)"
-            given = str(measure)
-        hint = "allowed here are 'auto', 'bca', 'percentile' and 't'"
-        raise ParameterError(problem, given=Plain(given), hint=hint)
+        of_measures = "is for measures that are 0 or 1 in every order (Hit, P@1)"
+        raise ParameterError(
+            f"method={PROPORTION!r} {'needs independent queries' if has_clusters else of_measures}",
+            given=Plain("clusters" if has_clusters else measure),
+            hint="allowed here are 'auto', 'bca', 'percentile' and 't'",
+        )
     return method
 
 
 def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray) -> IntArray | None:
     """Return the number of each query's cluster, of shape (n_queries,); None without clusters."""
     if queries is not None and not isinstance(cluster, str):
-        given = "none" if cluster is None else type(cluster).__name__
         raise ParameterError(
             "queries is the table that has the column of clusters: name the column, as in cluster='document'",
-            given=Plain(given),
+            given=Plain("none" if cluster is None else type(cluster).__name__),
         )
     if cluster is None:
         return None
@@ -245,11 +241,10 @@ def _text(label: object) -> str | None:
 
 def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> list[object]:
     if isinstance(cluster, str):
-        from deadheat.data.queries import Queries
-
         if queries is None:
-            hint = Advice("queries", "queries.csv")
-            raise ParameterError("is a column of a table", argument="cluster", given=cluster, hint=hint)
+            raise ParameterError(
+                "is a column of a table", argument="cluster", given=cluster, hint=Advice("queries", "queries.csv")
+            )
         return list(Queries.of(queries).column(cluster, query_ids))
     if isinstance(cluster, Mapping):
         return [cluster.get(query) for query in query_ids]
@@ -261,6 +256,9 @@ def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> l
         )
     labels = list(cluster)
     if len(labels) != len(query_ids):
-        queries = counted(len(query_ids), "query", "queries")
-        raise ParameterError(f"must have a label for each of the {queries}", argument="cluster", given=len(labels))
+        raise ParameterError(
+            f"must have a label for each of the {counted(len(query_ids), 'query', 'queries')}",
+            argument="cluster",
+            given=len(labels),
+        )
     return labels

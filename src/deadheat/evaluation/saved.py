@@ -8,12 +8,12 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from deadheat.arrays import FloatArray, TextArray
+from deadheat.arrays import TextArray
 from deadheat.data.tables import hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.evaluation.conventions import Conventions
@@ -24,6 +24,7 @@ from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import Measure, parse_measure
+from deadheat.measures.stored import StoredMeasure
 from deadheat.placements.placements import Placements
 from deadheat.wording import as_given
 
@@ -36,45 +37,6 @@ HEAD = 1 << 10  # bytes, enough to recognise a saved evaluation
 SHA256 = re.compile("[0-9a-f]{64}")
 EQUAL = 1e-9  # relative: another NumPy may sum a mean in another order
 HINT = "Evaluation.save or deadheat evaluate --save writes one"
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class StoredMeasure(Measure):
-    """A `Custom` measure of a saved evaluation: its values are in the file, its function is not.
-
-    Attributes
-    ----------
-    notation : str
-        Its name.
-    higher_is_better, total : bool
-    """
-
-    title: ClassVar[str] = "measure of a saved evaluation"
-    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
-
-    notation: str = ""
-    higher_is_better: bool = True  # type: ignore[misc]  # of each measure here, of the class elsewhere
-    total: bool = False  # type: ignore[misc]
-
-    def __post_init__(self) -> None:
-        """Skip the checks of other measures: the file says what it is."""
-
-    def __repr__(self) -> str:
-        return self.notation
-
-    def mean(self, placements: Placements) -> FloatArray:  # noqa: ARG002 - as every measure
-        """Refuse: the file has the values, not the function."""
-        self._refuse()
-
-    def variance(self, placements: Placements) -> FloatArray:  # noqa: ARG002 - as every measure
-        """Refuse: the file has the values, not the function."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise MeasureError(
-            f"{self.notation} comes from a file, which holds its values but not its function",
-            hint="pass the Custom measure",
-        )
 
 
 def write(
@@ -138,8 +100,7 @@ def write(
     data = tables_of(query_ids, scores, placements)
     try:
         document |= {"sha256": _checksum({**document, "data": data}), "data": data}
-        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        written = text.encode()
+        written = f"{json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
     except UnicodeEncodeError:
         raise DataError(
             f"the name {name!r}, or that of the clusters, has half a surrogate pair, which UTF-8 cannot encode",
@@ -240,17 +201,25 @@ def _read_document(path: Path) -> dict[str, Any]:
     try:
         document = parsed(text, path)
     except DataError as error:
-        problem = f"is damaged or incomplete ({error.told(has_place=False)})"
-        raise FileFormatError(problem, allowed="a saved evaluation", hint=HINT, path=path, line=error.line) from None
+        raise FileFormatError(
+            f"is damaged or incomplete ({error.told(has_place=False)})",
+            allowed="a saved evaluation",
+            hint=HINT,
+            path=path,
+            line=error.line,
+        ) from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
         is_nested = isinstance(document, dict) and all(isinstance(inner, dict) for inner in document.values())
         what = "what looks like qrels or a run" if document and is_nested else "other JSON"
         raise FileFormatError(f"holds {what}", allowed="a saved evaluation", hint=HINT, path=path)
     given = document.get("format")
     if type(given) is not int or given not in {FIRST_FORMAT, FORMAT}:
-        by, own = as_given(document.get("deadheat", "another version")), version("deadheat")
-        msg = f"was saved in format {as_given(given)} by deadheat {by}; this is {own!r}, which reads 1 and 2"
-        raise FileFormatError(f"{msg}: install a newer one, or save the evaluation again", path=path)
+        raise FileFormatError(
+            f"was saved in format {as_given(given)} by deadheat"
+            f" {as_given(document.get('deadheat', 'another version'))}; this is {version('deadheat')!r},"
+            " which reads 1 and 2: install a newer one, or save the evaluation again",
+            path=path,
+        )
     if given == FORMAT and document.get("sha256") != _checksum(document):
         raise FileFormatError(
             "was changed since it was saved, or is damaged (its SHA-256 differs)",
@@ -296,21 +265,19 @@ class _Members:
 
     def number(self, key: str) -> float:
         """Return a number as `_plain` writes it; null becomes NaN."""
-        value = self.given.get(key, "")
+        value: Any = self.given.get(key, "")
         if value is None:
             return math.nan
         if isinstance(value, str) and value in {"inf", "-inf"}:
             return float(value)
         # an integer may be too large for a float; 1e999 and NaN, which json reads, are not what `_plain` writes
-        is_number = type(value) in {int, float} and -sys.float_info.max <= value <= sys.float_info.max
-        if not is_number:
+        if isinstance(value, str | bool | list | dict | None) or not -sys.float_info.max <= value <= sys.float_info.max:
             self.refuse(key, f"must be a number or null, got {as_given(value)}")
         return float(value)
 
     def refuse(self, key: str, problem: str) -> NoReturn:
         """Raise `StoredError` for a member."""
-        msg = f"{self.place}{key} {problem}"
-        raise StoredError(msg)
+        raise StoredError(f"{self.place}{key} {problem}")
 
 
 KINDS: dict[type, str] = {
@@ -330,9 +297,8 @@ def _parts(document: _Members, path: Path) -> tuple[list[Scores], dict[str, Any]
     if len(set(measures)) < len(measures):
         document.refuse("measures", "names one twice")
     n_queries, unjudged = document.take("n_queries", int), document.texts("unjudged_queries")
-    placements: Placements | None = None
     if document.given["format"] == FIRST_FORMAT:
-        query_ids, scores = read_rows(_beside(path, document.part("per_query")), measures, n_queries)
+        query_ids, scores, placements = read_rows(_beside(path, document.part("per_query")), measures, n_queries)
     else:
         query_ids, scores, placements = read_tables(document.take("data", dict), measures, n_queries, unjudged)
     for one in scores:
@@ -380,8 +346,7 @@ def _measure(notation: str, of_measure: _Members) -> Measure:
     try:
         measure = parse_measure(notation)
     except MeasureError as error:
-        msg = f"measures holds {as_given(notation)}, which is not a measure: {error}"
-        raise StoredError(msg) from None
+        raise StoredError(f"measures holds {as_given(notation)}, which is not a measure: {error}") from None
     if (str(measure), measure.higher_is_better, measure.total) != (notation, higher_is_better, total):
         of_measure.refuse("higher_is_better", f"and total, or the notation, are not those of {measure}")
     return measure
@@ -391,8 +356,12 @@ def _check_summary(scores: Scores, stated: _Members) -> None:
     """Raise if the numbers in the head, which people read, are not those of the scores."""
     if stated.take("n_queries", int) != scores.n_queries:
         stated.refuse("n_queries", f"is not that of its scores, {scores.n_queries}")
-    numbers = {"mean": scores.mean, "tie_std": scores.mean_tie_std}
-    numbers |= {"tie_min": scores.mean_tie_min, "tie_max": scores.mean_tie_max}
+    numbers = {
+        "mean": scores.mean,
+        "tie_std": scores.mean_tie_std,
+        "tie_min": scores.mean_tie_min,
+        "tie_max": scores.mean_tie_max,
+    }
     for name, own in numbers.items():
         given = stated.number(name)
         if not (math.isclose(given, own, rel_tol=EQUAL, abs_tol=EQUAL) or (math.isnan(given) and math.isnan(own))):
@@ -405,5 +374,4 @@ def _conventions(stated: _Members) -> Conventions:
     try:
         return Conventions(**{one.name: stated.given.get(one.name, "") for one in fields(Conventions)})
     except ParameterError as error:
-        msg = f"conventions: {error}"
-        raise StoredError(msg) from None
+        raise StoredError(f"conventions: {error}") from None

@@ -6,19 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, FloatArray, TextArray
+from deadheat.data.tables import Source
 from deadheat.evaluation.intervals import PROPORTION, Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from deadheat.data.tables import Source
 
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 
@@ -204,19 +202,14 @@ class Scores:
         return self._of_kept(self.spread.std)
 
     @cached_property
-    def _extremes(self) -> tuple[FloatArray, FloatArray]:
-        low, high = self.spread.extremes
-        return self._of_kept(low), self._of_kept(high)
-
-    @property
     def tie_min(self) -> FloatArray:
         """Smallest value over the orders of the ties, of shape (n_queries,)."""
-        return self._extremes[0]
+        return self._of_kept(self.spread.extremes[0])
 
-    @property
+    @cached_property
     def tie_max(self) -> FloatArray:
         """Largest value over the orders of the ties, of shape (n_queries,)."""
-        return self._extremes[1]
+        return self._of_kept(self.spread.extremes[1])
 
     @property
     def mean_tie_std(self) -> float:
@@ -342,8 +335,7 @@ class Scores:
             queries=queries,
             rng=rng,
         )
-        (interval,) = intervals([self], options)
-        return interval
+        return intervals([self], options)[0]
 
     def select(self, keep: BoolArray) -> Scores:
         """Return the scores of some queries.
@@ -386,9 +378,8 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     for used in dict.fromkeys(methods):
         own = [n for n, its in enumerate(methods) if its == used]
         if used == PROPORTION:
-            counts = [(scores[n].total, scores[n].n_queries) for n in own]
             low[own], high[own] = np.array(
-                [stats.proportion_bounds(*one, options.confidence_level) for one in counts]
+                [stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own]
             ).T
         else:
             low[own], high[own] = stats.interval_bounds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,8 +99,10 @@ def read_tables(
     return query_ids, scores, _placements(data, queries, query_ids, unjudged) if has_placements else None
 
 
-def read_rows(data: bytes, measures: Sequence[Measure], n_queries: int) -> tuple[TextArray, list[Scores]]:
-    """Read the Parquet file of the first format: one row for each measure and query, with both names."""
+def read_rows(
+    data: bytes, measures: Sequence[Measure], n_queries: int
+) -> tuple[TextArray, list[Scores], Placements | None]:
+    """Read the Parquet file of the first format: a row for each measure and query, with both names; no placements."""
     rows = _parquet(data, "the Parquet file")
     is_text = rows.schema.get("query_id") == rows.schema.get("measure") == pl.String
     _require(is_text, "its rows lack the text columns query_id and measure")
@@ -110,7 +112,7 @@ def read_rows(data: bytes, measures: Sequence[Measure], n_queries: int) -> tuple
         block = rows.slice(n * n_queries, n_queries)
         is_there = (block["measure"] == str(measure)).all() and block["query_id"].equals(rows["query_id"][:n_queries])
         _require(is_there, f"the rows of {measure} are not where they belong")
-    return query_ids, _all_scores(measures, query_ids, rows.drop("query_id", "measure"))
+    return query_ids, _all_scores(measures, query_ids, rows.drop("query_id", "measure")), None
 
 
 def _unpacked(data: Mapping[str, Any], name: str) -> pl.DataFrame:
@@ -127,8 +129,7 @@ def _parquet(data: bytes, what: str) -> pl.DataFrame:
     try:
         return pl.read_parquet(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # a panic is not an Exception
-        msg = f"{what} cannot be read as Parquet ({as_given(str(error))})"
-        raise StoredError(msg) from None
+        raise StoredError(f"{what} cannot be read as Parquet ({as_given(str(error))})") from None
 
 
 def _columns(table: pl.DataFrame, expected: Mapping[str, type[pl.DataType]], name: str) -> pl.DataFrame:
@@ -136,8 +137,7 @@ def _columns(table: pl.DataFrame, expected: Mapping[str, type[pl.DataType]], nam
     if dict(table.schema) != dict(expected):
         given = ", ".join(f"{column} ({dtype})" for column, dtype in table.schema.items())
         wanted = ", ".join(f"{column} ({dtype})" for column, dtype in expected.items())
-        msg = f"the table {name!r} has the columns {as_given(given)}, expected {wanted}"
-        raise StoredError(msg)
+        raise StoredError(f"the table {name!r} has the columns {as_given(given)}, expected {wanted}")
     for column, dtype in expected.items():
         may_be_null = dtype == pl.Float64 or column == CUT
         _require(may_be_null or not table[column].null_count(), f"{column} of {name!r} is null in some row")
@@ -216,7 +216,8 @@ def _placements(
         ends_in_tie=None if ends.null_count() else ends.to_numpy(),
     )
     _check_rows(placed)
-    _check_ids(rows)
+    _require(not (rows["doc_id"] == "").any(), "a document id is empty")
+    _require(not rows.select("query", "doc_id").is_duplicated().any(), "a document appears twice for one query")
     _check_judged(placed)
     return placed
 
@@ -244,11 +245,6 @@ def _check_rows(placed: Placements) -> None:
     _require(not overlap.any(), "two ties of a query overlap")
 
 
-def _check_ids(rows: pl.DataFrame) -> None:
-    _require(not (rows["doc_id"] == "").any(), "a document id is empty")
-    _require(not rows.select("query", "doc_id").is_duplicated().any(), "a document appears twice for one query")
-
-
 def _check_judged(placed: Placements) -> None:
     """Raise unless every query has judgments, and those include its retrieved documents'."""
     query, relevance = placed.judged_query, placed.judged_relevance
@@ -260,18 +256,17 @@ def _check_judged(placed: Placements) -> None:
         for codes, values in ((placed.query, placed.relevance), (query, relevance))
     )
     both = retrieved.join(judged, on=["query", "relevance"], how="left")
-    is_more = (both["len"] > both["len_right"].fill_null(0)).any()
-    _require(not is_more, "a retrieved document has a relevance that its query's judgments lack")
+    _require(
+        (both["len"] <= both["len_right"].fill_null(0)).all(),
+        "a retrieved document has a relevance that its query's judgments lack",
+    )
 
 
-def _check_order(query: IntArray, then: Iterable[IntArray | FloatArray], n_queries: int, name: str) -> None:
+def _check_order(query: IntArray, then: Sequence[IntArray | FloatArray], n_queries: int, name: str) -> None:
     """Raise unless rows belong to known queries, and are sorted by query and then by other keys."""
     _require(not ((query < 0) | (query >= n_queries)).any(), f"a row of {name!r} belongs to no query")
-    keys = (query, *then)
-    is_later = np.zeros(max(len(query) - 1, 0), np.bool_)
-    for key in reversed(keys):
-        is_later = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & (is_later if key is not keys[-1] else True))
-    _require(is_later.all(), f"the rows of {name!r} are not sorted")
+    order = np.lexsort((*reversed(then), query))
+    _require((order == np.arange(len(query))).all(), f"the rows of {name!r} are not sorted")
 
 
 def _require(holds: object, otherwise: str) -> None:

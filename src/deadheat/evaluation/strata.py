@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import BoolArray
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, MixedLanguagesWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import KNOWN
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 Stratum: TypeAlias = "str | tuple[str, ...]"
 """The value of one column, or a tuple of the values of several."""
@@ -24,9 +25,21 @@ NONE = "(none)"  # the value of queries without one
 LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
 """Words with an order of their own, which is not alphabetical."""
 NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
-SUMMARY = ("measure", "n_queries", *NUMBERS, "is_small", *KNOWN)
-AVERAGES = dict.fromkeys(("micro", "macro"), "Float64") | {"n_strata": "Int64"}
-AVERAGES |= dict.fromkeys(("variance", "std"), "Float64") | dict.fromkeys(("lowest", "highest"), "String")
+SUMMARY: dict[str, type[pl.DataType]] = {
+    "measure": pl.String,
+    "n_queries": pl.Int64,
+    **dict.fromkeys(NUMBERS, pl.Float64),
+    "is_small": pl.Boolean,
+    **dict.fromkeys(KNOWN, pl.String),
+    "known": pl.Boolean,
+}
+AVERAGES: dict[str, type[pl.DataType]] = {
+    "measure": pl.String,
+    **dict.fromkeys(("micro", "macro"), pl.Float64),
+    "n_strata": pl.Int64,
+    **dict.fromkeys(("variance", "std"), pl.Float64),
+    **dict.fromkeys(("lowest", "highest"), pl.String),
+}
 RESERVED = {*SUMMARY, *AVERAGES}  # a stratum column of that name would appear twice in one of the frames
 
 
@@ -63,8 +76,7 @@ def groups(
         _warn_of_languages(ids, names, table, stacklevel + 1)
     _warn_of_unassigned(ids, names, labels, table, stacklevel + 1)
     rows = list(zip(*([value or NONE for value in column] for column in labels), strict=True))
-    found = sorted(set(rows), key=order)
-    codes = {values: code for code, values in enumerate(found)}
+    codes = {values: code for code, values in enumerate(sorted(set(rows), key=order))}
     of_query = np.array([codes[values] for values in rows], np.int64)
     return {values if len(names) > 1 else values[0]: of_query == code for values, code in codes.items()}
 
@@ -154,15 +166,14 @@ def _order(value: str) -> tuple[Any, ...]:
 
 def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries, stacklevel: int) -> None:
     languages = table.languages(ids)
-    if len(languages) < 2 or table.language_column in names:
-        return
-    warnings.warn(
-        f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
-        f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
-        " or pool_languages=True if that is intended",
-        MixedLanguagesWarning,
-        stacklevel=stacklevel,
-    )
+    if len(languages) > 1 and table.language_column not in names:
+        warnings.warn(
+            f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
+            f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
+            " or pool_languages=True if that is intended",
+            MixedLanguagesWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def _warn_of_unassigned(
@@ -170,10 +181,9 @@ def _warn_of_unassigned(
 ) -> None:
     lacking = [query for query, *values in zip(ids, *labels, strict=True) if None in values]
     if lacking:
-        shown = ", ".join(lacking[:3]) + (", ..." if len(lacking) > 3 else "")
         warnings.warn(
-            f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({shown}) have no {' or no '.join(names)}"
-            f" in {table.where}: they form the stratum {NONE!r}",
+            f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({three(lacking)}) have no"
+            f" {' or no '.join(names)} in {table.where}: they form the stratum {NONE!r}",
             UnlabelledQueriesWarning,
             stacklevel=stacklevel,
         )

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from deadheat.errors import GateError, MeasureError
 from deadheat.measures import parse_measure
@@ -105,7 +105,9 @@ def parse_gate(gate: str) -> Threshold:
     >>> threshold.holds(0.1 + 0.2), threshold.holds(float("nan"))
     (True, False)
     """
-    by, compared = split_each(_text(gate).strip())
+    if not isinstance(cast("object", gate), str):
+        raise GateError(f"a gate is a string such as {EXAMPLE}", given=gate)
+    by, compared = split_each(gate.strip())
     parts = GATE.fullmatch(compared)
     if parts is None:
         raise GateError(
@@ -149,9 +151,11 @@ def parse_left(text: str) -> tuple[str, str]:
         return "mean", _canonical(text)
     if call["name"] in QUANTITIES:
         return call["name"], _canonical(call["inner"].strip())
-    if call["name"] not in {*REGISTRY, *ALIASES} and _is_measure(call["inner"]):
-        hint = joined(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}")
-        raise GateError(f"unknown quantity {call['name']!r} in {text!r}", hint=hint)
+    if call["name"] not in {*REGISTRY, *ALIASES} and _parsed(call["inner"]):
+        raise GateError(
+            f"unknown quantity {call['name']!r} in {text!r}",
+            hint=joined(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}"),
+        )
     return "mean", _canonical(text)
 
 
@@ -160,12 +164,6 @@ def parse_all(gates: Gates) -> tuple[Threshold, ...]:
     if isinstance(gates, str | Threshold):
         gates = (gates,)
     return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in gates))
-
-
-def _text(gate: object) -> str:
-    if not isinstance(gate, str):
-        raise GateError(f"a gate is a string such as {EXAMPLE}", given=gate)
-    return gate
 
 
 def _number(text: str) -> float | None:
@@ -195,15 +193,12 @@ def _canonical(notation: str) -> str:
     """Return a measure's notation as it prints; what cannot be parsed may be the name of a custom measure."""
     if not notation:
         raise GateError(f"a gate needs a measure, as in {EXAMPLE}")
+    return _parsed(notation) or notation
+
+
+def _parsed(notation: str) -> str | None:
+    """Return a measure's notation as it prints; None if it cannot be parsed."""
     try:
         return str(parse_measure(notation))
     except MeasureError:
-        return notation
-
-
-def _is_measure(notation: str) -> bool:
-    try:
-        parse_measure(notation)
-    except MeasureError:
-        return False
-    return True
+        return None

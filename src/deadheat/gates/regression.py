@@ -139,10 +139,11 @@ def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
     names = f"{evaluation.name} and its baseline {baseline.name}"
     check_alike(evaluation, baseline, names)
     if evaluation.queries_hash != baseline.queries_hash:
-        only = _only_in_one(evaluation, baseline)
         why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
-        hint = f"evaluate both on the same queries{why}"
-        raise BaselineMismatchError(f"{names} are of different queries: {only}", hint=hint)
+        raise BaselineMismatchError(
+            f"{names} are of different queries: {_only_in_one(evaluation, baseline)}",
+            hint=f"evaluate both on the same queries{why}",
+        )
 
 
 def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None) -> tuple[Pairs, tuple[str, ...]]:
@@ -175,7 +176,9 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
         for n in range(len(pairs.measures)):
             for place, (subset, of_subset) in enumerate(zip(family, subsets, strict=True)):
                 test = found[place][0][n], adjusted[place, n], found[place][1][n]
-                yield _checked(_told(question, of_subset, n, test, options, len(family)), of_subset, n, subset, options)
+                yield _checked(
+                    _measured(question, of_subset, n, test, options, len(family)), of_subset, n, subset, options
+                )
 
 
 def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
@@ -199,7 +202,7 @@ def _is_known(pairs: Pairs, options: GateOptions) -> BoolArray:
     return pairs.is_same | ((pairs.n_units >= FEWEST) | options.allow_unknown) & (pairs.n_queries > 0)
 
 
-def _told(  # noqa: PLR0917 - all that is known of one test
+def _measured(  # noqa: PLR0917 - all that is known of one test
     question: str, pairs: Pairs, n: int, test: tuple[float, float, float], options: GateOptions, n_subsets: int
 ) -> Tested:
     """Return the result for one measure, in its own units."""
@@ -233,9 +236,9 @@ def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
     error = float(stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster)[0])
     if not error > 0:
         return None
-    level = {"power": POWER, "confidence_level": 1 - alpha}
-    std = error * math.sqrt(n_units)
-    return float(pairs.scales[n]) * stats.detectable_difference(std, n_units, alternative="greater", **level)
+    return float(pairs.scales[n]) * stats.detectable_difference(
+        error * math.sqrt(n_units), n_units, power=POWER, confidence_level=1 - alpha, alternative="greater"
+    )
 
 
 def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOptions) -> Check:
@@ -245,8 +248,7 @@ def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOp
     mean, before = (
         scale * float(np.nanmean(each[:, n])) if test.n_queries else math.nan for each in (pairs.values, pairs.before)
     )
-    judge = _no_regression if test.question == "no_regression" else _no_worse
-    passed, proves_little, reason = judge(test, options)
+    passed, reason = _judged(test, options)
     margin = _margin(options) if test.question == "no_worse_than" else 0.0
     operator = (">=" if is_higher else "<=")[: 2 if test.question == "no_regression" else 1]
     return Check(
@@ -266,50 +268,52 @@ def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOp
         test.question,
         test.p_adjusted,
         test.detectable,
-        proves_little=proves_little,
+        proves_little=passed and bool(reason),
         by=subset.by,
         stratum=subset.stratum,
     )
 
 
-def _no_regression(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
-    """Return whether it passes, whether that proves little, and why."""
-    if unknown := _unknown(test):
-        return False, False, unknown
+def _judged(test: Tested, options: GateOptions) -> tuple[bool, str]:
+    """Return whether it passes, and why it does not, or why that proves little."""
+    if not test.n_queries:
+        return False, "no query has a value in both"
+    if not test.is_known:
+        return False, f"cannot be known with {_units(test)}"
     if test.is_same:
-        return True, False, ""
+        return True, ""
+    return _no_regression(test, options) if test.question == "no_regression" else _no_worse(test, options)
+
+
+def _no_regression(test: Tested, options: GateOptions) -> tuple[bool, str]:
+    """Return whether it passes, and why it does not, or why that proves little."""
     by = f"worse by {-test.better:.4g}"
     is_worse = test.better < -stats.NEGLIGIBLE_DIFFERENCE
     if math.isnan(test.p_adjusted):
-        return not is_worse, not is_worse, f"{by}; {_needs(test)}" if is_worse else f"proves nothing: {_needs(test)}"
+        return not is_worse, f"{by}; {_needs(test)}" if is_worse else f"proves nothing: {_needs(test)}"
     if stats.significant(test.p_adjusted, options.alpha):
         doubt = f"; {_skewed(test, 'finds')}" if test.is_skewed and test.skewness > 0 else ""
-        return False, False, f"{by}, significantly ({_p_value(test)}){doubt}"
+        return False, f"{by}, significantly ({_p_value(test)}){doubt}"
     why = [_lost(test)] if test.n_lost else []
     if is_worse or test.n_units < FEWEST:
         why.append(_power(test))
     if is_worse:
         why.append(f"{by}, but not significantly ({_p_value(test)})")
-    return True, bool(why), f"proves little: {'; '.join(why)}" if why else ""
+    return True, f"proves little: {'; '.join(why)}" if why else ""
 
 
-def _no_worse(test: Tested, options: GateOptions) -> tuple[bool, bool, str]:
-    """Return whether it passes, whether that proves little, and why."""
-    margin = _margin(options)
-    if unknown := _unknown(test):
-        return False, False, unknown
-    if test.is_same:
-        return True, False, ""
+def _no_worse(test: Tested, options: GateOptions) -> tuple[bool, str]:
+    """Return whether it passes, and why it does not, or why that proves little."""
     if math.isnan(test.p_adjusted):
-        return False, False, _needs(test)
+        return False, _needs(test)
     if stats.significant(test.p_adjusted, options.alpha):
         why = [_lost(test)] if test.n_lost else []
         why += [f"with {_units(test)}"] if test.n_units < FEWEST else []
         why += [_skewed(test, "rules out")] if test.is_skewed and test.skewness < 0 else []
         why += [f"all differences of {_units(test)} are equal"] if test.is_constant and test.better < 0 else []
-        return True, bool(why), f"proves little: {'; '.join(why)}" if why else ""
+        return True, f"proves little: {'; '.join(why)}" if why else ""
     by = f"worse by {-test.better:.4g}; " if test.better < -stats.NEGLIGIBLE_DIFFERENCE else ""
-    return False, False, f"{by}a loss of {margin:.15g} or more is not ruled out ({_p_value(test)})"
+    return False, f"{by}a loss of {options.no_worse_than:.15g} or more is not ruled out ({_p_value(test)})"
 
 
 def _lost(test: Tested) -> str:
@@ -328,12 +332,6 @@ def _skewed(test: Tested, errs: str) -> str:
     return f"differences too skewed ({test.skewness:+.1f}) for {_units(test)}: a t test {errs} losses too easily"
 
 
-def _unknown(test: Tested) -> str:
-    if not test.n_queries:
-        return "no query has a value in both"
-    return "" if test.is_known else f"cannot be known with {_units(test)}"
-
-
 def _units(test: Tested) -> str:
     return counted(test.n_units, test.unit, "queries" if test.unit == "query" else None)
 
@@ -349,9 +347,8 @@ def _p_value(test: Tested) -> str:
 
 def _only_in_one(evaluation: Evaluation, baseline: Evaluation) -> str:
     own, others = (set(one.query_ids.tolist()) for one in (evaluation, baseline))
-    parts = [
+    return " and ".join(
         f"{len(ids)} only in {name}, such as {min(ids)!r}"
         for name, ids in ((evaluation.name, own - others), (baseline.name, others - own))
         if ids
-    ]
-    return " and ".join(parts)
+    )

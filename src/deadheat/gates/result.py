@@ -11,6 +11,7 @@ import polars as pl
 from deadheat import arguments
 from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import Estimation
+from deadheat.wording import counted
 
 QUESTIONS = ("no_regression", "no_worse_than")
 
@@ -220,8 +221,8 @@ class GateResult:
     @property
     def summary(self) -> str:
         """What came of it, in a few words; that a gate passed without proving much comes first."""
-        n_checks, n_failed, weak = len(self.checks), len(self.failures), self.proving_little
-        gates = f"{n_checks} gate" if n_checks == 1 else f"{n_checks} gates"
+        n_failed, weak = len(self.failures), list(self.proving_little)
+        gates = counted(len(self.checks), "gate")
         if n_failed:
             return f"{self.name}: {n_failed} of {gates} failed"
         if not weak:
@@ -231,8 +232,6 @@ class GateResult:
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each check, with the fields of `Check`; null where there is no number."""
-        import polars as pl
-
         types = {"float": pl.Float64, "bool": pl.Boolean, "int": pl.Int64, "float | None": pl.Float64}
         schema = {one.name: types.get(str(one.type), pl.String) for one in fields(Check)}
         columns = {name: [getattr(check, name) for check in self.checks] for name in schema}

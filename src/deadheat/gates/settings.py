@@ -136,8 +136,7 @@ def _texts(key: str, value: object) -> list[str]:
     given = value if isinstance(value, list) and key in LISTS else [value]
     texts = [text for text in given if isinstance(text, str)]
     if len(texts) < len(given):
-        expected = f"a list of {LISTS[key]}" if key in LISTS else "a text"
-        raise GateError(f"{key} must be {expected}", given=value)
+        raise GateError(f"{key} must be {f'a list of {LISTS[key]}' if key in LISTS else 'a text'}", given=value)
     return texts
 
 
@@ -147,11 +146,8 @@ def _own_gate(key: str, value: object) -> str:
     try:
         measure = parse_measure(notation)
     except ParameterError as error:
-        if hint := did_you_mean(key, KEYS):
-            raise GateError(f"unknown key {key!r}", hint=hint) from None
-        raise GateError(
-            f"unknown key {key!r}: it is neither a measure ({error}) nor one of {', '.join(KEYS)}"
-        ) from None
+        hint = did_you_mean(key, KEYS) or f"it is neither a measure ({error}) nor one of {', '.join(KEYS)}"
+        raise GateError(f"unknown key {key!r}", hint=hint) from None
     if isinstance(value, str) and value.strip().startswith(OPERATORS):
         return f"{key} {value}"
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -60,17 +60,16 @@ class Subsets:
         """
         if self._table is None:
             if by:
-                hint = Advice("queries", "queries.csv")
-                raise ParameterError("needs a queries table", argument="by", given=", ".join(by), hint=hint)
+                raise ParameterError(
+                    "needs a queries table", argument="by", given=", ".join(by), hint=Advice("queries", "queries.csv")
+                )
             return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
         self._table.check_columns(by)
         columns = columns_of(self._table, self._ids, by, pool_languages=self._pool_languages)
         if not columns:
             return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UnlabelledQueriesWarning
-            )  # queries without a value are a stratum, which is named
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum, which is named
             found = groups(self._ids, columns, self._table, pool_languages=True)
         if not any(map(is_assigned, found)):
             raise DataError(

@@ -60,11 +60,10 @@ class AssertRanking:
         is_evaluated = bool(given) and isinstance(given[0], Evaluation)
         n_data = 1 if is_evaluated else 2
         if not n_data <= len(given) <= n_data + 1:
-            msg = (
+            raise TypeError(
                 "assert_ranking takes an Evaluation and gates, or qrels, a run and gates, such as"
                 f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
             )
-            raise TypeError(msg)
         checks = _listed(given[n_data]) if len(given) > n_data else []
         evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options)
         result = gate(evaluation, checks, **options)
@@ -89,8 +88,8 @@ def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, 
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import GateError
     from deadheat.evaluation.conventions import Conventions
-    from deadheat.evaluation.evaluate import evaluate
-    from deadheat.gates import measures_of, opened, parse_all
+    from deadheat.evaluation.evaluate import evaluate, opened
+    from deadheat.gates import measures_of, parse_all
 
     if options.get("baseline") is not None:
         options["baseline"] = opened(options["baseline"])

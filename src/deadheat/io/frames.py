@@ -15,8 +15,8 @@ import polars as pl
 
 from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
 from deadheat.io.forking import check_threads
-from deadheat.io.kinds import Kind, resolve_columns
-from deadheat.io.mappings import BEYOND, VALUE, VALUE_ERROR, check_number, is_beyond, series_of_ids
+from deadheat.io.kinds import VALUE_COLUMN, Kind, resolve_columns
+from deadheat.io.mappings import BEYOND, VALUE_ERROR, check_number, is_beyond, series_of_ids
 from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
@@ -34,7 +34,7 @@ def canonical(source: object, kind: Kind, where: str) -> pl.DataFrame | Frame:
     narwhals.LazyFrame
         For others, in their engine.
     """
-    held, value = _hold(source, kind, where), VALUE[kind]
+    held, value = _hold(source, kind, where), VALUE_COLUMN[kind]
     frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
     schema = _schema(frame, where)
     names = resolve_columns(list(schema.names()), kind, where=where)
@@ -73,7 +73,7 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: K
             raise ColumnError(
                 f"column {names[key]!r} holds {dtype}", allowed="text or whole numbers as ids", path=where
             )
-    value = names[VALUE[kind]]
+    value = names[VALUE_COLUMN[kind]]
     dtype = schema[value]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise ColumnError(f"column {value!r} holds {dtype}", allowed="numbers", path=where)
@@ -81,8 +81,7 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: K
         ends = collect(frame.select(low=nw.col(value).min(), high=nw.col(value).max())).row(0)
         beyond = next((end for end in ends if end is not None and is_beyond(end)), None)
         if beyond is not None:
-            msg = f"{VALUE[kind]} {beyond} is {BEYOND}"
-            raise VALUE_ERROR[kind](msg, path=where)
+            raise VALUE_ERROR[kind](f"{VALUE_COLUMN[kind]} {beyond} is {BEYOND}", path=where)
 
 
 def as_narwhals(source: object, where: str) -> object:
@@ -130,7 +129,7 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
 
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from tuples; named tuples, such as those of ir_measures, are read by name."""
-    value = VALUE[kind]
+    value = VALUE_COLUMN[kind]
     rows = list(rows)
     if rows and hasattr(rows[0], "_fields"):
         columns = resolve_columns(list(rows[0]._fields), kind, where="tuples")
@@ -154,7 +153,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
 
 def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
     """Raise for nulls, empty ids or NaN, looked for in one pass; name the first bad row."""
-    value = VALUE[kind]
+    value = VALUE_COLUMN[kind]
     number = nw.col(value)
     wrong = ~number.is_finite() if kind == "qrels" else number.is_nan()
     no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
@@ -172,8 +171,7 @@ def _check_rows(frame: Frame, kind: Kind, where: str) -> None:
         query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
         what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"
         count = f"; this holds for {null + bad:,} rows" if null + bad > 1 else ""
-        msg = f"{value} of document {doc!r} for query {query!r} is {what}{count}"
-        raise VALUE_ERROR[kind](msg, path=where)
+        raise VALUE_ERROR[kind](f"{value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
 
 
 def repeated_pairs(frame: Frame) -> pl.DataFrame:

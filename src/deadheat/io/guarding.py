@@ -41,8 +41,12 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
     except pl.exceptions.PanicException as panic:
         what = str(panic).partition("\n")[0]
         if _NO_THREADS.search(what):
-            msg = "no threads left: memory or processes are short (with POLARS_MAX_THREADS=1 Polars needs fewer)"
-            raise OSError(errno.EAGAIN, msg) from panic
-        problem = f"Polars crashed while reading it ({what})"
-        hint = "it is damaged, or has content that Polars does not know"
-        raise DataError(problem, hint=hint, path=Path(where)) from panic
+            raise OSError(
+                errno.EAGAIN,
+                "no threads left: memory or processes are short (with POLARS_MAX_THREADS=1 Polars needs fewer)",
+            ) from panic
+        raise DataError(
+            f"Polars crashed while reading it ({what})",
+            hint="it is damaged, or has content that Polars does not know",
+            path=Path(where),
+        ) from panic

@@ -79,8 +79,11 @@ def resolve_columns(names: Sequence[object], kind: Kind, *, where: str | Path) -
             )
         found[canonical] = actual
     if kind == "qrels" and found["relevance"] == "score" and "rank" in names:
-        problem = f"expected qrels, but the columns {_listed(names)} are those of a run"
-        raise SwappedFilesError(problem, hint="were qrels and run given in the wrong order?", path=where)
+        raise SwappedFilesError(
+            f"expected qrels, but the columns {_listed(names)} are those of a run",
+            hint="were qrels and run given in the wrong order?",
+            path=where,
+        )
     return found
 
 
@@ -92,8 +95,12 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
         hint = "This looks like qrels; were qrels and run given in the wrong order?"
     if len(names) == 1:
         hint = _other_separator(str(names[0])) or hint
-    problem = f"{kind} without a column {canonical!r}: found {_listed(names)}"
-    return ColumnError(problem, allowed=f"one of {_listed(accepted)}", hint=hint, path=where)
+    return ColumnError(
+        f"{kind} without a column {canonical!r}: found {_listed(names)}",
+        allowed=f"one of {_listed(accepted)}",
+        hint=hint,
+        path=where,
+    )
 
 
 def _other_separator(header: str) -> str:

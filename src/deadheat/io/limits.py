@@ -58,9 +58,11 @@ def check_held(n_bytes: int, n_compressed: int, path: Path, *, is_streamed: bool
     if given is not None:
         allowed = max(allowed, given) if is_streamed else given
     if n_bytes > allowed:
-        problem = f"it unpacks to more than {allowed:,} bytes, the most that may be held at once"
-        hint = Advice("max_decompressed", when="if that is intended, ")
-        raise FileFormatError(problem, hint=hint, path=path)
+        raise FileFormatError(
+            f"it unpacks to more than {allowed:,} bytes, the most that may be held at once",
+            hint=Advice("max_decompressed", when="if that is intended, "),
+            path=path,
+        )
 
 
 def check_lines(block: bytes, path: Path, first_line: int) -> None:

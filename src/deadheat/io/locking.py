@@ -51,8 +51,11 @@ def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[Non
                 raise DataError(
                     f"another {what} is running there{holder and f' ({holder})'}", hint=advice, path=path.parent
                 ) from None
-            message = f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time"
-            warnings.warn(message, LockWarning, stacklevel=4)
+            warnings.warn(
+                f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time",
+                LockWarning,
+                stacklevel=4,
+            )
             break
         os.close(file)  # its holder removed it after we opened it and before we locked it: try again with a new one
     try:

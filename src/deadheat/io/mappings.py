@@ -15,12 +15,11 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, run_starts
 from deadheat.errors import DataError, EmptyDataError, NullIdError, RelevanceError, ScoreError, SourceTypeError
-from deadheat.io.kinds import Kind
+from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.wording import Plain, as_given
 
 Nested = Mapping[str, Mapping[str, float]]
 
-VALUE = {"qrels": "relevance", "run": "score"}
 VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}
 LARGEST_INTEGER = 2**53
 BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
@@ -34,7 +33,7 @@ def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
         {
             "query_id": series_of_ids(list(mapping), where).gather(np.repeat(np.arange(len(lengths)), lengths)),
             "doc_id": series_of_ids(docs, where),
-            VALUE[kind]: all_numbers(mapping, list(mapping), kind, where) + 0.0,  # -0.0 becomes 0.0
+            VALUE_COLUMN[kind]: all_numbers(mapping, list(mapping), kind, where) + 0.0,  # -0.0 becomes 0.0
         }
     )
 
@@ -50,12 +49,11 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
         if not isinstance(documents, Mapping):
             raise SourceTypeError(
                 given=Plain(f"{documents!r} for {query!r}"),
-                allowed=f"a dict of dicts {{query: {{document: {VALUE[kind]}}}}}",
+                allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
             )
     mapping = {query: documents for query, documents in source.items() if documents}
     if not mapping:
-        msg = "empty: it has no documents" if source else "empty: it has no queries"
-        raise EmptyDataError(msg, path=where)
+        raise EmptyDataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
     if kind == "qrels":
         docs = list(chain.from_iterable(mapping.values()))
     else:
@@ -126,7 +124,8 @@ def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: 
     places = np.flatnonzero(~(np.abs(numbers) < LARGEST_INTEGER))
     owners = np.searchsorted(ends, places, side="right")
     within = places - (ends - lengths)[owners]
-    for owner, own in zip(np.unique(owners).tolist(), np.split(within, run_starts(owners)[1:]), strict=True):
+    some: list[int] = np.unique(owners).tolist()
+    for owner, own in zip(some, np.split(within, run_starts(owners)[1:]), strict=True):
         documents = list(mapping[queries[owner]].items())
         for place in own.tolist():
             doc, value = documents[place]
@@ -147,7 +146,7 @@ def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
 
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
     """Raise if a value is not a number that can be evaluated."""
-    place, error = f"{VALUE[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
+    place, error = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
     try:
         number = None if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):

@@ -193,8 +193,9 @@ def _is_deep(value: object) -> bool:
 
 
 def _too_deep(path: Path, line: int | None) -> MalformedRowError:
-    message = f"JSON with lists and objects nested more than {DEEPEST} levels deep"
-    return MalformedRowError(message, path=path, line=line)
+    return MalformedRowError(
+        f"JSON with lists and objects nested more than {DEEPEST} levels deep", path=path, line=line
+    )
 
 
 def _too_long(text: str, path: Path, line: int | None) -> MalformedRowError:
@@ -202,8 +203,11 @@ def _too_long(text: str, path: Path, line: int | None) -> MalformedRowError:
     most = sys.get_int_max_str_digits()
     found = re.search(rf"[0-9]{{{most + 1}}}", text)
     at = text.count("\n", 0, found.start()) + 1 if found else None
-    message = f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text"
-    return MalformedRowError(message, path=path, line=line or at)
+    return MalformedRowError(
+        f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text",
+        path=path,
+        line=line or at,
+    )
 
 
 def _none(_: str) -> None:
@@ -220,8 +224,7 @@ def _line_of_object(text: str, closed: int) -> int:
             start, closed = starts.pop(), closed - 1
             if not closed:
                 return text.count("\n", 0, start) + 1
-    msg = f"no object is closed as number {closed}"
-    raise ValueError(msg)
+    raise ValueError(f"no object is closed as number {closed}")
 
 
 def _check_characters(text: str, path: Path, line: int | None) -> None:

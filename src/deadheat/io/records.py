@@ -162,8 +162,11 @@ def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
     named = ending(path).removeprefix(".")
     chosen = given or (named if named in allowed else sniff_format(path))
     if chosen not in allowed:
-        hint = Advice("format", allowed[0], f".{', .'.join(allowed[:-1])} or .{allowed[-1]}", of=wanted.what)
-        raise FileFormatError(f"cannot tell the format of these {wanted.what}", hint=hint, path=path)
+        raise FileFormatError(
+            f"cannot tell the format of these {wanted.what}",
+            hint=Advice("format", allowed[0], f".{', .'.join(allowed[:-1])} or .{allowed[-1]}", of=wanted.what),
+            path=path,
+        )
     return chosen
 
 
@@ -223,8 +226,11 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
         table.append([""] * len(rows.header) if misfit else row)
         lines.append(line)
     columns = map(list, zip(*table, strict=True)) if table else ([] for _ in rows.header)
-    schema = dict.fromkeys(rows.header, pl.String)
-    return Records(pl.DataFrame(dict(zip(rows.header, columns, strict=True)), schema=schema), lines, misfits)
+    return Records(
+        pl.DataFrame(dict(zip(rows.header, columns, strict=True)), schema=dict.fromkeys(rows.header, pl.String)),
+        lines,
+        misfits,
+    )
 
 
 def _of_lines(path: Path, wanted: Wanted) -> Records:
@@ -301,11 +307,10 @@ def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wan
         )
     if not (found or wanted.id):
         held = ", ".join(map(repr, list(given)[:8])) or "nothing"
-        hint = next((near for key in given if (near := did_you_mean(key, wanted.keys))), "")
         raise MalformedRowError(
             given=Plain(f"an object with {held}"),
             allowed=wanted.expected,
-            hint=hint,
+            hint=next((near for key in given if (near := did_you_mean(key, wanted.keys))), ""),
             path=path,
             line=json_text.line_of([]),
         )

@@ -102,8 +102,11 @@ class Rows:
                 raise not_utf8(raw, error.start, self._path, self.n_lines) from error
 
     def _stray_return(self) -> MalformedRowError:
-        problem = f"a carriage return inside a line, {LINE_ENDS}: {shown(self._last.decode())}"
-        return MalformedRowError(problem, path=self._path, line=self.n_lines)
+        return MalformedRowError(
+            f"a carriage return inside a line, {LINE_ENDS}: {shown(self._last.decode())}",
+            path=self._path,
+            line=self.n_lines,
+        )
 
 
 @contextmanager

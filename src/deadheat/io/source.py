@@ -14,7 +14,6 @@ import polars as pl
 
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io import limits
-from deadheat.io.limits import check_held, check_lines
 from deadheat.io.zstandard import largest_content
 from deadheat.wording import Advice, Plain, did_you_mean
 
@@ -105,8 +104,13 @@ def refuse_binary(data: bytes, path: Path) -> None:
     elif kind is None and n_nul:
         kind = "a binary file or UTF-16 text"
     if kind is not None:
-        hint = Advice("format", "parquet", ".parquet") if head.startswith(b"PAR1") else None
-        raise FileFormatError(allowed="text in UTF-8", given=Plain(kind), hint=hint, path=path, line=line)
+        raise FileFormatError(
+            allowed="text in UTF-8",
+            given=Plain(kind),
+            hint=Advice("format", "parquet", ".parquet") if head.startswith(b"PAR1") else None,
+            path=path,
+            line=line,
+        )
 
 
 def refuse_repeated_mark(head: bytes, path: Path) -> None:
@@ -178,7 +182,7 @@ def read_all(path: Path, *, has_lines: bool = False) -> bytes:
             held.append(piece if held else without_bom(piece))
             n_held += len(piece)
             if not is_plain:
-                check_held(n_held, n_packed, path)
+                limits.check_held(n_held, n_packed, path)
     return b"".join(held)
 
 
@@ -237,7 +241,7 @@ def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterato
         n_rest += len(rest[-1])
         if bounded and n_rest > limits.LONGEST_LINE:
             rest = [b"".join(rest)]
-            check_lines(rest[0], bounded, line)
+            limits.check_lines(rest[0], bounded, line)
         if end:
             block = b"".join(rest)
             line += block.count(b"\n") if bounded else 0
@@ -246,7 +250,7 @@ def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterato
     if n_rest:
         block = b"".join(rest)
         if bounded:
-            check_lines(block, bounded, line)
+            limits.check_lines(block, bounded, line)
         yield block
 
 
@@ -314,7 +318,7 @@ def _read_packed(file: BufferedReader, path: Path) -> bytes:
     while piece := file.read(BLOCK):
         held.append(piece)
         n_held += len(piece)
-        check_held(n_held, 0, path)
+        limits.check_held(n_held, 0, path)
     return b"".join(held)
 
 
@@ -324,7 +328,7 @@ def _unpacked_by_polars(source: Path | bytes, path: Path, size: int) -> Iterator
     It removes line ends, each with one carriage return: a line that still ends with one had two.
     """
     n_packed = len(source) if isinstance(source, bytes) else path.stat().st_size
-    check_held(largest_content(source), n_packed, path, is_streamed=True)
+    limits.check_held(largest_content(source), n_packed, path, is_streamed=True)
     held: list[str] = []
     n_held = n_bytes = 0
     lines = pl.scan_lines(source, glob=False).select(pl.col("line"))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from deadheat.errors import DataError, MalformedRowError, RelevanceError, ScoreError
+from deadheat.errors import DataError, MalformedRowError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, is_beyond
+from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, VALUE_ERROR, is_beyond
 from deadheat.wording import Plain, shown
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
@@ -26,26 +26,20 @@ _FIND_CONTROL = re.compile(CONTROL)
 LINE_ENDS = r"lines end with \n or \r\n"
 
 
-def value_error(kind: Kind, problem: str, path: Path, line: int | None = None, **given: object) -> DataError:
-    """Return the error for the value column of this kind, with the line of the file and what was given."""
-    error = ScoreError if kind == "run" else RelevanceError
-    return error(problem, path=path, line=line, **given)  # type: ignore[arg-type]
-
-
 def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
     """Return the score or relevance in `text`, or raise ScoreError or RelevanceError."""
-    name = VALUE_COLUMN[kind]
+    name, error = VALUE_COLUMN[kind], VALUE_ERROR[kind]
     if not _NUMBER.fullmatch(text):
-        raise value_error(kind, f"{name} must be a number", path, line, given=text or Plain("an empty field"))
+        raise error(f"{name} must be a number", given=text or Plain("an empty field"), path=path, line=line)
     value = float(text)
     if math.isnan(value):
-        raise value_error(kind, f"{name} must be a number", path, line, given=Plain(f"NaN ({text!r})"))
+        raise error(f"{name} must be a number", given=Plain(f"NaN ({text!r})"), path=path, line=line)
     if math.isinf(value) and kind == "qrels":
-        raise value_error(kind, f"{name} must be finite", path, line, given=text)
+        raise error(f"{name} must be finite", given=text, path=path, line=line)
     if math.isinf(value) and any(char.isdigit() for char in text):
-        raise value_error(kind, f"{name} is beyond the range of float64: {shown(text)}", path, line)
+        raise error(f"{name} is beyond the range of float64: {shown(text)}", path=path, line=line)
     if _INTEGER.fullmatch(text) and is_beyond(Decimal(text)):  # int() refuses thousands of digits
-        raise value_error(kind, f"{name} is {shown(text)}, {BEYOND}", path, line)
+        raise error(f"{name} is {shown(text)}, {BEYOND}", path=path, line=line)
     return value
 
 
@@ -100,5 +94,6 @@ def are_exact(texts: pl.Series, kind: Kind, path: Path) -> bool:
 
 def frame_of_rows(rows: Sequence[tuple[str, str, float]], kind: Kind) -> pl.DataFrame:
     """Return rows of (query, document, number) as a frame."""
-    schema = {"query_id": pl.String, "doc_id": pl.String, VALUE_COLUMN[kind]: pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(
+        rows, schema={"query_id": pl.String, "doc_id": pl.String, VALUE_COLUMN[kind]: pl.Float64}, orient="row"
+    )

@@ -40,7 +40,7 @@ class Groups:
     plain_stop : float
         0 if an unjudged document never stops the reading.
     start, listed : ndarray of shape (n_groups,)
-        Where the group's other documents stand in `stop`, and how many they are.
+        Where the group's other documents begin in `stop`, and how many they are.
     stop : ndarray of shape (n_rows,)
         Probability of stopping at each listed document.
     """
@@ -239,11 +239,12 @@ def _announce(cells: IntArray, listed: IntArray, what: str) -> None:
     """Warn of a sum that takes long: every listed document is added to all cells of its group."""
     seconds = float((cells * listed.astype(np.float64)).sum()) / CELLS_A_SECOND
     if seconds > LONG:
-        msg = (
+        warnings.warn(
             f"the {what} of a cascade over large ties of many different grades takes about {seconds:.0f} s;"
-            " cut at a rank, such as @100, it takes less"
+            " cut at a rank, such as @100, it takes less",
+            SlowMeasureWarning,
+            stacklevel=2,
         )
-        warnings.warn(msg, SlowMeasureWarning, stacklevel=2)
 
 
 def _is_random(groups: Groups) -> BoolArray:
@@ -314,7 +315,7 @@ def _gain_moments(
     """Return E[w(T_s)], of shape (b, size), and E[w(T_s) w(T_s')], of shape (b, size, size), for s <= s'."""
     b, inside = len(index), groups.inside[index]
     n, seen = groups.tied[index, None], np.arange(size + 1)
-    count = np.zeros((b, size + 1))  # probability that so many stoppers stand above
+    count = np.zeros((b, size + 1))  # probability that so many stoppers are above
     count[:, 0] = 1.0
     gained = np.zeros((b, size, size + 1))  # E[w(T_s); so many seen]
     single, pairs = np.zeros((b, size)), np.zeros((b, size, size))

@@ -33,7 +33,7 @@ def moments(
     above, tied, inside, relevant : ndarray of shape (n_groups,)
         The first group of each query that has a relevant document (``relevant >= 1``).
     missed : ndarray of shape (n_groups,)
-        The value where no relevant document stands inside.
+        The value where no relevant document is inside.
     value : callable
         Maps ranks to values.
 
@@ -95,7 +95,7 @@ def _first_ranks(
     here : ndarray of shape (n, width)
         Probability of each rank.
     never : ndarray of shape (n,)
-        Probability that none stands inside, or on a rank beyond the negligible ones; 0 where one must.
+        Probability that none is inside, or on a rank beyond the negligible ones; 0 where one must.
     """
     reach = np.minimum(inside, tied - relevant + 1)
     reach = np.minimum(reach, np.ceil(TAIL_EXPONENT * tied / relevant).astype(np.int64) + 1)

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.arrays import FloatArray, IntArray, run_starts
+from deadheat.arrays import AnyArray, FloatArray, IntArray, run_starts
 from deadheat.kernels.segments import batches, scan_before, segment_sums
 
 
@@ -26,16 +24,16 @@ class Patterns:
     ``a`` is the linear part of a document, ``K(early, late) = h(early) u(late)`` the part of a pair.
     """
 
-    linear: NDArray[Any]  # a
-    linear_square: NDArray[Any]  # a^2
-    pair: NDArray[Any]  # K(x, y)
-    pair_square: NDArray[Any]  # K(x, y)^2
-    pair_reversed: NDArray[Any]  # K(x, y) K(y, x)
-    same_late: NDArray[Any]  # K(x, z) K(y, z)
-    same_early: NDArray[Any]  # K(z, x) K(z, y)
-    chain: NDArray[Any]  # K(x, z) K(z, y)
-    linear_late: NDArray[Any]  # a(z) K(x, z)
-    linear_early: NDArray[Any]  # a(z) K(z, x)
+    linear: AnyArray  # a
+    linear_square: AnyArray  # a^2
+    pair: AnyArray  # K(x, y)
+    pair_square: AnyArray  # K(x, y)^2
+    pair_reversed: AnyArray  # K(x, y) K(y, x)
+    same_late: AnyArray  # K(x, z) K(y, z)
+    same_early: AnyArray  # K(z, x) K(z, y)
+    chain: AnyArray  # K(x, z) K(z, y)
+    linear_late: AnyArray  # a(z) K(x, z)
+    linear_early: AnyArray  # a(z) K(z, x)
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class RankSums:
     early: FloatArray  # w after
 
 
-def binary_patterns(count: NDArray[Any], before: NDArray[Any]) -> Patterns:
+def binary_patterns(count: AnyArray, before: AnyArray) -> Patterns:
     """Return the patterns of `count` equal relevant documents (u = h = 1) with `before` of them above the group."""
     c, a = np.asarray(count, np.float64), np.asarray(before, np.float64) + 1
     two, three = c * (c - 1), c * (c - 1) * (c - 2)
@@ -225,7 +223,7 @@ def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArra
     return RankSums(*sums)
 
 
-def _choose(n: NDArray[Any], size: int) -> FloatArray:
+def _choose(n: AnyArray, size: int) -> FloatArray:
     """Return the number of ordered `size`-tuples of n documents, 1 where there is none (the sum is 0 there)."""
     product = np.ones(np.shape(n))
     for taken in range(size):
@@ -233,12 +231,12 @@ def _choose(n: NDArray[Any], size: int) -> FloatArray:
     return np.where(product > 0, product, 1.0)
 
 
-def mean(patterns: Patterns, sums: RankSums, n: NDArray[Any]) -> FloatArray:
+def mean(patterns: Patterns, sums: RankSums, n: AnyArray) -> FloatArray:
     """Return the expected part of each group; `n` is the number of documents over its ranks."""
     return patterns.linear / _choose(n, 1) * sums.weight + patterns.pair / _choose(n, 2) * sums.pair
 
 
-def variance(patterns: Patterns, sums: RankSums, n: NDArray[Any]) -> FloatArray:
+def variance(patterns: Patterns, sums: RankSums, n: AnyArray) -> FloatArray:
     """Return the variance of each group's part over the orders of its `n` documents."""
     p, s = patterns, sums
     pairs_apart = p.pair**2 - p.pair_square - p.pair_reversed - p.same_late - p.same_early - 2 * p.chain

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.arrays import FloatArray, IntArray, run_starts
+from deadheat.arrays import AnyArray, FloatArray, IntArray, run_starts
 
 MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
 
 
-def ratio(numerator: FloatArray, denominator: NDArray[Any]) -> FloatArray:
+def ratio(numerator: FloatArray, denominator: AnyArray) -> FloatArray:
     """Divide, giving 0 where the denominator is 0."""
     out = np.zeros(np.broadcast_shapes(np.shape(numerator), np.shape(denominator)))
     return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)
 
 
-def segment_sums(values: NDArray[Any], starts: IntArray) -> NDArray[Any]:
+def segment_sums(values: AnyArray, starts: IntArray) -> AnyArray:
     """Sum each segment ``values[starts[i]:starts[i + 1]]``; no segment may be empty.
 
-    `np.add.reduceat` returns the neighbour's value for an empty segment, so it stands here alone: the
+    `np.add.reduceat` returns the neighbour's value for an empty segment, so it is called only here: the
     starts of :func:`run_starts` never give one.
     """
     if not len(starts):
@@ -59,7 +57,7 @@ def batches(lengths: IntArray, max_cells: int = MAX_CELLS) -> Iterator[tuple[Int
 
 
 def scan_before(values: FloatArray, query: IntArray, operation: np.ufunc) -> FloatArray:
-    """Accumulate, for each element, the elements of its query that stand before it.
+    """Accumulate, for each element, the elements of its query that come before it.
 
     Every query is scanned on its own, so that no rounding error of one reaches another.
 

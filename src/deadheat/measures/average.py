@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,29 +11,112 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import counts, pairwise
 from deadheat.kernels.segments import batches, ratio
-from deadheat.measures.base import CutMeasure, TrecName, register
-from deadheat.measures.conditional import CountConditional
+from deadheat.measures.base import CutMeasure, JointMeasure, SumMeasure, TrecName, register
 from deadheat.measures.parameters import Choice, parameter
-from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
+from deadheat.measures.top import RelevanceMeasure, constant_norm
 from deadheat.placements.placements import Placements, Relevant
 
 NORM = Choice(("R", "min", "retrieved", "retrieved_all"))
 NORM_MEANING = "divisor: relevant documents, min(that, k), those in the retrieved top k, those in the whole list"
 
 
-def constant_norm(norm: str, cutoff: int | None, placements: Placements, rel: float) -> FloatArray:
-    """Return a divisor that no tie order changes, of shape (n_queries,)."""
-    n_relevant = placements.n_relevant(rel).astype(np.float64)
-    if norm == "R" or (norm == "min" and cutoff is None):
-        return n_relevant
-    if norm == "min":
-        return np.minimum(n_relevant, float(cutoff or 0))
-    return retrieved_relevant(placements, rel)
+class CountConditional(RelevanceMeasure, CutMeasure):
+    """A sum over the relevant documents in the top k, divided by their number, random when the cutoff cuts a tie.
+
+    Given that number, the rest is independent: the moments are mixed over its distribution, and the extremes are
+    searched over all numbers that can occur, as they need not be at an end.
+    """
+
+    @abstractmethod
+    def part_moments(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of a tie's part of the sum.
+
+        Parameters
+        ----------
+        found : Relevant
+        index : ndarray of shape (b,)
+            The ties.
+        inside : ndarray of shape (b,)
+            Ranks over which the documents are spread.
+        count : ndarray of shape (b, w)
+            Relevant documents on these ranks.
+        """
+
+    @abstractmethod
+    def part_extremes(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest part of the sum; parameters as for :meth:`part_moments`."""
+
+    @abstractmethod
+    def empty(self, placements: Placements) -> FloatArray:
+        """Return the value without a relevant document in the top k, of shape (n_queries,)."""
+
+    def conditional_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance over all tie orders."""
+        found, inside, whole, cut = self._split(placements)
+        mean, variance = self._parts(found, whole, inside, self.part_moments)
+        mean, variance = (placements.by_query(part, found.query[whole]) for part in (mean, variance))
+        n = placements.by_query(found.count[whole], found.query[whole])
+        sums, spread, empty = mean.copy(), variance.copy(), self.empty(placements)
+        mean = np.where(n > 0, sums / np.maximum(n, 1), empty)
+        variance = np.where(n > 0, spread / np.maximum(n, 1) ** 2, 0.0)
+        query = found.query[cut]
+
+        def given(index: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+            part, part_variance = self.part_moments(found, cut[index], inside[cut[index]], count)
+            of = query[index, None]
+            size = found.before[cut[index], None] + count
+            value = np.where(size > 0, (sums[of] + part) / np.maximum(size, 1), empty[of])
+            return value, np.where(size > 0, (spread[of] + part_variance) / np.maximum(size, 1) ** 2, 0.0)
+
+        mean[query], variance[query] = counts.mix(found.tied[cut], inside[cut], found.count[cut], given)
+        return mean, variance
+
+    def conditional_extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders."""
+        found, inside, whole, cut = self._split(placements)
+        ends = [
+            placements.by_query(part, found.query[whole])
+            for part in self._parts(found, whole, inside, self.part_extremes)
+        ]
+        n, empty = placements.by_query(found.count[whole], found.query[whole]), self.empty(placements)
+        low, high = (np.where(n > 0, end / np.maximum(n, 1), empty) for end in ends)
+        for index, count, _ in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
+            group = cut[index]
+            query = found.query[group]
+            size = found.before[group, None] + count
+            parts = self.part_extremes(found, group, inside[group], count)
+            values = [
+                np.where(size > 0, (end[query, None] + part) / np.maximum(size, 1), empty[query, None])
+                for end, part in zip(ends, parts, strict=True)
+            ]
+            low[query], high[query] = values[0].min(axis=1), values[1].max(axis=1)
+        return low, high
+
+    def _split(self, placements: Placements) -> tuple[Relevant, IntArray, IntArray, IntArray]:
+        """Return the ties, their ranks inside, and which of them are wholly inside and which are cut."""
+        found = placements.relevant(self.rel)
+        inside = self.inside(found.above, found.tied)
+        whole = np.flatnonzero(inside == found.tied)
+        return found, inside, whole, np.flatnonzero((inside > 0) & (inside < found.tied))
+
+    @staticmethod
+    def _parts(
+        found: Relevant,
+        index: IntArray,
+        inside: IntArray,
+        part: Callable[[Relevant, IntArray, IntArray, IntArray], tuple[FloatArray, FloatArray]],
+    ) -> tuple[FloatArray, FloatArray]:
+        one, other = part(found, index, inside[index], found.count[index, None])
+        return one[:, 0], other[:, 0]
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AP(CountConditional):
+class AP(SumMeasure, CountConditional):
     r"""Average precision.
 
     .. math:: AP@k = \frac{1}{N} \sum_{i \le k,\ d_i\ \text{relevant}} C_i / i
@@ -69,24 +154,26 @@ class AP(CountConditional):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
-        if self.is_conditional:
-            return self.conditional_moments(placements)[0]
-        found = placements.relevant(self.rel)
-        sums = self._rank_sums(found, np.arange(len(found.query)), self.inside(found.above, found.tied), squares=False)
-        part = pairwise.mean(pairwise.binary_patterns(found.count, found.before), sums, found.tied)
-        return ratio(placements.by_query(part, found.query), self._norm(placements))
+        return self.conditional_moments(placements)[0] if self.is_conditional else super().mean(placements)
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
-        if self.is_conditional:
-            return self.conditional_moments(placements)[1]
+        return self.conditional_moments(placements)[1] if self.is_conditional else super().variance(placements)
+
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum of precisions over all tie orders, or its variance (`squares`)."""
         found = placements.relevant(self.rel)
         inside = self.inside(found.above, found.tied)
-        varied = np.flatnonzero((found.count < found.tied) & (inside > 0))
-        sums = self._rank_sums(found, varied, inside[varied], squares=True)
-        patterns = pairwise.binary_patterns(found.count[varied], found.before[varied])
-        part = pairwise.variance(patterns, sums, found.tied[varied])
-        return ratio(placements.by_query(part, found.query[varied]), self._norm(placements) ** 2)
+        is_needed = (inside > 0) & (found.count < found.tied) if squares else inside > 0
+        index = np.flatnonzero(is_needed)
+        sums = self._rank_sums(found, index, inside[index], squares=squares)
+        patterns = pairwise.binary_patterns(found.count[index], found.before[index])
+        part = (pairwise.variance if squares else pairwise.mean)(patterns, sums, found.tied[index])
+        return placements.by_query(part, found.query[index])
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return N."""
+        return constant_norm(self.norm, placements, self.rel, self.cutoff)
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
@@ -123,9 +210,6 @@ class AP(CountConditional):
             low[rows] = x + (before - above - m + x) * np.take_along_axis(last, x, axis=1)
         return low, high
 
-    def _norm(self, placements: Placements) -> FloatArray:
-        return constant_norm(self.norm, self.cutoff, placements, self.rel)
-
     @staticmethod
     def _rank_sums(found: Relevant, index: IntArray, inside: IntArray, *, squares: bool) -> pairwise.RankSums:
         above = found.above[index]
@@ -134,7 +218,7 @@ class AP(CountConditional):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AR(RelevanceMeasure, CutMeasure):
+class AR(JointMeasure, RelevanceMeasure, CutMeasure):
     r"""Average recall.
 
     .. math:: AR@k = \frac{1}{N} \sum_{i \le k,\ d_i\ \text{relevant}} \frac{C_i}{R} = \frac{C_k (C_k + 1)}{2 R N}
@@ -144,7 +228,7 @@ class AR(RelevanceMeasure, CutMeasure):
 
     References
     ----------
-    No paper that we know of: tutorials set it beside `AP`, with recall in the place of precision.
+    No paper that we know of: tutorials define it like `AP`, with recall in place of precision.
 
     Examples
     --------
@@ -159,15 +243,8 @@ class AR(RelevanceMeasure, CutMeasure):
 
     norm: str = parameter("R", NORM, NORM_MEANING)
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self._moments(placements)[1]
-
-    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance over all tie orders."""
         found = placements.relevant(self.rel)
         inside = self.inside(found.above, found.tied)
         cut = np.flatnonzero((inside > 0) & (inside < found.tied))
@@ -187,7 +264,7 @@ class AR(RelevanceMeasure, CutMeasure):
         n_relevant = placements.n_relevant(self.rel)[query].astype(np.float64)
         if self.norm == "retrieved":
             return ratio(np.where(count > 0, count + 1, 0.0), 2 * n_relevant)
-        norm = constant_norm(self.norm, self.cutoff, placements, self.rel)[query]
+        norm = constant_norm(self.norm, placements, self.rel, self.cutoff)[query]
         return ratio(count * (count + 1), 2 * n_relevant * norm)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import discounted_pairs, linear
 from deadheat.kernels.segments import ratio, scan_before
-from deadheat.measures.base import Measure, TrecName, register
+from deadheat.measures.base import JointMeasure, TrecName, register
 from deadheat.measures.gains import GAIN, gain_moments, gains_of, ideal_gains, ideal_rank
 from deadheat.measures.parameters import Gains, Number, parameter
 from deadheat.placements import policies
@@ -44,7 +44,7 @@ class Ideal:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AveragedMeasure(Measure):
+class AveragedMeasure(JointMeasure):
     """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it."""
 
     gain: Any = parameter("linear", GAIN, GAIN_MEANING)
@@ -112,15 +112,8 @@ class RnDCG(AveragedMeasure):
 
     rel: float = parameter(1, Number(), "lowest relevance that a judgment must reach for a value above 0")
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self._moments(placements)[1]
-
-    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean and variance over all tie orders."""
         own, total, squares = self.gaining(placements)
         starts = placements.tie_starts[own]
         query, above = placements.query[starts], placements.above[starts]
@@ -183,15 +176,8 @@ class nDCGRel(AveragedMeasure):
     formula = "nDCGRel = 1/G (∑ DCG_i / IDCG_i over ranks i of the G_n found + (G - G_n) DCG_n / IDCG_G)"
     aliases = (TrecName("ndcg_rel"),)
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self._moments(placements)[1]
-
-    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean and variance over all tie orders."""
         return placements.cached(("nDCGRel", self.gain), lambda: self._find(placements))
 
     def _find(self, placements: Placements) -> tuple[FloatArray, FloatArray]:

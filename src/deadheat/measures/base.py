@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError, ParameterError
+from deadheat.kernels.segments import ratio
 from deadheat.measures.parameters import Cutoff, parameter
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
@@ -50,19 +50,20 @@ class TrecName(str):
 
 
 class MeasureType(ABCMeta):
-    """Lets a class stand for the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+    """Lets a class be used as the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
     def __call__(cls, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
         """Make a measure, and say which parameters it has if one is unknown."""
-        fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-        known = [field.name for field in fields]
+        own = fields(cls) if is_dataclass(cls) else ()
+        known = [field.name for field in own]
         for name, value in parameters.items():
             if name not in known:
                 raise unknown_parameter(cls.__name__, name, value, known)
-        if values and all(field.kw_only for field in fields):
+        if values and all(field.kw_only for field in own):
             example = f"{cls.__name__} @ 10" if "cutoff" in known else f"{cls.__name__}(rel=2)"
-            problem = f"name each parameter and write a cutoff behind @, as in {example}"
-            raise MeasureError(problem, measure=cls.__name__, given=values)
+            raise MeasureError(
+                f"name each parameter and write a cutoff behind @, as in {example}", measure=cls.__name__, given=values
+            )
         return super().__call__(*values, **parameters)
 
     def __matmul__(cls, cutoff: float) -> Measure:
@@ -94,7 +95,7 @@ class Measure(ABC, metaclass=MeasureType):
     geometric : bool
         Whether its values are logarithms, and the exponential of their mean is reported.
     only_total : bool
-        Whether its value says nothing of a single query.
+        Whether its value says nothing about a single query.
     binary : bool
         Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
     at : str
@@ -114,7 +115,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def __post_init__(self) -> None:
         """Check every parameter and bring it to its normal form."""
-        for field in dataclasses.fields(self):
+        for field in fields(self):
             value, check = getattr(self, field.name), field.metadata["check"]
             try:
                 object.__setattr__(self, field.name, check(value))
@@ -125,7 +126,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
         """Return the measure with other parameters."""
-        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
         measure: type[Self] = type(self)
         return measure(**(own | parameters))
 
@@ -139,7 +140,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the notation: what prints can be parsed."""
         shown = [
             f"{field.name}={getattr(self, field.name)!r}"
-            for field in dataclasses.fields(self)
+            for field in fields(self)
             if field.name != self.at and getattr(self, field.name) != field.default
         ]
         at = getattr(self, self.at, None)
@@ -161,7 +162,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value that an order of the ties can give."""
-        one, other = self.mean(policies.worst(placements)), self.mean(policies.best(placements))
+        one, other = (self.mean(policies.extreme(placements, best=best)) for best in (False, True))
         return np.minimum(one, other), np.maximum(one, other)
 
     def reachable(self, placements: Placements) -> FloatArray:
@@ -187,7 +188,7 @@ class Measure(ABC, metaclass=MeasureType):
         return np.where(best(everything, unjudged=1) > found + EQUAL * np.abs(found), np.nan, sign * found)
 
     def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
-        """Give the judgments that a list may be made of: all, each query's first, and those from each class up."""
+        """Yield the judgments that a list may be made of: all, each query's first, and those from each class up."""
         query, classes = placements.judged_query, self.classes(placements.judged_relevance)
         yield np.ones(len(query), np.bool_)
         yield np.diff(query, prepend=-1) > 0
@@ -240,7 +241,7 @@ def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Pl
     """
     query = placements.judged_query[keep]
     n_retrieved = np.bincount(query, minlength=placements.n_queries) + unjudged
-    return dataclasses.replace(
+    return replace(
         placements,
         n_retrieved=n_retrieved,
         query=query,
@@ -266,6 +267,42 @@ class CutMeasure(Measure):
         """Return the number of documents looked at in each list, the cutoff included."""
         n = placements.n_retrieved
         return n if self.cutoff is None else np.minimum(n, self.cutoff)
+
+
+class JointMeasure(Measure):
+    """A measure whose mean and variance are computed together."""
+
+    @abstractmethod
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean and variance over all tie orders."""
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return self.moments(placements)[0]
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return self.moments(placements)[1]
+
+
+class SumMeasure(Measure):
+    """A sum over the ranked documents, divided by a number that no tie order changes."""
+
+    @abstractmethod
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
+
+    def divisor(self, placements: Placements) -> FloatArray | IntArray:
+        """Return what each query's sum is divided by, 1 unless a measure has its own; the value is 0 where it is 0."""
+        return np.ones(placements.n_queries)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return ratio(self.moment(placements, squares=False), self.divisor(placements))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return ratio(self.moment(placements, squares=True), self.divisor(placements) ** 2)
 
 
 def register(measure: M) -> M:

@@ -10,10 +10,10 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import cascade
-from deadheat.kernels.segments import ratio, scan_before
-from deadheat.measures.base import CutMeasure, register
+from deadheat.kernels.segments import scan_before
+from deadheat.measures.base import CutMeasure, SumMeasure, register
 from deadheat.measures.discounted import scale_top
-from deadheat.measures.gains import LARGEST_POWER, exp2_minus_one, ideal_rank
+from deadheat.measures.gains import LARGEST_POWER, LOWEST_POSITIVE, exp2_minus_one, ideal_rank
 from deadheat.measures.parameters import Call, Number, parameter
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
@@ -23,7 +23,7 @@ STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "id
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ERR(CutMeasure):
+class ERR(SumMeasure, CutMeasure):
     r"""Expected reciprocal rank of the document at which the user stops.
 
     .. math:: ERR@k = \sum_{i=1}^{k} \frac{1}{i}\, s(d_i) \prod_{j<i} (1 - s(d_j))
@@ -80,23 +80,17 @@ class ERR(CutMeasure):
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document of positive relevance."""
-        query = placements.judged_query[placements.judged_relevance > 0]
-        return np.bincount(query, minlength=placements.n_queries) > 0
+        return placements.n_relevant(LOWEST_POSITIVE) > 0
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         groups, query, arrival = self._groups(placements)
-        part = cascade.mean(groups, weights=self._weights(placements))
-        return placements.by_query(arrival * part, query) * self.has_relevant(placements)
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        groups, query, arrival = self._groups(placements)
-        part = cascade.variance(groups, weights=self._weights(placements))
-        return placements.by_query(arrival**2 * part, query) * self.has_relevant(placements)
-
-    def _weights(self, placements: Placements) -> FloatArray:
-        return 1 / np.arange(1.0, int(self.depth(placements).max(initial=1)) + 1)
+        weights = 1 / np.arange(1.0, int(self.depth(placements).max(initial=1)) + 1)
+        if squares:
+            part = arrival**2 * cascade.variance(groups, weights=weights)
+        else:
+            part = arrival * cascade.mean(groups, weights=weights)
+        return placements.by_query(part, query) * self.has_relevant(placements)
 
     def _groups(self, placements: Placements) -> tuple[cascade.Groups, IntArray, FloatArray]:
         """Return the ties with their probabilities, their queries, and the chance to read on to each."""
@@ -178,21 +172,13 @@ class nERR(ERR):
     range: ClassVar[tuple[float, float]] = (0.0, np.inf)
     aliases: ClassVar[tuple[str, ...]] = ()
 
-    def ideal(self, placements: Placements) -> FloatArray:
+    def divisor(self, placements: Placements) -> FloatArray:
         """Return the ERR of the ideal ranking, by query."""
         stop, rank = self.stops(placements, placements.judged_relevance), ideal_rank(placements)
         chance = scan_before(1 - stop, placements.judged_query, np.multiply) * stop / (rank + 1)
         if self.cutoff is not None:
             chance = np.where(rank < self.cutoff, chance, 0.0)
         return placements.by_query(chance, placements.judged_query)
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return ratio(super().mean(placements), self.ideal(placements))
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return ratio(super().variance(placements), self.ideal(placements) ** 2)
 
 
 MERR = ERR

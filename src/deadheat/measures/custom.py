@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import MeasureError
-from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure
+from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure, JointMeasure
 from deadheat.measures.parameters import Cutoff, parameter
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
@@ -60,7 +60,7 @@ class Seed:
 
 
 @dataclass(frozen=True, repr=False)
-class Custom(CutMeasure):
+class Custom(JointMeasure, CutMeasure):
     """A measure given by a function, averaged over the tie orders by enumeration or by sampling.
 
     Different orders of equal relevance are the same to the function, so the distinct arrangements of the relevance
@@ -102,18 +102,10 @@ class Custom(CutMeasure):
     def __repr__(self) -> str:
         return self.name + (f"@{self.cutoff}" if self.cutoff else "")
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the mean over all tie orders, or over the sample."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the variance over all tie orders, or over the sample."""
-        return self._moments(placements)[1]
-
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over all tie orders, or over the sample."""
-        moments = self._moments(placements)
-        return moments[2], moments[3]
+        _, _, low, high, _ = self.moments(placements)
+        return low, high
 
     def reachable(self, placements: Placements) -> FloatArray:
         """Return NaN: nothing is known of the function."""
@@ -121,11 +113,13 @@ class Custom(CutMeasure):
 
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return the standard error of the mean: 0 where all orders were enumerated."""
-        return self._moments(placements)[4]
+        return self.moments(placements)[4]
 
-    def _moments(self, placements: Placements) -> FloatArray:
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean, variance, minimum, maximum and standard error over all tie orders, or over the sample."""
         return placements.cached(
-            ("custom", self), lambda: np.array([self._of_query(placements, q) for q in range(placements.n_queries)]).T
+            ("custom", self),
+            lambda: tuple(np.array([self._of_query(placements, q) for q in range(placements.n_queries)]).T),
         )
 
     def _of_query(self, placements: Placements, query: int) -> tuple[float, float, float, float, float]:
@@ -166,8 +160,9 @@ class Custom(CutMeasure):
         try:
             return float(value)
         except (TypeError, ValueError):
-            given = Plain(f"{value!r} for query {query!r}")
-            raise MeasureError("the function must return a number", measure=self.name, given=given) from None
+            raise MeasureError(
+                "the function must return a number", measure=self.name, given=Plain(f"{value!r} for query {query!r}")
+            ) from None
 
 
 def _takes_two(function: Callable[..., float]) -> bool:

@@ -11,16 +11,52 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
-from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, TrecName, register
-from deadheat.measures.gains import DISCOUNT, GAIN, gain_moments, gains_of, ideal_gains, ideal_rank, weights_of
+from deadheat.measures.base import CutMeasure, SumMeasure, TrecName, register
+from deadheat.measures.gains import (
+    DISCOUNT,
+    GAIN,
+    LOWEST_POSITIVE,
+    binary_gains,
+    gain_moments,
+    gains_of,
+    ideal_gains,
+    ideal_rank,
+    weights_of,
+)
 from deadheat.measures.parameters import Flag, Gains, Number, parameter
 from deadheat.measures.top import REL
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 
 
-class WeightedMeasure(CutMeasure):
+def weighted_sum(
+    measure: CutMeasure, placements: Placements, gains: tuple[object, FloatArray], weights: FloatArray, *, squares: bool
+) -> FloatArray:
+    """Return the mean of each query's sum of weight(rank) x gain(document), or its variance (`squares`).
+
+    Parameters
+    ----------
+    measure : CutMeasure
+        Whose cutoff is taken.
+    placements : Placements
+    gains : tuple
+        A name for the gains, and the gain of each row.
+    weights : ndarray of shape (n_ranks,)
+        Of all ranks that count.
+    squares : bool
+    """
+    starts = placements.tie_starts
+    above, tied = placements.above[starts], placements.tied[starts]
+    total, spread = gain_moments(placements, *gains)
+    inside = measure.inside(above, tied)
+    if squares:
+        part = linear.variance(above, tied, inside, spread, weights=weights)
+    else:
+        part = linear.mean(above, tied, inside, total, weights=weights)
+    return placements.by_query(part, placements.query[starts])
+
+
+class WeightedMeasure(SumMeasure, CutMeasure):
     """A sum of weight(rank) x gain(document)."""
 
     @abstractmethod
@@ -31,35 +67,10 @@ class WeightedMeasure(CutMeasure):
     def weights(self, n_ranks: int) -> FloatArray:
         """Return the weights of ranks 1 .. n_ranks."""
 
-    def rank_weights(self, placements: Placements) -> FloatArray:
-        """Return the weights of all ranks that count."""
-        return self.weights(int(self.depth(placements).max(initial=1)))
-
-    def total_mean(self, placements: Placements) -> FloatArray:
-        """Return the expected sum, by query."""
-        starts = placements.tie_starts
-        above, tied = placements.above[starts], placements.tied[starts]
-        total, _ = gain_moments(placements, *self.gains(placements))
-        weights = self.rank_weights(placements)
-        part = linear.mean(above, tied, self.inside(above, tied), total, weights=weights)
-        return placements.by_query(part, placements.query[starts])
-
-    def total_variance(self, placements: Placements) -> FloatArray:
-        """Return the variance of the sum, by query."""
-        starts = placements.tie_starts
-        above, tied = placements.above[starts], placements.tied[starts]
-        _, squares = gain_moments(placements, *self.gains(placements))
-        weights = self.rank_weights(placements)
-        part = linear.variance(above, tied, self.inside(above, tied), squares, weights=weights)
-        return placements.by_query(part, placements.query[starts])
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self.total_mean(placements)
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self.total_variance(placements)
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
+        weights = self.weights(int(self.depth(placements).max(initial=1)))
+        return weighted_sum(self, placements, self.gains(placements), weights, squares=squares)
 
 
 @register
@@ -143,20 +154,12 @@ class nDCG(DCG):
     range = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = (TrecName("ndcg"), TrecName("ndcg_cut_{}"), "NDCG")
 
-    def ideal(self, placements: Placements) -> FloatArray:
+    def divisor(self, placements: Placements) -> FloatArray:
         """Return the DCG of the ideal ranking, by query."""
         gains, rank = ideal_gains(placements, self.gain), ideal_rank(placements)
         kept = slice(None) if self.cutoff is None else rank < self.cutoff
         weights = self.weights(int(rank[kept].max(initial=0)) + 1)
         return placements.by_query(gains[kept] * weights[rank[kept]], placements.judged_query[kept])
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return ratio(self.total_mean(placements), self.ideal(placements))
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return ratio(self.total_variance(placements), self.ideal(placements) ** 2)
 
 
 def scale_top(max_rel: float | None, placements: Placements, name: str) -> float:
@@ -169,9 +172,20 @@ def scale_top(max_rel: float | None, placements: Placements, name: str) -> float
     return float(max_rel)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RankBiased(WeightedMeasure):
+    """A measure of a user who goes on to the next document with probability p."""
+
+    p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
+
+    def weights(self, n_ranks: int) -> FloatArray:
+        """Return (1 - p) p^(i - 1)."""
+        return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
+
+
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RBP(WeightedMeasure):
+class RBP(RankBiased):
     r"""Rank-biased precision: the gain of a user who goes on to the next document with probability p.
 
     .. math:: RBP = (1 - p) \sum_i g(d_i)\, p^{i-1}
@@ -192,7 +206,6 @@ class RBP(WeightedMeasure):
     title = "rank-biased precision"
     formula = "RBP@k = (1 - p) ∑ gain(d_i) · p^(i - 1) over the ranks i = 1..k"
 
-    p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
     rel: float = parameter(1, Number(), REL + " (graded=False)")
     graded: bool = parameter(False, Flag(), "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
     max_rel: float | None = parameter(
@@ -202,25 +215,18 @@ class RBP(WeightedMeasure):
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return the gain of each row."""
         if not self.graded:
-            return ("binary", self.rel), (placements.relevance >= self.rel).astype(np.float64)
+            return binary_gains(placements, self.rel)
         top = scale_top(self.max_rel, placements, "RBP") or 1.0
         return ("graded", top), np.maximum(placements.relevance, 0.0) / top
 
-    def weights(self, n_ranks: int) -> FloatArray:
-        """Return (1 - p) p^(i - 1)."""
-        return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
-
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document with a gain."""
-        if self.graded:
-            query = placements.judged_query[placements.judged_relevance > 0]
-            return np.bincount(query, minlength=placements.n_queries) > 0
-        return placements.n_relevant(self.rel) > 0
+        return placements.n_relevant(LOWEST_POSITIVE if self.graded else self.rel) > 0
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RBPResidual(WeightedMeasure):
+class RBPResidual(RankBiased):
     r"""How much RBP could grow if every unjudged document, and every one not retrieved, were relevant.
 
     .. math:: \text{RBPResidual} = (1 - p) \sum_{i \le n,\ d_i\ \text{unjudged}} p^{i-1} + p^n
@@ -242,16 +248,10 @@ class RBPResidual(WeightedMeasure):
     formula = "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents"
     higher_is_better = False
 
-    p: float = parameter(0.8, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
-
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return 1 for each judged row."""
         return "judged", (placements.relevance >= 0).astype(np.float64)
 
-    def weights(self, n_ranks: int) -> FloatArray:
-        """Return (1 - p) p^(i - 1)."""
-        return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
-
     def mean(self, placements: Placements) -> FloatArray:
         """Return what the judged documents leave of all weight, which is 1."""
-        return 1 - self.total_mean(placements)
+        return 1 - super().mean(placements)

@@ -11,14 +11,14 @@ from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, TrecName, register
+from deadheat.measures.base import CutMeasure, JointMeasure, TrecName, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
 
 
-class FirstMeasure(RelevanceMeasure, CutMeasure):
+class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
     """A function of the rank of the first relevant document."""
 
     @abstractmethod
@@ -61,14 +61,6 @@ class FirstMeasure(RelevanceMeasure, CutMeasure):
         found = dict(zip(query.tolist(), of_ties, strict=True))
         return [found.get(code, (missed[[code]], np.ones(1))) for code in queries.tolist()]
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self.moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self.moments(placements)[1]
-
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -108,7 +100,7 @@ class RR(FirstMeasure):
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Hit(FirstMeasure):
-    r"""Whether a relevant document stands in the top k.
+    r"""Whether a relevant document is in the top k.
 
     .. math:: \text{Hit}@k = [C_k > 0]
 
@@ -146,7 +138,7 @@ class FRP(FirstMeasure):
 
     .. math:: FRP@k = \min(\text{rank of the first relevant document},\ k + 1)
 
-    Without a cutoff, n_retrieved + 1 stands for "none retrieved"; a query that the run lacks has no value (NaN) and
+    Without a cutoff, n_retrieved + 1 means "none retrieved"; a query that the run lacks has no value (NaN) and
     is left out of the mean.
 
     References
@@ -182,14 +174,15 @@ def last_rank(placements: Placements, cutoff: int | None) -> FloatArray:
     return np.where(placements.missing, np.nan, placements.n_retrieved + 1.0)
 
 
-DEFINITION = Choice(("permutations", "mid_rank"))
-DEFINITION_MEANING = "mean over all tie orders, or the paper's formula on the tie itself, under every tie policy"
-
-
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PaperMeasure(FirstMeasure):
     """A measure of the G-RAG paper, by the mean over permutations or as the paper prints it."""
 
-    definition: str
+    definition: str = parameter(
+        "permutations",
+        Choice(("permutations", "mid_rank")),
+        "mean over all tie orders, or the paper's formula on the tie itself, under every tie policy",
+    )
 
     @abstractmethod
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
@@ -243,8 +236,6 @@ class MTRR(PaperMeasure):
     title = "mean tied reciprocal rank"
     formula = "MTRR@k = mean over all orders of the ties of RR@k"
 
-    definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
-
     @property
     def is_zero_or_one(self) -> bool:
         """Whether only the first rank is looked at; the paper's formula takes other values there too."""
@@ -290,8 +281,6 @@ class TMHits(PaperMeasure):
 
     title = "tied mean hits"
     formula = "TMHits@k = mean over all orders of the ties of Hit@k"
-
-    definition: str = parameter("permutations", DEFINITION, DEFINITION_MEANING)
 
     @property
     def is_zero_or_one(self) -> bool:

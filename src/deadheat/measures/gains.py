@@ -22,6 +22,7 @@ DISCOUNT = Call(
         "none": (),
     }
 )
+LOWEST_POSITIVE = np.nextafter(0.0, 1.0)  # as a lowest relevance that counts: any above 0
 LARGEST_POWER = 500  # of two, in gains and stop probabilities: sums of their squares are within float64
 
 
@@ -109,6 +110,11 @@ def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tupl
         return total, squares + (tied - sizes) * centre**2
 
     return placements.cached(("gain_moments", key), find)
+
+
+def binary_gains(placements: Placements, rel: float) -> tuple[object, FloatArray]:
+    """Return a name for the gains, and the gain of each row: 1 for relevance `rel` or more, else 0."""
+    return ("binary", rel), (placements.relevance >= rel).astype(np.float64)
 
 
 def ideal_rank(placements: Placements) -> IntArray:

@@ -56,27 +56,15 @@ class LogarithmMeasure(RelevanceMeasure, OrdersMeasure):
     def of_average(self, average: FloatArray, n_relevant: IntArray) -> FloatArray:
         """Return the value where the average is known; R is that of its query."""
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the mean over all tie orders: exact unless a tie is very large, see :meth:`standard_error`."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the variance over all tie orders."""
-        return self._moments(placements)[1]
-
-    def standard_error(self, placements: Placements) -> FloatArray:
-        """Return the standard error of :meth:`mean`: 0 but for queries of which orders are drawn."""
-        return self._moments(placements)[2]
-
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the values of the smallest and of the largest average."""
         n_relevant = placements.n_relevant(self.rel)
         low, high = (self.of_average(end, n_relevant) for end in self.average.extremes(placements))
         return low, high
 
-    def _moments(self, placements: Placements) -> FloatArray:
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Return mean, variance and standard error, of shape (3, n_queries)."""
-        return placements.cached(("logarithm", self), lambda: self._find(placements))
+        return placements.cached(("logarithm", self), lambda: tuple(self._find(placements)))
 
     def _find(self, placements: Placements) -> FloatArray:
         low, high = self.extremes(placements)

@@ -9,8 +9,8 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import pairwise
-from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import CutMeasure, register
+from deadheat.kernels.segments import scan_before, segment_sums
+from deadheat.measures.base import CutMeasure, SumMeasure, register
 from deadheat.measures.discounted import scale_top
 from deadheat.measures.gains import gains_of
 from deadheat.measures.parameters import Number, parameter
@@ -83,7 +83,7 @@ def moment(
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class GAP(CutMeasure):
+class GAP(SumMeasure, CutMeasure):
     r"""Graded average precision.
 
     .. math:: GAP = \frac{\sum_h g_h \sum_{i \le k,\ r_i \ge h} C_{i,h} / i}{\sum_d \sum_{h \le r_d} g_h}
@@ -127,11 +127,13 @@ class GAP(CutMeasure):
 
         return placements.cached(("GAP", self.max_rel), find)
 
-    def _divisor(self, placements: Placements) -> FloatArray:
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the value of each query's judgments, added up."""
         reached = self._values(placements, placements.judged_relevance)
         return placements.by_query(reached, placements.judged_query)
 
-    def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         found = self._sums(placements)
         inside = self.inside(found.above, found.tied)
         return moment(placements, found, inside, lambda rows, j: 1 / (found.above[rows, None] + j), squares=squares)
@@ -140,18 +142,10 @@ class GAP(CutMeasure):
         """Tell which queries have a judgment of level 1 or more."""
         return placements.n_relevant(1) > 0
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return ratio(self._moment(placements, squares=False), self._divisor(placements))
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return ratio(self._moment(placements, squares=True), self._divisor(placements) ** 2)
-
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Q(RelevanceMeasure, CutMeasure):
+class Q(SumMeasure, RelevanceMeasure, CutMeasure):
     r"""Q-measure: average precision whose precision is blended with cumulative gain.
 
     .. math:: Q@k = \frac{1}{R} \sum_{i \le k,\ d_i\ \text{relevant}} \frac{C_i + \beta\, cg_i}{i + \beta\, cg^*_i}
@@ -199,7 +193,8 @@ class Q(RelevanceMeasure, CutMeasure):
 
         return placements.cached(("Q ideal", self.rel), find)
 
-    def _moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         found, ideal = self._sums(placements), self._ideal(placements)
         judged = placements.cached(
             "n_judged", lambda: np.bincount(placements.judged_query, minlength=placements.n_queries)
@@ -213,10 +208,6 @@ class Q(RelevanceMeasure, CutMeasure):
 
         return moment(placements, found, self.inside(found.above, found.tied), weight, squares=squares)
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return ratio(self._moment(placements, squares=False), placements.n_relevant(self.rel))
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return ratio(self._moment(placements, squares=True), placements.n_relevant(self.rel).astype(float) ** 2)
+    def divisor(self, placements: Placements) -> IntArray:
+        """Return R."""
+        return placements.n_relevant(self.rel)

@@ -1,7 +1,7 @@
 """Which measure to use when, and how to read its value.
 
-From the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets), with what is wrong there put
-right: the notes say where. Targets are what those authors aim at in retrieval for question answering, not laws.
+From the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings, targets), corrected where they are
+wrong, as the notes say. Targets are what those authors aim at in retrieval for question answering, not laws.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ USES: tuple[Use, ...] = (
         "graded",
         "relevance has more than two levels",
         ("nDCG@10",),
-        "better documents should stand higher, at every rank",
+        "better documents should be ranked higher, at every rank",
     ),
     Use("sanity", "a quick sanity check", ("Hit@10",), "is there anything relevant at all?"),
     Use(
@@ -183,7 +183,7 @@ READINGS: dict[str, Reading] = {
         (
             ("nDCG@5 = 1.0", "a perfect ranking"),
             ("nDCG@5 = 0.9", "very good, small errors"),
-            ("nDCG@5 = 0.7", "fair: some relevant documents stand too low"),
+            ("nDCG@5 = 0.7", "fair: some relevant documents are ranked too low"),
             ("nDCG@5 = 0.5", "poor"),
         ),
         (("nDCG(gain='exp')@5", 0.85), ("nDCG(gain='exp')@10", 0.80)),
@@ -233,8 +233,9 @@ def recommend(use: str) -> Use:
     number = NUMBER.fullmatch(wanted)
     if number:
         return known[f"k={_nearest(int(number[1]), known)}"]
-    hint = joined(did_you_mean(wanted, known), f"Uses: {', '.join(known)}")
-    raise ParameterError(f"no advice for the use {use!r}", hint=hint)
+    raise ParameterError(
+        f"no advice for the use {use!r}", hint=joined(did_you_mean(wanted, known), f"Uses: {', '.join(known)}")
+    )
 
 
 def _nearest(k: int, known: Iterable[str]) -> int:

@@ -45,18 +45,6 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
             rounded = np.ceil(count)
         return np.maximum(rounded, 1.0).astype(np.int64)
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the mean over all tie orders: exact unless a tie is very large, see :meth:`standard_error`."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the variance over all tie orders."""
-        return self._moments(placements)[1]
-
-    def standard_error(self, placements: Placements) -> FloatArray:
-        """Return the standard error of :meth:`mean`: 0 but for queries with so large a tie that orders are drawn."""
-        return self._moments(placements)[2]
-
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return 1 for relevant documents, else 0."""
         return 1.0 * (relevance >= self.rel)
@@ -72,9 +60,9 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
                 total += np.take_along_axis(highest, (count >= need).argmax(axis=1)[:, None], axis=1)[:, 0]
         return total / len(self.levels)
 
-    def _moments(self, placements: Placements) -> FloatArray:
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Return mean, variance and standard error, of shape (3, n_queries)."""
-        return placements.cached(("interpolated", self), lambda: self._find(placements))
+        return placements.cached(("interpolated", self), lambda: tuple(self._find(placements)))
 
     def _find(self, placements: Placements) -> FloatArray:
         found, need = placements.relevant(self.rel), self.need(placements)

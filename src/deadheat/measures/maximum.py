@@ -8,13 +8,14 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels.segments import scan_before
-from deadheat.measures.base import CutMeasure, register
+from deadheat.measures.base import CutMeasure, JointMeasure, register
+from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.placements.placements import Placements
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MaxRel(CutMeasure):
+class MaxRel(JointMeasure, CutMeasure):
     r"""Largest relevance in the top k.
 
     .. math:: \text{MaxRel}@k = \max(0, r_1, ..., r_k) = \sum_l (t_l - t_{l-1}) [C_{k,l} > 0]
@@ -43,18 +44,10 @@ class MaxRel(CutMeasure):
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a judgment of positive relevance."""
-        return placements.n_relevant(np.nextafter(0.0, 1.0)) > 0
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self._moments(placements)[1]
+        return placements.n_relevant(LOWEST_POSITIVE) > 0
 
     def _certain(self, placements: Placements) -> FloatArray:
-        """Return the largest relevance in the ties that stand in the top k as a whole, of shape (n_queries,)."""
+        """Return the largest relevance in the ties that are in the top k as a whole, of shape (n_queries,)."""
         whole = self.inside(placements.above, placements.tied) == placements.tied
         largest = np.zeros(placements.n_queries)
         np.maximum.at(largest, placements.query[whole], placements.relevance[whole])
@@ -66,7 +59,7 @@ class MaxRel(CutMeasure):
         cut = (inside > 0) & (inside < placements.tied)
         return np.flatnonzero(cut & (placements.relevance > certain[placements.query]))
 
-    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         r"""Return mean and variance over all tie orders, each of shape (n_queries,).
 
         Only the tie that the cutoff cuts is random. If m of its n documents fall inside, its j-th best is the best
@@ -79,7 +72,7 @@ class MaxRel(CutMeasure):
 
         def find() -> tuple[FloatArray, FloatArray]:
             certain = self._certain(placements)
-            rows = self._candidates(placements, certain)  # by query, the most relevant foremost
+            rows = self._candidates(placements, certain)  # by query, the most relevant first
             query, rise = placements.query[rows], placements.relevance[rows] - certain[placements.query[rows]]
             first = np.searchsorted(query, query)
             left = placements.tied[rows] - (np.arange(len(rows)) - first)  # documents from this one on

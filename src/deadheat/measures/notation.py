@@ -85,7 +85,7 @@ def _read(tree: ast.expr, notation: str) -> Measure:
             raise MeasureError(f"name each parameter in {as_given(notation)}, as in 'P(rel=2)@5'")
         for keyword in tree.keywords:
             if keyword.arg in parameters:
-                raise MeasureError(f"{keyword.arg} stands twice in {as_given(notation)}")
+                raise MeasureError(f"{keyword.arg} appears twice in {as_given(notation)}")
             parameters[str(keyword.arg)] = _literal(keyword.value, notation)
         tree = tree.func
     if not isinstance(tree, ast.Name):
@@ -115,6 +115,8 @@ def _find(name: str) -> type[Measure] | None:
 def _known(name: str) -> type[Measure]:
     found = _find(name)
     if found is None:
-        hint = joined(did_you_mean(name, [*REGISTRY, *ALIASES]), f"All: {', '.join(REGISTRY)}")
-        raise UnknownMeasureError(f"unknown measure {as_given(name)}", hint=hint)
+        raise UnknownMeasureError(
+            f"unknown measure {as_given(name)}",
+            hint=joined(did_you_mean(name, [*REGISTRY, *ALIASES]), f"All: {', '.join(REGISTRY)}"),
+        )
     return found

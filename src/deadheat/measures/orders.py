@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import orders
-from deadheat.measures.base import Measure
+from deadheat.measures.base import JointMeasure
 from deadheat.placements.placements import Placements
 
 MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn
@@ -20,11 +20,16 @@ FEWEST_DRAWN = 100
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OrdersMeasure(Measure):
+class OrdersMeasure(JointMeasure):
     """A measure that can be computed on the orders of a query's ties: on all if they are few, else on a sample.
 
-    The sample is the same in every call. The error of its mean is in :meth:`standard_error`.
+    The sample is the same in every call. The third of its :meth:`moments` is the error of the mean: 0 but for queries
+    of which orders are drawn.
     """
+
+    def standard_error(self, placements: Placements) -> FloatArray:
+        """Return the standard error of :meth:`mean`: 0 but for queries of which orders are drawn."""
+        return self.moments(placements)[2]
 
     @abstractmethod
     def codes(self, relevance: FloatArray) -> FloatArray:

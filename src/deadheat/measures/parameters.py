@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,9 +28,9 @@ class Check(Protocol):
         """Return the value in its normal form, or raise ValueError; with a hint, if there is one, ParameterError."""
 
 
-def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 - typed by the field it stands on
+def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 - typed by its field
     """Return a dataclass field that knows its check and its meaning."""
-    return dataclasses.field(default=default, metadata={"check": check, "meaning": meaning})
+    return field(default=default, metadata={"check": check, "meaning": meaning})
 
 
 @dataclass(frozen=True)

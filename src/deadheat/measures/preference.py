@@ -9,15 +9,15 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import TrecName, register
+from deadheat.measures.base import JointMeasure, TrecName, register
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class bpref(RelevanceMeasure):
-    r"""Binary preference: how rarely judged non-relevant documents stand above relevant ones.
+class bpref(JointMeasure, RelevanceMeasure):
+    r"""Binary preference: how rarely judged non-relevant documents are ranked above relevant ones.
 
     .. math::
         \text{bpref} = \frac{1}{R} \sum_{d\ \text{relevant, retrieved}} \left(1 - \frac{\min(n_d, R)}{\min(R, N)}\right)
@@ -42,7 +42,7 @@ class bpref(RelevanceMeasure):
 
     def judged_ties(self, placements: Placements) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return the ties with a relevant document: query, relevant and other judged documents, others above."""
-        rows = np.flatnonzero((placements.relevance >= 0) | (placements.relevance >= self.rel))
+        rows = np.flatnonzero(placements.relevance >= min(0, self.rel))
         query, above = placements.query[rows], placements.above[rows]
         starts = run_starts(query, above)
         of = query[starts]
@@ -62,28 +62,22 @@ class bpref(RelevanceMeasure):
         n_relevant, bound = placements.n_relevant(self.rel)[query], self.bound(placements)[query]
         return np.where(above > 0, 1 - np.minimum(above, n_relevant) / np.maximum(bound, 1), 1.0)
 
-    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance over all tie orders."""
         query, relevant, others, before = self.judged_ties(placements)
         mean, variance = preference.moments(
             relevant, others, lambda index, x: self.kept(placements, query[index, None], before[index, None] + x)
         )
-        n_relevant = placements.n_relevant(self.rel).astype(np.float64)
-        return ratio(placements.by_query(mean, query), n_relevant), ratio(
-            placements.by_query(variance, query), n_relevant**2
+        n_relevant = placements.n_relevant(self.rel)
+        return (
+            ratio(placements.by_query(mean, query), n_relevant),
+            ratio(placements.by_query(variance, query), n_relevant**2),
         )
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self._moments(placements)[1]
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class binG(RelevanceMeasure):
+class binG(RelevanceMeasure, JointMeasure):
     r"""Gain of the relevant documents, each discounted by the documents above it that are not relevant.
 
     .. math:: \text{binG} = \frac{1}{R} \sum_{d\ \text{relevant, retrieved}} \frac{1}{\log_2(2 + n_d)}
@@ -108,20 +102,13 @@ class binG(RelevanceMeasure):
     formula = "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d"
     aliases = (TrecName("binG"),)
 
-    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance over all tie orders."""
         found = placements.relevant(self.rel)
         above = found.above - found.before  # that are not relevant
         parts = preference.moments(
             found.count, found.tied - found.count, lambda index, x: 1 / np.log2(2.0 + above[index, None] + x)
         )
         mean, variance = (placements.by_query(part, found.query) for part in parts)
-        n_relevant = placements.n_relevant(self.rel).astype(np.float64)
+        n_relevant = placements.n_relevant(self.rel)
         return ratio(mean, n_relevant), ratio(variance, n_relevant**2)
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self._moments(placements)[1]

@@ -17,7 +17,6 @@ from deadheat.measures.gains import GAIN, gains_of, ideal_gains
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.parameters import parameter
 from deadheat.measures.top import RelevanceMeasure
-from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 
 MOST_STEPS = 1 << 24  # states of one tie over all its ranks, in about a second; beyond, orders are drawn
@@ -51,32 +50,23 @@ class PrefixMeasure(OrdersMeasure):
     def divisor(self, placements: Placements) -> FloatArray:
         """Return what the sum is divided by, of shape (n_queries,); the value is 0 where it is 0."""
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the mean over all tie orders: exact unless a tie is very large, see :meth:`standard_error`."""
-        return self._moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the variance over all tie orders."""
-        return self._moments(placements)[1]
-
-    def standard_error(self, placements: Placements) -> FloatArray:
-        """Return the standard error of :meth:`mean`: 0 but for queries with so large a tie that orders are drawn."""
-        return self._moments(placements)[2]
-
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders.
 
         Where orders are drawn, they are those of the sample, and of the documents in order of relevance.
         """
-        _, _, error, low, high = self._moments(placements)
+        _, _, error, low, high = self.moments(placements)
         if not (error > 0).any():
             return low, high
-        ends = [np.where(error > 0, self.mean(end(placements)), low) for end in (policies.worst, policies.best)]
-        return np.minimum.reduce([low, *ends]), np.maximum.reduce([high, *ends])
+        in_order = super().extremes(placements)
+        return (
+            np.where(error > 0, np.minimum(low, in_order[0]), low),
+            np.where(error > 0, np.maximum(high, in_order[1]), high),
+        )
 
-    def _moments(self, placements: Placements) -> FloatArray:
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Return mean, variance, standard error, minimum and maximum, of shape (5, n_queries)."""
-        return placements.cached(("prefix", self), lambda: self._find(placements))
+        return placements.cached(("prefix", self), lambda: tuple(self._find(placements)))
 
     def _find(self, placements: Placements) -> FloatArray:
         ties, added = self.ties(placements)

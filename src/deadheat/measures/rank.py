@@ -8,13 +8,14 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import MeasureError
-from deadheat.kernels import linear
 from deadheat.kernels.segments import ratio
+from deadheat.measures.average import CountConditional
 from deadheat.measures.base import register
-from deadheat.measures.conditional import CountConditional
+from deadheat.measures.discounted import weighted_sum
 from deadheat.measures.first import last_rank
-from deadheat.measures.gains import gain_moments
+from deadheat.measures.gains import binary_gains
 from deadheat.measures.parameters import Choice, parameter
+from deadheat.measures.top import retrieved_relevant
 from deadheat.placements.placements import Placements, Relevant
 from deadheat.wording import Plain
 
@@ -70,7 +71,7 @@ class MR(CountConditional):
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
         if self.missing == "capped":
-            return self._capped_mean(placements)
+            return self._capped_moment(placements, squares=False)
         mean = self.conditional_moments(placements)[0]
         if self.missing == "last":
             share = self._found_share(placements)
@@ -80,10 +81,7 @@ class MR(CountConditional):
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
         if self.missing == "capped":
-            above, tied, weights, query = self._capped_parts(placements)
-            _, squares = gain_moments(placements, *self._binary(placements))
-            part = linear.variance(above, tied, self.inside(above, tied), squares, weights=weights)
-            return ratio(placements.by_query(part, query), placements.n_relevant(self.rel).astype(float) ** 2)
+            return self._capped_moment(placements, squares=True)
         variance = self.conditional_moments(placements)[1]
         return variance * self._found_share(placements) ** 2 if self.missing == "last" else variance
 
@@ -112,27 +110,19 @@ class MR(CountConditional):
         return first, first + count * (inside[:, None] - count)
 
     def _found_share(self, placements: Placements) -> FloatArray:
-        found = placements.relevant(self.rel)
-        return ratio(placements.by_query(found.count, found.query), placements.n_relevant(self.rel))
+        return ratio(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
 
-    def _binary(self, placements: Placements) -> tuple[object, FloatArray]:
-        return ("binary", self.rel), (placements.relevance >= self.rel).astype(np.float64)
+    def _capped_moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of the value with ``missing="capped"``, or its variance (`squares`).
 
-    def _capped_parts(self, placements: Placements) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-        """Return the ties with the weights rank - (d + 1), d the largest depth: what a document gains over it."""
-        starts, deepest = placements.tie_starts, self._deepest(placements)
-        weights = np.arange(deepest) - float(deepest)
-        return placements.above[starts], placements.tied[starts], weights, placements.query[starts]
-
-    def _capped_mean(self, placements: Placements) -> FloatArray:
-        above, tied, weights, query = self._capped_parts(placements)
-        total, _ = gain_moments(placements, *self._binary(placements))
-        part = linear.mean(above, tied, self.inside(above, tied), total, weights=weights)
-        saved = ratio(placements.by_query(part, query), placements.n_relevant(self.rel))
+        A document in the top k has the weight rank - (d + 1), d the largest depth of any list: what it gains over the
+        others.
+        """
+        deepest, n_relevant = int(self.depth(placements).max(initial=0)), placements.n_relevant(self.rel)
+        gains, weights = binary_gains(placements, self.rel), np.arange(deepest) - float(deepest)
+        gained = weighted_sum(self, placements, gains, weights, squares=squares)
+        if squares:
+            return ratio(gained, n_relevant**2)
         # A cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found.
-        deepest = self._deepest(placements)
-        return deepest + 1 + saved + (1 - self._found_share(placements)) * ((self.cutoff or deepest) - deepest)
-
-    def _deepest(self, placements: Placements) -> int:
-        """Return the largest number of documents looked at in any list."""
-        return int(self.depth(placements).max(initial=0))
+        beyond = (1 - self._found_share(placements)) * ((self.cutoff or deepest) - deepest)
+        return deepest + 1 + ratio(gained, n_relevant) + beyond

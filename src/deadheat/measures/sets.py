@@ -100,7 +100,7 @@ class Utility(SetMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RelP(CutTopMeasure):
+class RelP(RelevanceMeasure, CutTopMeasure):
     r"""Precision as a share of the highest one possible.
 
     .. math:: \text{RelP}@k = C_k / \min(k, R)
@@ -136,7 +136,7 @@ class RelP(CutTopMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RprecMult(TopMeasure):
+class RprecMult(RelevanceMeasure, TopMeasure):
     r"""Precision at a multiple of R, the number of relevant documents.
 
     .. math:: \text{RprecMult}@m = C_k / k, \quad k = \lfloor m R + 0.9 \rfloor

@@ -1,4 +1,4 @@
-"""Measures of how many relevant documents stand in the top k: P, R, F, R-precision, Judged."""
+"""Measures of how many documents are in the top k: P, R, F, R-precision, Judged."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import counts
-from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, Measure, TrecName, register
+from deadheat.measures.base import CutMeasure, Measure, SumMeasure, TrecName, register
 from deadheat.measures.parameters import Choice, Number, parameter
 from deadheat.placements.placements import Placements, Relevant
 
@@ -30,32 +29,18 @@ class RelevanceMeasure(Measure):
         return placements.n_relevant(self.rel) > 0
 
 
-class TopMeasure(RelevanceMeasure):
-    """The number of relevant documents in the top k, divided by a constant of the query."""
-
-    def ties(self, placements: Placements) -> Relevant:
-        """Return the ties that hold a counted document."""
-        return placements.relevant(self.rel)
+class TopMeasure(SumMeasure):
+    """The number of relevant documents in the top k, or of judged ones if it has no `rel`, divided by a constant."""
 
     @abstractmethod
     def top(self, placements: Placements, ties: Relevant) -> IntArray:
         """Return how many ranks of each tie are in the top."""
 
-    @abstractmethod
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return what the number is divided by, of shape (n_queries,); the value is 0 where it is 0."""
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        found = self.ties(placements)
-        part = counts.mean(found.tied, self.top(placements, found), found.count)
-        return ratio(placements.by_query(part, found.query), self.divisor(placements))
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        found = self.ties(placements)
-        part = counts.variance(found.tied, self.top(placements, found), found.count)
-        return ratio(placements.by_query(part, found.query), self.divisor(placements) ** 2)
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's number over all tie orders, or its variance (`squares`)."""
+        found = placements.relevant(getattr(self, "rel", 0))
+        part = (counts.variance if squares else counts.mean)(found.tied, self.top(placements, found), found.count)
+        return placements.by_query(part, found.query)
 
 
 class CutTopMeasure(TopMeasure, CutMeasure):
@@ -72,9 +57,19 @@ def retrieved_relevant(placements: Placements, rel: float) -> FloatArray:
     return placements.by_query(found.count, found.query)
 
 
+def constant_norm(norm: str, placements: Placements, rel: float, cutoff: int | None = None) -> FloatArray:
+    """Return the number of relevant documents that no tie order changes, of shape (n_queries,).
+
+    Those of the qrels (``"R"``), at most the cutoff (``"min"``), or those of the whole list.
+    """
+    if norm in {"R", "min"}:
+        return np.minimum(placements.n_relevant(rel), cutoff if norm == "min" and cutoff else np.inf)
+    return retrieved_relevant(placements, rel)
+
+
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class P(CutTopMeasure):
+class P(RelevanceMeasure, CutTopMeasure):
     r"""Share of the top k that is relevant.
 
     .. math:: P@k = C_k / k
@@ -111,8 +106,8 @@ class P(CutTopMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class R(CutTopMeasure):
-    r"""Share of the relevant documents that stands in the top k.
+class R(RelevanceMeasure, CutTopMeasure):
+    r"""Share of the relevant documents that are in the top k.
 
     .. math:: R@k = C_k / R
 
@@ -143,19 +138,12 @@ class R(CutTopMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the number of relevant documents."""
-        return relevant_by(self.norm, placements, self.rel)
-
-
-def relevant_by(norm: str, placements: Placements, rel: float) -> FloatArray:
-    """Return the relevant documents of the qrels (``"R"``) or of the whole list (``"retrieved_all"``)."""
-    if norm == "R":
-        return placements.n_relevant(rel).astype(np.float64)
-    return retrieved_relevant(placements, rel)
+        return constant_norm(self.norm, placements, self.rel)
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class F(CutTopMeasure):
+class F(RelevanceMeasure, CutTopMeasure):
     r"""Weighted harmonic mean of precision and recall.
 
     .. math:: F_\beta@k = \frac{(1 + \beta^2)\, C_k}{k + \beta^2 R}
@@ -192,12 +180,12 @@ class F(CutTopMeasure):
         """Return (k + beta^2 R) / (1 + beta^2), with the larger of 1 and beta^2 divided out, which may overflow."""
         k = placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
         of_k, of_relevant = (1.0, self.beta**2) if self.beta <= 1 else ((1 / self.beta) ** 2, 1.0)
-        return (of_k * k + of_relevant * relevant_by(self.norm, placements, self.rel)) / (of_k + of_relevant)
+        return (of_k * k + of_relevant * constant_norm(self.norm, placements, self.rel)) / (of_k + of_relevant)
 
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Rprec(TopMeasure):
+class Rprec(RelevanceMeasure, TopMeasure):
     r"""Precision at R, the number of relevant documents.
 
     .. math:: \text{Rprec} = C_R / R
@@ -228,7 +216,7 @@ class Rprec(TopMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class NumRelRet(CutTopMeasure):
+class NumRelRet(RelevanceMeasure, CutTopMeasure):
     """Number of relevant documents retrieved (in the top k, with a cutoff).
 
     Examples
@@ -244,14 +232,10 @@ class NumRelRet(CutTopMeasure):
     range = (0.0, np.inf)
     total = True
 
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return 1."""
-        return np.ones(placements.n_queries)
-
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Judged(CutMeasure):
+class Judged(CutTopMeasure):
     r"""Share of the top k that is judged; negative relevance counts as unjudged.
 
     .. math:: \text{Judged}@k = J_k / \min(k, n)
@@ -277,14 +261,6 @@ class Judged(CutMeasure):
         """Whether only the first rank is looked at."""
         return self.cutoff == 1
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        found = placements.relevant(0)
-        part = counts.mean(found.tied, self.inside(found.above, found.tied), found.count)
-        return ratio(placements.by_query(part, found.query), self.depth(placements))
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        found = placements.relevant(0)
-        part = counts.variance(found.tied, self.inside(found.above, found.tied), found.count)
-        return ratio(placements.by_query(part, found.query), self.depth(placements).astype(float) ** 2)
+    def divisor(self, placements: Placements) -> IntArray:
+        """Return min(k, n)."""
+        return self.depth(placements)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.data.blocks import HASH_BITS, Blocks
+from deadheat.data.rows import HASH_BITS, Blocks
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
 from deadheat.io.guarding import guarded

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
-from deadheat.data.precision import ScorePrecision, round_aloud, round_scores
+from deadheat.data.precision import ScorePrecision, round_and_warn, round_scores
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import check_ids, series_of_ids
@@ -40,7 +40,7 @@ class Mapping(InBlocks):
         query_ids, documents = sorted(judged.mapping), retrieved.mapping
         bounds = np.append(0, np.cumsum(np.array([len(documents.get(query, ())) for query in query_ids], np.int64)))
         scores = retrieved.numbers([query for query in query_ids if query in documents])
-        super().__init__(query_ids, bounds, round_aloud(scores, precision))
+        super().__init__(query_ids, bounds, round_and_warn(scores, precision))
 
     def place(self) -> Placements:
         """Return the placements: look up the judged documents and count scores."""
@@ -56,7 +56,8 @@ class Mapping(InBlocks):
         is_found = ~np.isnan(own)
         code = np.repeat(np.arange(len(query_ids)), [len(judgments[query]) for query in query_ids])
         # 10 is not "10": a judged document would be missed silently. Checking all ids would take as long as the rest.
-        for number in sorted(set(code[~is_found].tolist())):
+        lacking: list[int] = code[~is_found].tolist()
+        for number in sorted(set(lacking)):
             check_ids(list(retrieved.get(query_ids[number], ())), self._run.where)
         doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
         relevance = self._judged.numbers(query_ids)
@@ -77,7 +78,8 @@ class Mapping(InBlocks):
         found: list[str] = []
         block = np.searchsorted(self._bounds, rows, side="right") - 1
         starts = np.flatnonzero(np.diff(block, prepend=-1))
-        for n, own in zip(block[starts].tolist(), np.split(rows, starts[1:]), strict=True):
+        blocks: list[int] = block[starts].tolist()
+        for n, own in zip(blocks, np.split(rows, starts[1:]), strict=True):
             documents = list(self._retrieved.mapping[self._query_ids[n]])
             found += map(documents.__getitem__, (own - self._bounds[n]).tolist())
         return series_of_ids(found, self._run.where)

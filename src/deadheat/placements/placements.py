@@ -8,10 +8,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts
 from deadheat.errors import NoCommonQueryError
+from deadheat.io.forking import check_threads
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Placements:
             lambda: np.bincount(self.judged_query[self.judged_relevance >= rel], minlength=self.n_queries),
         )
 
-    def by_query(self, values: NDArray[Any], query: IntArray) -> FloatArray:
+    def by_query(self, values: AnyArray, query: IntArray) -> FloatArray:
         """Sum `values` by query code, of shape (n_queries,)."""
         return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
 
@@ -179,8 +179,6 @@ class Placements:
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
         import polars as pl
-
-        from deadheat.io.forking import check_threads
 
         check_threads()
         columns = {
@@ -271,8 +269,7 @@ def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Se
         rest = len(ids) - 3
         return ", ".join(map(repr, islice(ids, 3))) + (f" and {rest:,} more" if rest > 0 else "")
 
-    message = (
+    return NoCommonQueryError(
         f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
         " Are they of the same collection, and are the ids written alike?"
     )
-    return NoCommonQueryError(message)

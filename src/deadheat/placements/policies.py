@@ -45,14 +45,9 @@ def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placement
     return placements.moved(above, np.ones_like(above))
 
 
-def best(placements: Placements) -> Placements:
-    """Put judged documents first in their tie, the highest relevance first."""
-    return placements.cached("best", lambda: arrange(placements, placements.relevance, best=True))
-
-
-def worst(placements: Placements) -> Placements:
-    """Put judged documents last in their tie, the lowest relevance first."""
-    return placements.cached("worst", lambda: arrange(placements, placements.relevance, best=False))
+def extreme(placements: Placements, *, best: bool) -> Placements:
+    """Put judged documents first in their tie, the highest relevance first; or last, the lowest relevance first."""
+    return placements.cached(("extreme", best), lambda: arrange(placements, placements.relevance, best=best))
 
 
 def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
@@ -81,8 +76,10 @@ def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
 def check_row_order(run: Run, ties: str) -> None:
     """Raise `RowOrderError` if a policy needs the order of the rows and their engine has none."""
     if ties == "input" and not run.rows.in_polars:
-        hint = "use a file, a dict or an eager frame"
-        raise RowOrderError(f"ties='input' needs rows that have an order, and those of {run.where} do not", hint=hint)
+        raise RowOrderError(
+            f"ties='input' needs rows that have an order, and those of {run.where} do not",
+            hint="use a file, a dict or an eager frame",
+        )
 
 
 def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
@@ -104,8 +101,6 @@ def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
 
 def apply(placements: Placements, ties: str, rng: np.random.Generator | None) -> Placements:
     """Apply a policy that needs only the placements."""
-    if ties == "best":
-        return best(placements)
-    if ties == "worst":
-        return worst(placements)
+    if ties in {"best", "worst"}:
+        return extreme(placements, best=ties == "best")
     return draw(placements, rng) if ties == "random" else placements

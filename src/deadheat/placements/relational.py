@@ -42,7 +42,7 @@ class Relational:
         """Return the placements, joined and counted where the rows are."""
         with guarded(self._run.where):
             judged, retrieved = same_engine(self._qrels, self._run)
-            counts = count_retrieved(retrieved)
+            counts = collect(retrieved.group_by("query_id").agg(n_retrieved=nw.len()))
             lazy = find_judged(judged, retrieved)
             found = collect(lazy)
             levels = found.select("query_id", "score").unique()
@@ -89,11 +89,6 @@ def _can_join(judged: Frame, retrieved: Frame) -> bool:
 def in_polars(frame: Frame) -> Frame:
     """Return the rows as a Polars frame; those of another engine are fetched."""
     return frame if frame.implementation.is_polars() else nw.from_native(collect(frame).lazy())
-
-
-def count_retrieved(run: Frame) -> pl.DataFrame:
-    """Return query_id and n_retrieved of every query of the run."""
-    return collect(run.group_by("query_id").agg(n_retrieved=nw.len()))
 
 
 def find_judged(qrels: Frame, run: Frame) -> Frame:

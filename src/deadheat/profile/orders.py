@@ -18,7 +18,7 @@ from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.wording import counted
 
-Scores = Mapping[str, float] | Sequence[float]
+Ranking = Mapping[str, float] | Sequence[float]
 
 MAX_ORDERS = 10_000
 SHOWN = 10  # ties in a repr
@@ -128,13 +128,11 @@ class TieOrders:
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per order: the documents in rank order (a list) and the value."""
-        import polars as pl
-
         return pl.DataFrame({"order": [list(order) for order in self.orders], "value": self.values})
 
 
 def tie_complexity(
-    scores: Scores, doc_ids: Sequence[str] | None = None, *, max_orders: int = MAX_ORDERS
+    scores: Ranking, doc_ids: Sequence[str] | None = None, *, max_orders: int = MAX_ORDERS
 ) -> TieComplexity:
     """Find the ties of one ranking and count its orders.
 
@@ -164,7 +162,7 @@ def tie_complexity(
 
 
 def tie_orders(
-    scores: Scores,
+    scores: Ranking,
     relevance: Mapping[str, float | None] | Sequence[float | None],
     measure: MeasureLike = "RR",
     *,
@@ -225,7 +223,7 @@ def _shown(number: int) -> str:
     return str(number) if number < 10**15 else f"about 10**{int(math.log10(number))}"
 
 
-def _documents(scores: Scores, doc_ids: Sequence[str] | None) -> dict[str, float]:
+def _documents(scores: Ranking, doc_ids: Sequence[str] | None) -> dict[str, float]:
     if isinstance(scores, Mapping):
         documents = dict(scores)
     elif isinstance(scores, str | bytes) or not len(scores):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import cast
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.data.precision import round_scores
 from deadheat.io.forking import check_threads
 
@@ -27,7 +28,7 @@ class Groups:
     query, above, size : ndarray of int, shape (n_groups,)
         Query code, documents with a higher score, documents.
     score : ndarray of float, shape (n_groups,)
-    names : ndarray of str, shape (n_queries,)
+    names : polars.Series of str, shape (n_queries,)
         The query of each code.
     """
 
@@ -52,26 +53,22 @@ def group_scores(frame: pl.DataFrame) -> Groups:
         Columns query_id and score.
     """
     check_threads()
-    block, first = _blocks(frame["query_id"])
-    names, scores = frame["query_id"].gather(first.tolist()), frame["score"].to_numpy()
+    block, first, names, scores = _columns(frame)
     rises = scores[1:] > scores[:-1]
     rises[first[1:] - 1] = False  # from one query to the next it may
     if rises.any() or names.n_unique() < len(names):
         frame = frame.select("query_id", "score").sort("query_id", "score", descending=[False, True])
-        block, first = _blocks(frame["query_id"])
-        names, scores = frame["query_id"].gather(first.tolist()), frame["score"].to_numpy()
-    new = np.ones(len(scores), np.bool_)
-    new[1:] = scores[1:] != scores[:-1]
-    new[first] = True
-    start = np.flatnonzero(new)
+        block, first, names, scores = _columns(frame)
+    start = run_starts(block, scores)
     query = block[start]
     return Groups(query, start - first[query], np.diff(np.append(start, len(scores))), scores[start], names)
 
 
-def _blocks(query_ids: pl.Series) -> tuple[IntArray, IntArray]:
-    """Return the number of the stretch of equal ids that each row is in, and the first row of each stretch."""
-    block = query_ids.rle_id().to_numpy().astype(np.int64)
-    return block, np.flatnonzero(np.append(True, block[1:] != block[:-1]))
+def _columns(frame: pl.DataFrame) -> tuple[IntArray, IntArray, pl.Series, FloatArray]:
+    """Return the block of equal query ids that each row is in, the first row and the id of each block, and scores."""
+    block = frame["query_id"].rle_id().to_numpy().astype(np.int64)
+    first = run_starts(block)
+    return block, first, frame["query_id"].gather(first.tolist()), frame["score"].to_numpy()
 
 
 def find_levels(groups: Groups) -> tuple[int, tuple[tuple[float, int], ...]]:
@@ -86,13 +83,8 @@ def find_levels(groups: Groups) -> tuple[int, tuple[tuple[float, int], ...]]:
 
 def is_kept(scores: FloatArray, *precisions: str | int) -> bool:
     """Tell whether rounding, once or several times over, leaves every score; a few mostly tell that it does not."""
-    for part in (scores[:SAMPLE], scores[SAMPLE:]):
-        rounded = part
-        for precision in precisions:
-            rounded = round_scores(rounded, precision)
-        if not np.array_equal(rounded, part):
-            return False
-    return True
+    parts = (scores[:SAMPLE], scores[SAMPLE:])
+    return all(np.array_equal(reduce(round_scores, precisions, part), part) for part in parts)
 
 
 def is_on_grid(scores: FloatArray, grid: str, decimals: int | None) -> bool:

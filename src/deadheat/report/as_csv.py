@@ -23,27 +23,27 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
     Raises
     ------
     ColumnError
-        A stratum column has the name of another column: who reads the file could not tell the two apart.
+        A stratum column has the name of another column: readers of the file could not tell the two apart.
     """
     table = table.select([n for n, column in enumerate(table.columns) if not column.is_detail]).for_data()
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    group = [table.group.key] if table.is_grouped else []
-    labels = [label.key for label in table.labels]
-    names = [*group, *labels[-1:], *labels[:-1], *(column.key for column in table.columns)]
-    _check_different(names)
+    leading = [table.group] if table.is_grouped else []
+    columns = [*leading, *table.labels[-1:], *table.labels[:-1], *table.columns]
+    names = [column.key for column in columns]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
     writer.writerow(map(no_formula, names))
-    for name, row, cells in table.records():
-        own = [*([name] if table.is_grouped else []), *row.labels[-1:], *row.labels[:-1]]
-        writer.writerow([*map(no_formula, own), *(_field(cell, digits) for cell in cells)])
+    for group, labels, cells in table.records():
+        writer.writerow(_field(cell, digits) for cell in (*group, *labels[-1:], *labels[:-1], *cells))
     return out.getvalue().removesuffix("\n")
 
 
 def no_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: an apostrophe is put before what begins like one.
+    """Return a text that no spreadsheet takes for a formula: one that begins like a formula gets an apostrophe.
 
-    Such is what begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no number. What begins so
-    after apostrophes gets one more: who takes one away, there and nowhere else, has every text as it was.
+    A formula begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is not a number. A text that
+    begins so after apostrophes gets one more: to remove one from each such text restores every text.
 
     Examples
     --------
@@ -51,12 +51,6 @@ def no_formula(text: str) -> str:
     ("'=1+1", "'-x", '-1.5', "''=1", 'q-1', "'q")
     """
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
-
-
-def _check_different(names: list[str]) -> None:
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
 
 
 def _field(cell: Cell, digits: int | None) -> float | str | None:

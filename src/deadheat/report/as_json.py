@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Report, Table, Words
 from deadheat.report.numbers import plain
+from deadheat.wording import printable
 
 
 def as_json(report: Report, *, digits: int | None = None) -> str:
@@ -20,15 +20,14 @@ def as_json(report: Report, *, digits: int | None = None) -> str:
 
 def _visible(text: str) -> str:
     """Return JSON in which what cannot be seen is an escape too; json escapes only what it must."""
-    hidden = [one for one in set(text) if one != "\n" and printable(one) != one]
-    return text.translate({ord(one): json.dumps(one)[1:-1] for one in hidden})
+    return text.translate({ord(one): json.dumps(one)[1:-1] for one in set(text) - {"\n"} if printable(one) != one})
 
 
 def _nested(table: Table, digits: int | None) -> dict[str, Any]:
     nested: dict[str, Any] = {}
-    for group, row, cells in table.records():
+    for group, labels, cells in table.records():
         place = nested
-        for key in (*((group,) if table.is_grouped else ()), *row.labels):
+        for key in (*group, *labels):
             place = place.setdefault(key, {})
         place.update({column.key: _held(cell, digits) for column, cell in zip(table.columns, cells, strict=True)})
     return nested

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 from xml.etree import ElementTree as ET
 
-from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Report
-from deadheat.wording import counted
+from deadheat.wording import counted, printable
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult
@@ -23,16 +22,16 @@ def as_junit(result: GateResult, report: Report) -> str:
     report : Report
         Of it; what it says to people goes into the suite's system-out.
     """
-    counts = {"tests": len(result.checks), "failures": len(result.failures), "errors": 0, "skipped": 0}
-    attributes = {key: str(value) for key, value in counts.items()} | {"time": "0"}
+    counts = {"tests": len(result.checks), "failures": len(result.failures), "errors": 0, "skipped": 0, "time": 0}
+    attributes = {key: str(value) for key, value in counts.items()}
     root = ET.Element("testsuites", attributes)
     suite = ET.SubElement(root, "testsuite", {"name": printable(f"deadheat gate {result.name}"), **attributes})
     properties = ET.SubElement(suite, "properties")
     ET.SubElement(properties, "property", {"name": "summary", "value": printable(report.heading)})
     for check in result.checks:
         _add(suite, check, result.name)
-    told = [f"{fact.heading}: {fact.text}" for fact in report.facts if fact.text]
-    ET.SubElement(suite, "system-out").text = "\n".join(printable(line) for line in (report.heading, *told))
+    told = (report.heading, *(fact.sentence for fact in report.shown))
+    ET.SubElement(suite, "system-out").text = "\n".join(map(printable, told))
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode")
 
@@ -41,17 +40,12 @@ def _add(suite: ET.Element, check: Check, name: str) -> None:
     case = ET.SubElement(
         suite, "testcase", {"classname": printable(f"deadheat.{name}"), "name": printable(check.title), "time": "0"}
     )
+    seen = f"value {check.value!r}, {counted(check.n_queries, 'query', 'queries')}"
     if not check.passed:
         failure = ET.SubElement(case, "failure", {"message": printable(check.reason), "type": "GateFailed"})
-        failure.text = "\n".join(map(printable, (check.title, _seen(check), check.reason)))
+        failure.text = "\n".join(map(printable, (check.title, seen, check.reason)))
     else:
-        ET.SubElement(case, "system-out").text = "\n".join(
-            printable(line) for line in (check.reason, _seen(check)) if line
-        )
-
-
-def _seen(check: Check) -> str:
-    return f"value {check.value!r}, {counted(check.n_queries, 'query', 'queries')}"
+        ET.SubElement(case, "system-out").text = "\n".join(map(printable, filter(None, (check.reason, seen))))
 
 
 register(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Report, Table
 from deadheat.report.numbers import format_cell
+from deadheat.wording import printable
 
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -27,8 +27,7 @@ BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathem
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:
     """Return the tables of a report as booktabs tables; its facts are comments above them."""
-    told = [f"% {fact.heading}: {fact.text}".replace("% : ", "% ") for fact in report.facts if fact.text]
-    facts = list(map(printable, told))  # a line end would end the comment
+    facts = [f"% {printable(fact.sentence)}" for fact in report.shown]  # a line end would end the comment
     tables = ["\n".join(_lines(table.for_people(), digits)) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 

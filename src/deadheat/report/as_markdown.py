@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Column, Fact, Report, Row, Span, Table
+from deadheat.report.model import Column, Fact, Report, Span, Table
 from deadheat.report.numbers import format_cell
+from deadheat.wording import printable
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list
@@ -24,36 +24,26 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
     for table in report.tables:
         title = _escaped(table.title)
         tables += [f"### {title}" if table.is_section else f"**{title}**"] if title else []
-        tables.append("\n".join(_lines(table.for_people(), digits)))
-    told = [f"- {_told(fact)}" for fact in report.facts if fact.text]
-    facts = ["\n".join(told)] if told else []
+        tables.append("\n".join(_lines(table.for_people().with_groups_as_rows(), digits)))
+    facts = ["\n".join(f"- {_told(fact)}" for fact in report.shown)] if report.shown else []
     heading = [f"**{_escaped(report.heading)}**"] if report.heading else []
     return "\n\n".join(heading + (facts + tables if report.facts_first else tables + facts))
 
 
 def _told(fact: Fact) -> str:
-    text = _escaped(f"{fact.heading}: {fact.text}" if fact.heading else fact.text)
-    text = BLOCK.sub(r"\1\\\2", text)
+    text = BLOCK.sub(r"\1\\\2", _escaped(fact.sentence))
     return f"**{text}**" if fact.is_warning else text
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
-    group = [table.group.heading] if table.is_grouped else []
-    labels = [column.heading for column in table.labels]
-    yield _line([*labels, *group, *(column.heading for column in table.columns)])
+    yield _line(column.heading for column in (*table.labels, *table.columns))
     aligned = [":--" if table.holds_words(place) else "--:" for place in range(len(table.columns))]
-    yield _line([":--"] * (len(labels) + len(group)) + aligned)
+    yield _line([":--"] * len(table.labels) + aligned)
     for row in table.rows:
-        yield from _row(table, row, digits)
+        yield _line([*row.labels, *(format_cell(cell, digits) for cell in row.cells[0])])
 
 
-def _row(table: Table, row: Row, digits: int | None) -> Iterator[str]:
-    for name, cells in zip(table.groups, row.cells, strict=True):
-        own = [name] if table.is_grouped else []
-        yield _line([*row.labels, *own, *(format_cell(cell, digits) for cell in cells)])
-
-
-def _line(texts: Sequence[str]) -> str:
+def _line(texts: Iterable[str]) -> str:
     return "| " + " | ".join(map(_escaped, texts)) + " |"
 
 
@@ -77,7 +67,7 @@ def _sections(table: Table) -> Iterator[Table]:
     if not any(table.holds(place, Span) for place in range(len(table.columns))):
         yield table
         return
-    # the number of queries, which a stratum has, stands behind the interval
+    # the number of queries, which only strata have, comes last
     places = sorted(range(len(table.columns)), key=lambda place: table.columns[place].key == "n_queries")
     table = table.select(places)
     n_shared = len(table.labels) > 1

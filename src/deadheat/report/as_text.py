@@ -6,14 +6,15 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from deadheat.errors import on_terminal
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Bar, Fact, Report, Table
 from deadheat.report.numbers import DOUBT, MARK, format_cell
+from deadheat.wording import on_terminal
 
 GAP = "  "
 LINE = "─"
@@ -21,9 +22,9 @@ NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
-NARROWEST_FACT = 24  # beside its heading; a narrower one stands below it
+NARROWEST_FACT = 24  # beside its heading; a narrower one goes below it
 LONGEST_NAME, STEP, CUT = 24, 8, "…"
-HEAD, RULE, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
+HEAD, DIM, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,7 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     report = report.with_texts(on_terminal)
     tables = [_table(table, sys.maxsize if width is None else width, digits) for table in report.tables]
     width = PAGE if width is None else width
-    told = [fact for fact in report.facts if fact.text]
-    facts = [_facts(told, width)] if told else []
+    facts = [_facts(report.shown, width)] if report.shown else []
     parts = [Text(_filled(report.heading, width), HEAD)] if report.heading else []
     parts += facts + tables if report.facts_first else tables + facts
     if report.closing:
@@ -91,7 +91,7 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     shown = {column.key for column in fitted.columns}
     left_out = [column.heading for column in table.for_people().columns if column.key not in shown]
     if left_out:
-        lines.append(Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), RULE))
+        lines.append(Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), DIM))
     return Text("\n").join(lines)
 
 
@@ -154,8 +154,7 @@ def _lay_out(table: Table, digits: int | None) -> Layout:
         max(cell_len(text) for text in (table.columns[n].heading, *(row[n] for group in cells for row in group)))
         for n in columns
     ]
-    missing = max(map(cell_len, groups)) - _total(widths)
-    widths[0] += max(0, missing)
+    widths[0] += max(0, max(map(cell_len, groups)) - _total(widths))
     label_widths = [
         max(cell_len(text) for text in (column.heading, *(row[n] for row in labels)))
         for n, column in enumerate(table.labels)
@@ -226,12 +225,10 @@ def _total(widths: list[int]) -> int:
 
 def _without_repeats(labels: list[list[str]]) -> list[list[str]]:
     """Blank a label that the row above has too, but for the last one of a row."""
-    shown = [row.copy() for row in labels]
-    for above, row, out in zip(labels, labels[1:], shown[1:], strict=False):
-        for n in range(len(row) - 1):
-            if row[: n + 1] == above[: n + 1]:
-                out[n] = ""
-    return shown
+    return [
+        ["" if row[: n + 1] == above[: n + 1] and row[n + 1 :] else text for n, text in enumerate(row)]
+        for above, row in zip([[], *labels], labels, strict=False)
+    ]
 
 
 def _block(table: Table, layout: Layout) -> Iterator[Text]:
@@ -240,17 +237,16 @@ def _block(table: Table, layout: Layout) -> Iterator[Text]:
         names, lines = Text(" " * left), Text(" " * left)
         for name in layout.groups:
             names.append(BETWEEN_GROUPS + name + " " * (layout.group_width - cell_len(name)), HEAD)
-            lines.append(BETWEEN_GROUPS).append(LINE * layout.group_width, RULE)
+            lines.append(BETWEEN_GROUPS).append(LINE * layout.group_width, DIM)
         yield names
         yield lines
     head = Text(_padded([column.heading for column in table.labels], layout.label_widths))
-    titles = [column.heading for column in table.columns]
     for _ in layout.groups:
-        head.append(BETWEEN_GROUPS).append(_aligned(titles, layout))
+        head.append(BETWEEN_GROUPS).append(_aligned([column.heading for column in table.columns], layout))
     head.stylize(HEAD)
     yield head
     if not table.is_grouped:
-        yield Text(LINE * (left + len(BETWEEN_GROUPS) + layout.group_width), RULE)
+        yield Text(LINE * (left + len(BETWEEN_GROUPS) + layout.group_width), DIM)
     has_blocks = table.has_blocks or not table.is_grouped
     are_blocks = has_blocks and len(table.labels) > 1 and not all(labels[0] for labels in layout.labels)
     for n, labels in enumerate(layout.labels):
@@ -265,16 +261,20 @@ def _block(table: Table, layout: Layout) -> Iterator[Text]:
 
 def _padded(texts: Sequence[str], widths: Sequence[int]) -> str:
     """Lay labels out flush left, numbers flush right."""
-    spaces = [" " * (width - cell_len(text)) for text, width in zip(texts, widths, strict=True)]
-    return GAP.join(space + text if text.isdigit() else text + space for text, space in zip(texts, spaces, strict=True))
+    return GAP.join(_at(text, width, is_left=not text.isdigit()) for text, width in zip(texts, widths, strict=True))
+
+
+def _at(text: str, width: int, *, is_left: bool) -> str:
+    """Return a text flush left or flush right."""
+    space = " " * (width - cell_len(text))
+    return text + space if is_left else space + text
 
 
 def _aligned(texts: Sequence[str], layout: Layout, *, main: int | None = None) -> Text:
     line = Text()
-    for n, (text, width, flush_left) in enumerate(zip(texts, layout.widths, layout.is_text, strict=True)):
-        space = " " * (width - cell_len(text))
+    for n, (text, width, is_left) in enumerate(zip(texts, layout.widths, layout.is_text, strict=True)):
         line.append(GAP if n else "")
-        line.append(text + space if flush_left else space + text, MAIN if n == main and not flush_left else "")
+        line.append(_at(text, width, is_left=is_left), MAIN if n == main and not is_left else "")
     return line
 
 
@@ -285,24 +285,25 @@ def _facts(facts: Sequence[Fact], width: int) -> Text:
     if room < NARROWEST_FACT:
         return Text("\n").join(_narrow(facts, width))
     lines: list[Text] = []
-    previous = ""
-    for fact in facts:
+    for heading, fact in _with_headings(facts):
         for n, part in enumerate(_parts(fact.text, room)):
-            heading = fact.heading if n == 0 and fact.heading != previous else ""
-            line = Text(heading + " " * (left - cell_len(heading)), WARNING if fact.is_warning else "dim")
+            line = Text(set_cell_size("" if n else heading, left), WARNING if fact.is_warning else DIM)
             lines.append(line.append(GAP).append(Text(part, WARNING if fact.is_warning else "")))
-        previous = fact.heading
     return Text("\n").join(lines)
 
 
+def _with_headings(facts: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
+    """Give each fact with its heading, which is empty if the fact above has the same."""
+    for above, fact in zip((None, *facts), facts, strict=False):
+        yield "" if above and above.heading == fact.heading else fact.heading, fact
+
+
 def _narrow(facts: Sequence[Fact], width: int) -> Iterator[Text]:
-    previous = ""
-    for fact in facts:
-        if fact.heading not in {"", previous}:
-            yield Text(fact.heading, WARNING if fact.is_warning else "dim")
+    for heading, fact in _with_headings(facts):
+        if heading:
+            yield Text(heading, WARNING if fact.is_warning else DIM)
         for part in _parts(fact.text, width - len(GAP)):
             yield Text(GAP).append(Text(part, WARNING if fact.is_warning else ""))
-        previous = fact.heading
 
 
 def _parts(text: str, room: int) -> list[str]:
@@ -317,12 +318,8 @@ def shortened(names: Sequence[str]) -> tuple[str, ...]:
     >>> shortened(["bm25", "msmarco-passage-dev-cross-encoder-large"])
     ('bm25', 'msmarco-pass…coder-large')
     """
-    room = LONGEST_NAME
-    short = [_cut(name, room) for name in names]
-    while len(set(short)) < len(set(names)):
-        room += STEP
-        short = [_cut(name, room) for name in names]
-    return tuple(short)
+    ways = (tuple(_cut(name, room) for name in names) for room in count(LONGEST_NAME, STEP))
+    return next(short for short in ways if len(set(short)) == len(set(names)))
 
 
 def _cut(name: str, room: int) -> str:

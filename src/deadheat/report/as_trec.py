@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deadheat.errors import printable
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.base import trec_names
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Report, Table
+from deadheat.wording import printable
 
 ALL = "all"  # in the place of a query
 

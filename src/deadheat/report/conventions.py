@@ -43,12 +43,12 @@ def nothing_judged(name: str) -> str:
 
 
 def drawn_with(seed: int | None) -> str:
-    """Return what follows a statement of something that was drawn, so that it can be had again."""
+    """Return the seed for the end of a sentence about something that was drawn, so that it can be reproduced."""
     return "" if seed is None else f" (--rng {seed})"
 
 
 def broken_by(ties: str, seed: int | None) -> str:
-    """Return what a tie counts; `seed` is that of the draws, if they are random."""
+    """Return how ties were counted or broken; `seed` is that of the draws, if they are random."""
     return EXPLAINED[ties] + (drawn_with(seed) if ties == "random" else "")
 
 
@@ -89,14 +89,13 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     named : iterable of (str, Interval or Pair)
         All that have ends, with what they are of.
     """
+    listed = list(named)
     found: dict[str, list[str]] = {}
-    n_intervals = 0
-    for name, one in named:
-        n_intervals += 1
+    for name, one in listed:
         if not one.is_known:
             found.setdefault(one.unknown, []).append(name)
     if found:
-        are_all = len(found) == 1 and len(next(iter(found.values()))) == n_intervals
+        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(listed)
         told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
         yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}", is_note=True)
 
@@ -121,28 +120,31 @@ def named(ids: Sequence[str]) -> str:
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Say how much of what runs show is not judged, and where they may have been cut inside a tie."""
+    """Say which share of the top documents is not judged, and where runs may have been cut inside a tie."""
     found = {one.name: one.facts for one in evaluations}
-    yield Fact("unjudged_share", {name: facts.unjudged_share for name, facts in found.items()})
+    shares = {name: facts.unjudged_share for name, facts in found.items()}
     shown = [
-        f"{name} {format_cell(Share(facts.unjudged_share))}"
-        for name, facts in found.items()
-        if facts.unjudged_share is not None and facts.unjudged_share >= NOTABLE
+        f"{name} {format_cell(Share(share))}"
+        for name, share in shares.items()
+        if share is not None and share >= NOTABLE
     ]
-    yield Fact("", None, "unjudged", f"of the top {TOP} documents: {', '.join(shown)}" if shown else "")
-    cut = {name: {"n_queries": facts.n_cut, "depth": facts.depth} for name, facts in found.items()}
-    yield Fact("cut_in_ties", {name: None if own["n_queries"] is None else own for name, own in cut.items()})
+    text = f"of the top {TOP} documents: {', '.join(shown)}" if shown else ""
+    yield Fact("unjudged_share", shares, "unjudged", text)
+    cut = {
+        name: None if facts.n_cut is None else {"n_queries": facts.n_cut, "depth": facts.depth}
+        for name, facts in found.items()
+    }
     told = [
         f"{name} in {facts.n_cut:,} of {counted(facts.n_queries, 'query', 'queries')} (at {facts.depth:,})"
         for name, facts in found.items()
         if facts.n_cut
     ]
     text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
-    yield Fact("", None, "cut", text if told else "")
+    yield Fact("cut_in_ties", cut, "cut", text if told else "")
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Name the queries without a relevant document, and say what they count.
+    """Name the queries without a relevant document, and say how they count.
 
     Parameters
     ----------
@@ -167,10 +169,10 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
 
 
 def _counting(evaluations: Sequence[Evaluation], measure: Measure, ids: set[str]) -> tuple[tuple[str, ...], str]:
-    """Return those of the queries that have a value, or would have, were they not skipped on demand; and of which runs.
+    """Return those of the queries that have a value, or would have one if they were not skipped; and in which runs.
 
-    One that a run lacks has none where a measure has no worst value, whether anything is relevant to it or not: it is
-    named there.
+    A query that a run lacks has none if the measure has no worst value, relevant documents or not: it is reported
+    there.
     """
     if evaluations[0].conventions.no_relevant == "skip":
         return tuple(sorted(ids)), ""

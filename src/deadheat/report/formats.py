@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+
+from rich.text import Text
 
 import deadheat.report
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 LAST = 100
 _registered: list[ReportFormat] = []
@@ -35,11 +33,11 @@ class ReportFormat:
         table has a number in each cell), "scores" (its tables are of scores or their differences), "runs" (they are
         those of evaluated runs), "gates" (it is of a `GateResult`); empty: any report can be printed so.
     is_data : bool
-        Whether there is no place for what people should know, which is told beside it then.
+        Whether it has no place for notes and warnings, which then go to standard error.
     draw : callable or None
         Takes a report, and the `width` of a screen too, and returns styled text.
     place : int
-        Where it stands in the list of choices.
+        Its position in the list of choices.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a report is before it has a format: tables of numbers, and the facts that stand beside them."""
+"""What a report is before it has a format: tables of numbers, and the facts beside them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import chain
 from typing import Self, TypeAlias
 
 Cell: TypeAlias = "bool | float | str | Span | Bar | None"
-"""A float is rounded where it is printed, an int (a count) is not; None and NaN stand for "no value"."""
+"""A float is rounded where it is printed, an int (a count) is not; None and NaN mean "no value"."""
 
 
 class Share(float):
-    """A number from 0 to 1 that people read as a percentage, and behind it how far it may be off, if it may be.
+    """A number from 0 to 1 that is printed as a percentage, with its error if it has one.
 
     Attributes
     ----------
@@ -35,15 +35,15 @@ class Words(str):
 
 
 class Marked(float):
-    """A number to which a fact below the table belongs: people see a star behind it."""
+    """A number that a fact below the table explains: it is printed with a star."""
 
 
 class PValue(float):
-    """A p value: people read of a small one what it is below, never a power of ten or a zero."""
+    """A p value: a small one is printed as a bound, such as <.0001, never as a power of ten or as zero."""
 
 
 class MarkedPValue(Marked, PValue):
-    """One to which a fact below the table belongs."""
+    """A p value that a fact below the table explains."""
 
 
 def p_value(number: float | None, *, is_significant: bool = False) -> Cell:
@@ -53,13 +53,13 @@ def p_value(number: float | None, *, is_significant: bool = False) -> Cell:
 
 @dataclass(frozen=True)
 class Span:
-    """An interval: people read one text, [0.482, 0.591]; CSV and JSON hold its two ends.
+    """An interval: printed as one text, [0.482, 0.591]; CSV and JSON have its two ends.
 
     Attributes
     ----------
     low, high : float
     is_known : bool, default True
-        False: there is a question mark behind it, and a fact below the table says why.
+        If False, a question mark follows it, and a fact below the table says why.
     """
 
     low: float
@@ -98,11 +98,11 @@ class Column:
     ends : tuple of two str
         Of a column of `Span`: the names of its ends in CSV and JSON.
     is_data : bool
-        Whether it stands in CSV and JSON only.
+        Whether it is in CSV and JSON only.
     is_detail : bool
-        Whether it stands in JSON only.
+        Whether it is in JSON only.
     spare : int
-        Text tables that are too wide leave columns out, those that can be spared most first; 0 is never left out.
+        Text tables that are too wide drop columns, those with the highest number first; 0 is never dropped.
     """
 
     key: str
@@ -111,6 +111,9 @@ class Column:
     is_data: bool = False
     is_detail: bool = False
     spare: int = 0
+
+
+MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ class Table:
     main : int
         The column that matters most.
     has_blocks : bool
-        Whether the rows that share their first label stand apart from others.
+        Whether a blank line separates rows with different first labels.
     is_section : bool
         Whether Markdown has the title as a heading.
     """
@@ -177,7 +180,9 @@ class Table:
         return all(isinstance(group[place], str) for row in self.rows for group in row.cells)
 
     def with_groups_as_rows(self) -> Table:
-        """Return the table with the name of the group as the last label, and a row for each."""
+        """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""
+        if not self.is_grouped:
+            return self
         rows = tuple(
             Row((*row.labels, group), (cells,))
             for row in self.rows
@@ -231,20 +236,18 @@ class Table:
         groups, title = tuple(map(change, self.groups)), change(self.title)
         return replace(self, labels=labels, columns=columns, rows=rows, groups=groups, title=title)
 
-    def records(self) -> Iterator[tuple[str, Row, tuple[Cell, ...]]]:
-        """Give (group, row, cells) of each group in turn."""
+    def records(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[Cell, ...]]]:
+        """Give (group, labels, cells) of each row of each group in turn; the group is one label, or none."""
         for place, group in enumerate(self.groups):
             for row in self.rows:
-                yield group, row, row.cells[place]
+                yield (group,) if self.is_grouped else (), row.labels, row.cells[place]
 
 
 def _split(cells: Sequence[Cell], split: Sequence[bool]) -> tuple[Cell, ...]:
     """Return cells with two in the place of each that is to be split."""
-    found: list[Cell] = []
-    for cell, is_split in zip(cells, split, strict=True):
-        ends = (cell.low, cell.high) if isinstance(cell, Span) else (None, None)
-        found += ends if is_split else (cell,)
-    return tuple(found)
+    ends = [(cell.low, cell.high) if isinstance(cell, Span) else (None, None) for cell in cells]
+    found = (two if is_split else (cell,) for cell, two, is_split in zip(cells, ends, split, strict=True))
+    return tuple(chain.from_iterable(found))
 
 
 @dataclass(frozen=True)
@@ -258,12 +261,12 @@ class Fact:
     value : object
         What JSON holds.
     heading, text : str
-        What people read; a fact without text stands in JSON only.
+        What people read; a fact without text is in JSON only.
     is_warning : bool
         Whether the values mean little because of it.
     is_note : bool
-        Whether it is of these data or this call alone: where a format has no place for facts, people are told of it on
-        standard error, as of warnings.
+        Whether it is about these data or this call only: if the format has no place for facts, it goes to standard
+        error, as warnings do.
     """
 
     key: str
@@ -272,6 +275,11 @@ class Fact:
     text: str = ""
     is_warning: bool = False
     is_note: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The heading and the text in one line."""
+        return f"{self.heading}: {self.text}" if self.heading else self.text
 
 
 @dataclass(frozen=True)
@@ -287,9 +295,9 @@ class Report:
     closing : str
         Lines below everything, for people; indented ones are commands, which are not wrapped.
     facts_first : bool
-        Whether the facts stand above the tables.
+        Whether the facts come before the tables.
     subject : object
-        What it is of, for a format that shows more of it.
+        The object that it reports on, for a format that shows more of it.
     """
 
     tables: tuple[Table, ...]
@@ -298,6 +306,11 @@ class Report:
     closing: str = ""
     facts_first: bool = False
     subject: object = None
+
+    @property
+    def shown(self) -> list[Fact]:
+        """The facts that people read."""
+        return [fact for fact in self.facts if fact.text]
 
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""

@@ -31,11 +31,11 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     ----------
     cell : float, int, bool, str, Span, Bar or None
         An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets a star, a `Bar` is drawn; a `PValue`
-        that is less than the last decimal is said to be.
+        below the last decimal is printed as a bound.
     digits : int, optional
         Decimals of a float, 4 by default.
     empty : str, default "-"
-        What stands for None and NaN.
+        What is printed for None and NaN.
 
     Examples
     --------
@@ -78,25 +78,24 @@ def _rounded(number: float, digits: int) -> str:
 
 
 def _percentage(share: float) -> str:
-    """Return a percentage that says 0% and 100% only where it is so."""
+    """Return a percentage, 0% and 100% only if the share is exactly 0 or 1."""
     if 0 < share < 0.01:
         return "<1%"
     return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
 def error_of_share(error: float) -> str:
-    """Return how far a percentage may be off: with a decimal, unless it says little anyway."""
+    """Return how far a percentage may be off: with a decimal, unless the error is large."""
     return f"{100 * error:.{0 if error >= COARSE_ERROR else 1}f}%"
 
 
 def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     """Return a cell as data: no value is None, a float is rounded only where it is asked for.
 
-    Of a span, :meth:`Table.for_data` makes two numbers first; a drawing is no data.
+    :meth:`Table.for_data` has split spans into two numbers and removed drawings before.
     """
     if isinstance(cell, Span | Bar):
-        msg = f"a table is turned into data first, which leaves no {type(cell).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"a table is turned into data first, which leaves no {type(cell).__name__}")
     if isinstance(cell, float):
         if not math.isfinite(cell):
             return None if math.isnan(cell) else str(cell)
@@ -107,7 +106,7 @@ def plain(cell: Cell, digits: int | None = None) -> float | str | None:
 def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = QUERY) -> str:
     """Return a warning if bootstrap intervals rest on few queries or clusters, or an empty string.
 
-    Of those that cannot be known something else is said.
+    Those that cannot be known are not counted: `cannot_be_known` reports them.
     """
     units = [
         (one.n_queries, *unit) if one.n_clusters is None else (one.n_clusters, "cluster", None)

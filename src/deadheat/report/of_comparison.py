@@ -26,10 +26,9 @@ from deadheat.report.conventions import (
     of_runs,
     without_relevant,
 )
-from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import MEASURE, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units
 from deadheat.report.of_systems import (
-    MEASURE,
     SYSTEM,
     StratumComparison,
     counts_vary,
@@ -66,7 +65,7 @@ FLIP_METHODS = {
     "sampled": "from random orders, with a standard error of up to {}",
     "normal": "by the normal distribution with the exact variance, off by up to {}",
 }
-VAGUE = 0.05  # where a probability may be off by more, that is said
+VAGUE = 0.05  # a probability that may be off by more gets a note
 DATA = {name: name for name in [one.name for one in fields(Pair)][3:] if name not in KNOWN.values()} | KNOWN
 """Columns behind measure, system and baseline, and the attributes of a pair."""
 
@@ -93,9 +92,8 @@ def report_comparison(
     for_people : bool, default True
         Tables measure by measure; else one of all pairs, which comes first, and one of all systems.
     """
-    parts = [StratumComparison((), comparison)]
-    if strata is not None:
-        parts = [StratumComparison(keys_of(key), part) for key, part in strata.items()]
+    named = {(): comparison} if strata is None else strata
+    parts = [StratumComparison(keys_of(key), part) for key, part in named.items()]
     leading = tuple(Column(name, name) for name in columns)
     facts = tuple(_facts(comparison, parts, qrels))
     if not for_people:
@@ -108,7 +106,7 @@ def report_comparison(
 
 
 def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:
-    """All pairs with all numbers; those of counts have totals where others have means."""
+    """Return all pairs with all numbers: totals for counts, means for other measures."""
     counts = {str(measure) for measure in parts[0].comparison.measures if measure.total}
     names = (*DATA, *(TOTALS if counts else ()))
     rows = [
@@ -118,19 +116,19 @@ def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ..
         for own in [{"measure": pair.measure, **{name: getattr(pair, of_pair) for name, of_pair in DATA.items()}}]
         for row in [totals_of_row(own, counts, pair.n_queries)]
     ]
-    labels = (*leading, SYSTEM, BASELINE, MEASURE)
-    return Table("pairs", labels, tuple(Column(name, name) for name in names), tuple(rows))
+    columns = tuple(Column(name, name) for name in names)
+    return Table("pairs", (*leading, SYSTEM, BASELINE, MEASURE), columns, tuple(rows))
 
 
 def _title(comparison: Comparison, measure: Measure) -> str:
-    of_totals = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
-    if comparison.design.baseline is None:
-        return f"{measure}: differences{of_totals}, system - baseline"
-    return f"{measure}: differences{of_totals} from {comparison.design.baseline}"
+    of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
+    baseline = comparison.design.baseline
+    of_what = ", system - baseline" if baseline is None else f" from {baseline}"
+    return f"{measure}: differences{of_numbers}{of_what}"
 
 
 def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:
-    """Each pair with its difference and how sure it is."""
+    """Return each pair with its difference, and how certain that is."""
     design = parts[0].comparison.design
     is_tukey = design.test == "tukey"  # one p value, which accounts for all pairs
     columns = (
@@ -151,7 +149,7 @@ def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...]
         Row((*stratum, *_names(pair, design)), (_cells(pair, bar, is_tukey=is_tukey),))
         for (stratum, pair), bar in zip(named, drawn, strict=True)
     ]
-    labels = (*leading, *_label_columns(design))
+    labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
     return Table("pairs", labels, columns, tuple(rows), title=_title(parts[0].comparison, measure), main=1)
 
 
@@ -168,16 +166,12 @@ def _cells(pair: Pair, bar: Bar, *, is_tukey: bool) -> tuple[Cell, ...]:
     )
 
 
-def _label_columns(design: Design) -> tuple[Column, ...]:
-    return (BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)
-
-
 def _names(pair: Pair, design: Design) -> tuple[str, ...]:
     return (pair.baseline, pair.system) if design.baseline is None else (pair.system,)
 
 
 def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> list[Table]:
-    """List the pairs whose order ties can well turn round, the likeliest first."""
+    """List the pairs whose order ties may well reverse, the likeliest first."""
     design = parts[0].comparison.design
     rows = [
         Row(
@@ -203,7 +197,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
         Column("tie_standard_error", "tie std err", spare=2),
         Column("doc_id_difference", "trec_eval"),
     )
-    title = f"{measure}: what ties can turn round"
+    title = f"{measure}: what ties can reverse"
     label = SYSTEM if design.baseline is not None else Column("pair", "system / baseline")
     return [Table("ties", (*leading, label), columns, tuple(rows), title=title)]
 
@@ -280,9 +274,8 @@ def tell_intervals(
     how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
     yield Fact("", None, "intervals", f"{how}{sides}, not corrected")
-    if too_few := few_units([*(one for *_, one in found), *(pair for _, pair in differences)], unit):
-        yield Fact("", None, "intervals", too_few, is_note=True)
     named: list[tuple[str, Interval | Pair]] = [*((name, one) for _, name, one in found), *differences]
+    yield Fact("", None, "intervals", few_units((one for _, one in named), unit), is_note=True)
     yield from cannot_be_known((name, one) for name, one in named if not math.isnan(one.low))
 
 
@@ -294,7 +287,7 @@ def tell_tests(
     has_strata: bool = False,
     unit: tuple[str, str] = QUERY,
 ) -> Iterator[Fact]:
-    """Say how differences were tested, whether skewness or their number makes that doubtful, how many are significant.
+    """Say how differences were tested, whether skewness or few queries cast doubt on it, and how many are significant.
 
     `placed` has the stratum of each pair, empty for the whole.
     """
@@ -359,14 +352,14 @@ def _corrected(design: Design, *, has_strata: bool) -> str:
 
 
 def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
-    """Say how many differences ties can turn round."""
+    """Say how many differences ties can reverse."""
     placed = [(part.stratum, pair) for part in parts for pair in part.comparison.pairs]
     pairs = [pair for _, pair in placed]
     possible = sum(pair.can_flip for pair in pairs)
     likely = [pair for pair in pairs if pair.flip_probability >= LIKELY]
     total = counted(len(pairs), "difference")
     if not possible:
-        yield Fact("", None, "reversed", f"none: no order of equal scores turns any of {total} round")
+        yield Fact("", None, "reversed", f"none: no order of equal scores reverses any of {total}")
         return
     text = (
         f"{possible} of {total} by some order of the ties; {len(likely)} with a probability of {LIKELY:.0%} or more if"
@@ -398,7 +391,7 @@ def _how_found(pairs: Sequence[Pair]) -> str:
 
 
 def _left_out(comparison: Comparison) -> Iterator[Fact]:
-    """Name what does not enter: queries that a run lacks or that are not judged."""
+    """Name the queries that are left out: a run lacks them, or they are not judged."""
     for name, evaluation in comparison.evaluations.items():
         if evaluation.missing_queries:
             ids = evaluation.missing_queries
@@ -409,7 +402,6 @@ def _left_out(comparison: Comparison) -> Iterator[Fact]:
     missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}
     unjudged = {name: list(one.unjudged_queries) for name, one in comparison.evaluations.items()}
     yield Fact("missing_queries", missing)
-    yield Fact("unjudged_queries", unjudged)
     left_out = sorted(set().union(*unjudged.values()))
-    if left_out:
-        yield Fact("", None, "not judged", f"{named(left_out)} of the runs, left out", is_note=True)
+    text = f"{named(left_out)} of the runs, left out" if left_out else ""
+    yield Fact("unjudged_queries", unjudged, "not judged", text, is_note=True)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.report.model import Column, Fact, Report, Row, Table
-
-if TYPE_CHECKING:
-    from deadheat.evaluation.evaluation import Evaluation
 
 RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 EXACT = list(RULES).index("expected")

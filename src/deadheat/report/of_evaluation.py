@@ -1,14 +1,14 @@
-"""The report of evaluations: scores by measure and run, and everything that was silently the case."""
+"""The report of evaluations: scores by measure and run, how they were made, and what looks wrong."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from deadheat import arguments
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.report.conventions import (
     COUNTED,
@@ -24,6 +24,7 @@ from deadheat.report.conventions import (
 )
 from deadheat.report.model import Fact, Report, Share
 from deadheat.report.numbers import MARK, NOISE, few_units, format_cell
+from deadheat.report.of_strata import Grouping, average, tell
 from deadheat.report.score_tables import (
     StratumEvaluations,
     inside,
@@ -35,10 +36,6 @@ from deadheat.report.score_tables import (
 )
 from deadheat.report.totals import count_cell, reported, tell_counts
 from deadheat.wording import three
-
-if TYPE_CHECKING:
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.report.of_strata import Grouping
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ def report_evaluations(
         With different names.
     context : EvaluationContext
     per_query : bool, default False
-        Whether a table of all queries stands before the one of their means.
+        Whether a table of all queries comes before the one of their means.
     grouping : Grouping, optional
         What is known of the queries; with strata, these are reported instead of the whole.
     """
@@ -98,8 +95,6 @@ def report_evaluations(
     tables = [*([list_queries(evaluations, strata)] if per_query else []), summary]
     facts = list(_facts(evaluations, parts, context))
     if grouping is not None:
-        from deadheat.report.of_strata import average, tell  # which imports the statistics
-
         tables += average(grouping)
         facts += tell(grouping)
     return Report(tuple(tables), tuple(facts))
@@ -114,7 +109,7 @@ def _facts(
     yield Fact("deadheat", version("deadheat"))
     yield Fact("qrels", context.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
-    # an order that was drawn can be had again only by its seed
+    # only its seed reproduces an order that was drawn
     yield Fact("ties", first.ties, "ties", broken_by(first.ties, context.seed), is_note=first.ties != "expected")
     if first.ties == "random":
         yield Fact("rng", context.seed)
@@ -124,9 +119,8 @@ def _facts(
     if context.intervals is not None:
         yield from _intervals(parts, context.intervals, context.digits)
     yield from made_under(first.conventions)
-    counted_as = COUNTED[first.conventions.missing]
-    yield from _by_run("missing_queries", "missing queries", evaluations, lambda one: one.missing_queries, counted_as)
-    yield from _by_run("unjudged_queries", "unjudged queries", evaluations, lambda one: one.unjudged_queries, LEFT_OUT)
+    yield from _by_run("missing_queries", evaluations, COUNTED[first.conventions.missing])
+    yield from _by_run("unjudged_queries", evaluations, LEFT_OUT)
     yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
     yield from _without_value(evaluations)
@@ -136,18 +130,17 @@ def _unmatched(context: EvaluationContext) -> Iterator[Fact]:
     """Warn of runs that retrieve no judged document: the ids may be written in two ways."""
     found = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in context.unmatched.items()}
     yield Fact("nothing_judged", found)
-    for run, (of_run, of_qrels) in context.unmatched.items():
-        text = f"{nothing_judged(run)} (run: {of_run!r}; qrels: {of_qrels!r})"
+    for run, ids in found.items():
+        text = f"{nothing_judged(run)} (run: {ids['run']!r}; qrels: {ids['qrels']!r})"
         yield Fact("", None, "WARNING", text, is_warning=True)
 
 
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
-    """Say what is not the case; what is gets a line of its own."""
+    """Say which of the usual problems no run has; those that one has get lines of their own."""
     several = len(evaluations) > 1
-    lacking = any(one.without_relevant(measure) for one in evaluations for measure in one.measures)
     said = {
         f"all in {'every' if several else 'the'} run": any(one.missing_queries for one in evaluations),
-        "all with a relevant document": lacking,
+        "all with a relevant document": any(one.without_relevant(name) for one in evaluations for name in one.measures),
         f"{'no run has' if several else 'the run has no'} others": any(one.unjudged_queries for one in evaluations),
     }
     absent = [text for text, is_so in said.items() if not is_so]
@@ -155,7 +148,7 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
 
 
 def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[dict[str, object] | None, str]:
-    """Return the value that tie orders move most: for JSON, and as text."""
+    """Return which value tie orders change most: for JSON, and as text."""
     spans = [
         (math.isfinite(scores.measure.range[1]), span, str(scores.measure), one.name, part.labels)
         for part in parts
@@ -177,42 +170,38 @@ def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[di
 def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
     """Say how the intervals were made, and where ties have the largest share in the error."""
     units = f"values of {options.cluster}" if options.cluster else "queries"
-    found = list(_named_intervals(parts))
-    methods = {measure: interval.method for measure, _, interval in found}
+    found = list(_placed_intervals(parts))
+    methods = {measure: interval.method for measure, *_, interval in found}
     how = estimated_by(methods, units, options.n_resamples, arguments.whole(options.rng)) if found else "none of counts"
     yield Fact("intervals", options.to_dict(), "intervals", how)
     if any(math.isnan(interval.low) for *_, interval in found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
-    if too_few := few_units(interval for *_, interval in found):
-        yield Fact("", None, "intervals", too_few, is_note=True)
-    yield from cannot_be_known((name, interval) for _, name, interval in found if not math.isnan(interval.low))
-    yield from _errors(parts, digits)
+    yield Fact("", None, "intervals", few_units(interval for *_, interval in found), is_note=True)
+    yield from cannot_be_known(
+        (f"{measure} of {run}{inside(labels)}", interval)
+        for measure, run, labels, interval in found
+        if not math.isnan(interval.low)
+    )
+    yield from _errors(found, digits)
 
 
-def _named_intervals(parts: Sequence[StratumEvaluations]) -> Iterator[tuple[str, str, Interval]]:
-    """Give each measure, what its interval is of, and the interval; totals have none."""
+def _placed_intervals(parts: Sequence[StratumEvaluations]) -> Iterator[tuple[str, str, tuple[str, ...], Interval]]:
+    """Give each interval behind its measure, run and stratum; totals have none."""
     for part in parts:
         for one, intervals in zip(part.evaluations, part.intervals, strict=True):
             for measure, interval in intervals.items():
                 if one is not None and not one[measure].measure.total:
-                    yield measure, f"{measure} of {one.name}{inside(part.labels)}", interval
+                    yield measure, one.name, part.labels, interval
 
 
-def _errors(parts: Sequence[StratumEvaluations], digits: int | None) -> Iterator[Fact]:
-    shares = [
-        (interval.tie_share, measure, one.name, part.labels, interval)
-        for part in parts
-        for one, intervals in zip(part.evaluations, part.intervals, strict=True)
-        if one is not None
-        for measure, interval in intervals.items()
-        if math.isfinite(interval.tie_share) and not one[measure].measure.total
-    ]
+def _errors(found: Sequence[tuple[str, str, tuple[str, ...], Interval]], digits: int | None) -> Iterator[Fact]:
+    shares = [(one[-1].tie_share, *one) for one in found if math.isfinite(one[-1].tie_share)]
     if not shares:
         return
-    share, measure, run, labels, interval = max(shares, key=lambda found: found[:4])
+    share, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
     value = {"run": run, **_stratum(labels), "measure": measure, "tie_share": share}
-    errors = interval.query_standard_error, interval.tie_standard_error
-    of_queries, of_ties = (format_cell(error, digits) for error in errors)
+    of_queries = format_cell(interval.query_standard_error, digits)
+    of_ties = format_cell(interval.tie_standard_error, digits)
     text = (
         f"{measure} of {run}{inside(labels)}: {of_queries} from the choice of queries; breaking its ties at random"
         f" would add {of_ties}, {format_cell(Share(share))} of the squared error"
@@ -225,23 +214,17 @@ def _stratum(labels: tuple[str, ...]) -> dict[str, object]:
     return {"stratum": list(labels)} if labels else {}
 
 
-def _by_run(
-    key: str,
-    heading: str,
-    evaluations: Sequence[Evaluation],
-    queries_of: Callable[[Evaluation], tuple[str, ...]],
-    effect: str,
-) -> Iterator[Fact]:
-    """Give one fact for JSON with all ids, and a line for each run that has any."""
-    found = {evaluation.name: list(queries_of(evaluation)) for evaluation in evaluations}
+def _by_run(key: str, evaluations: Sequence[Evaluation], effect: str) -> Iterator[Fact]:
+    """Give one fact for JSON with all ids, and a line for each run that has any; `key` is the attribute too."""
+    found = {evaluation.name: list(getattr(evaluation, key)) for evaluation in evaluations}
     yield Fact(key, found)
     alike: dict[tuple[str, ...], list[str]] = {}
     for run, ids in found.items():
-        alike.setdefault(tuple(ids), []).append(run)
-    alike.pop((), None)
+        if ids:
+            alike.setdefault(tuple(ids), []).append(run)
     for alike_ids, runs in alike.items():
         text = f"{', '.join(runs)}: {len(alike_ids):,} ({three(alike_ids)}), {effect}"
-        yield Fact("", None, heading, text, is_note=True)
+        yield Fact("", None, key.replace("_", " "), text, is_note=True)
 
 
 def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -262,7 +245,6 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     yield Fact("queries_without_value", found)
     for (measures, alike_ids, are_lacking), runs in alike.items():
         lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_lacking else ""
-        has = "has" if len(alike_ids) == 1 else "have"
-        them = "it" if len(measures) == 1 else "them"
-        text = f"{', '.join(measures)}: without the {named(alike_ids)}{lack}, which {has} no value for {them}"
+        why = f"which {'has' if len(alike_ids) == 1 else 'have'} no value for {'it' if len(measures) == 1 else 'them'}"
+        text = f"{', '.join(measures)}: without the {named(alike_ids)}{lack}, {why}"
         yield Fact("", None, MARK, text, is_note=True)

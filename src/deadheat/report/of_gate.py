@@ -1,21 +1,18 @@
-"""The report of gates: what was checked, what came of it, and against what."""
+"""The report of gates: what was checked, against what, and the result."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
+from deadheat.gates import Check, GateResult
 from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT, estimated_by
 from deadheat.report.model import Cell, Column, Fact, Marked, Report, Row, Table, p_value
 from deadheat.report.numbers import BOOTSTRAPS, MARK, QUERY, format_cell, too_narrow
 from deadheat.wording import counted, three
-
-if TYPE_CHECKING:
-    from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates import Check, GateResult
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠️ passed, proves little", FAILED: "❌ failed"}
@@ -23,6 +20,8 @@ OPTIONS = (
     *("no_regression", "no_worse_than", "alpha", "confidence_level", "method", "n_resamples", "cluster", "by"),
     *("pool_languages", "allow_unknown"),
 )
+DETECTABLE = "the loss that would be found with a power of 80%; a smaller one may well go unseen"
+AT_BEST = "at best: the value of the ideal ranking of the judged documents, over the same queries"
 ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
 REASON = (Column("reason", "reason", is_data=True), Column("proves_little", "proves little", is_data=True))
 THRESHOLDS = (
@@ -88,7 +87,10 @@ def report_gate(
             columns = tuple(
                 one if one.key not in hidden else Column(one.key, one.heading, is_data=True) for one in REGRESSIONS
             )
-            title = f"{_titled(result, question)} against {result.baseline}"
+            asked = (
+                "No regression" if key == "regressions" else f"No loss of {result.options.no_worse_than:.15g} or more"
+            )
+            title = f"{asked} against {result.baseline}"
             tables.append(_table(key, Column("measure", "measure"), columns, checks, words, title=title, main=2))
     weak = result.proving_little or not_asked
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
@@ -99,10 +101,6 @@ def report_gate(
 
 def _unasked(sources: str, not_asked: Sequence[str]) -> str:
     return f"{' and '.join(not_asked)} of {sources}: there is no baseline"
-
-
-def _titled(result: GateResult, question: str) -> str:
-    return "No regression" if question == "no_regression" else f"No loss of {result.options.no_worse_than:.15g} or more"
 
 
 def _table(  # noqa: PLR0917 - all of a table
@@ -119,7 +117,7 @@ def _table(  # noqa: PLR0917 - all of a table
     rows = tuple(
         Row(
             (getattr(check, label.key), *([check.stratum if check.by else ALL] if has_strata else [])),
-            (_cells(check, words),),
+            (_cells(check, columns, words),),
         )
         for check in checks
     )
@@ -127,40 +125,32 @@ def _table(  # noqa: PLR0917 - all of a table
     return Table(key, labels, columns, rows, title=title, main=main, has_blocks=has_strata)
 
 
-def _cells(check: Check, words: dict[str, str]) -> tuple[Cell, ...]:
-    told: tuple[Cell, ...] = (check.reason, check.proves_little)
-    result = words[FAILED if not check.passed else WEAK if check.proves_little else PASSED]
-    if not check.is_regression:
-        threshold = Marked(check.threshold) if check.is_beyond else check.threshold
-        shown: tuple[Cell, ...] = (check.value, threshold, check.reachable, check.n_queries, result)
-        return (
-            *shown,
-            check.measure,
-            check.quantity,
-            check.operator,
-            check.confidence_level,
-            check.method or None,
-            *told,
-        )
-    means = (check.baseline_mean, check.mean, check.value, check.bound)
-    tests = (p_value(check.p_value), p_value(check.p_adjusted), check.detectable)
-    return (*means, *tests, check.n_queries, result, check.gate, *told)
+def _cells(check: Check, columns: Sequence[Column], words: dict[str, str]) -> tuple[Cell, ...]:
+    """Return what columns show of a check: its attributes of the same name, but for these."""
+    shown: dict[str, Cell] = {
+        "result": words[FAILED if not check.passed else WEAK if check.proves_little else PASSED],
+        "threshold": Marked(check.threshold) if check.is_beyond else check.threshold,
+        "method": check.method or None,
+        "baseline": check.baseline_mean,
+        "difference": check.value,
+        "p_value": p_value(check.p_value),
+        "p_adjusted": p_value(check.p_adjusted),
+    }
+    return tuple(shown[one.key] if one.key in shown else getattr(check, one.key) for one in columns)
 
 
 def _facts(
     result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
 ) -> Iterator[Fact]:
-    weak = result.proving_little
     yield Fact("deadheat", version("deadheat"))
     yield Fact("name", result.name)
     yield Fact("passed", result.passed)
     yield Fact("summary", summary)
-    yield Fact("proves_little", {check.title: check.reason for check in weak})
-    for check in weak:
+    yield Fact("proves_little", {check.title: check.reason for check in result.proving_little})
+    for check in result.proving_little:
         word, _, why = check.reason.partition(": ")
         yield Fact("", None, word, f"{check.title}: {why}", is_warning=True)
-    failed = "; ".join(check.title for check in result.failures)
-    yield Fact("", None, FAILED, failed, is_warning=True)
+    yield Fact("", None, FAILED, "; ".join(check.title for check in result.failures), is_warning=True)
     for check in result.failures:
         if not _is_plain(check):
             yield Fact("", None, "note", f"{check.title}: {check.reason}", is_warning=True)
@@ -188,11 +178,10 @@ def _facts(
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
     """Name the measures that some queries have no value of."""
-    found: dict[tuple[int, bool], list[str]] = {}
+    found: dict[tuple[int, bool], dict[str, None]] = {}  # the names in order, each once
     for check in result.checks:
         if not check.by and check.n_queries < result.n_queries:
-            names = found.setdefault((check.n_queries, check.is_regression), [])
-            names.extend([check.measure] if check.measure not in names else [])
+            found.setdefault((check.n_queries, check.is_regression), {})[check.measure] = None
     for (n_queries, is_compared), names in found.items():
         both = " in both" if is_compared else ""
         text = f"{', '.join(names)}: over the {counted(n_queries, 'query', 'queries')} with a value{both}"
@@ -200,7 +189,7 @@ def _sizes(result: GateResult) -> Iterator[Fact]:
 
 
 def _is_plain(check: Check) -> bool:
-    """Tell whether the table says all there is to say of a failure: numbers that can be told apart."""
+    """Tell whether the numbers in the table explain a failure: they can be told apart."""
     if check.is_beyond or check.reason.startswith("cannot be known"):
         return False
     if check.is_regression:
@@ -214,19 +203,17 @@ def _reachable(result: GateResult, evaluation: Evaluation) -> Iterator[Fact]:
     measures = dict.fromkeys(check.measure for check in result.checks if not check.is_regression)
     lacking = [name for name in measures if evaluation[name].reachable is None]
     if len(lacking) < len(measures):
-        text = "at best: the value of the ideal ranking of the judged documents, over the same queries"
-        yield Fact("", None, "judgments", text)
+        yield Fact("", None, "judgments", AT_BEST)
     if lacking:
         text = f"at best: not known for {', '.join(lacking)}; {evaluation.name} was saved before this was kept"
         yield Fact("", None, "judgments", text)
 
 
 def _strata(result: GateResult) -> Iterator[Fact]:
-    yield Fact("languages", list(result.languages))
+    kept = "checked together (--pool-languages)" if result.options.pool_languages else "checked apart"
+    text = f"{', '.join(result.languages)}: {kept}" if result.languages else ""
+    yield Fact("languages", list(result.languages), "languages", text)
     found = list(dict.fromkeys(check.by for check in result.checks if check.by))
-    if result.languages:
-        kept = "checked together (--pool-languages)" if result.options.pool_languages else "checked apart"
-        yield Fact("", None, "languages", f"{', '.join(result.languages)}: {kept}")
     if found:
         over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
         text = f"by {'; by '.join(found)}{over_all}; p values and intervals are corrected over the strata of each check"
@@ -265,12 +252,12 @@ def _baseline(result: GateResult) -> Iterator[Fact]:
     level = f"one-sided, {100 * (1 - options.alpha):.6g}%"
     if options.no_regression:
         yield Fact("", None, "regression", f"fails a mean that is significantly worse: {test}")
-        text = "the loss that would be found with a power of 80%; a smaller one may well go unseen"
-        yield Fact("", None, "detectable", text)
+        yield Fact("", None, "detectable", DETECTABLE)
         yield Fact("", None, "bound", f"of the difference on its better side, {level}")
     if options.no_worse_than is not None:
-        text = f"fails unless a loss of {options.no_worse_than:.15g} or more is ruled out: {test}"
-        yield Fact("", None, "no worse", text)
+        yield Fact(
+            "", None, "no worse", f"fails unless a loss of {options.no_worse_than:.15g} or more is ruled out: {test}"
+        )
         yield Fact("", None, "bound", f"of the difference on its worse side, {level}")
     if result.not_compared:
         text = f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from deadheat.measures import Measure, measures
 from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, Reading, Use, reading
-from deadheat.report.model import Column, Fact, Report, Row, Table, Words
+from deadheat.report.model import MEASURE, Column, Fact, Report, Row, Table, Words
 
-MEASURE = Column("measure", "measure")
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 
@@ -25,20 +24,19 @@ def report_catalogue() -> Report:
         Column("better", "better", spare=1),
         Column("aliases", "aliases", spare=2),
     )
-    rows = [Row((name,), ((measure.title, *_short(measure)),)) for name, measure in measures().items()]
+    rows = [
+        Row((name,), ((one.title, _range(one), _direction(one), Words(" ".join(other_names(one)))),))
+        for name, one in measures().items()
+    ]
     parameters = {name: _parameters(measure) for name, measure in measures().items()}
     closing = (
-        "A cutoff follows @, parameters stand in parentheses: nDCG@10, P(rel=2)@5.\n"
+        "A cutoff follows @, parameters are in parentheses: nDCG@10, P(rel=2)@5.\n"
         "One of them, and which to use when:\n"
         "  deadheat measures nDCG\n"
         "  deadheat measures --for top3"
     )
     table = Table("measures", (MEASURE,), columns, tuple(rows))
     return Report((table,), (Fact("parameters", parameters),), closing=closing)
-
-
-def _short(measure: type[Measure]) -> tuple[str, str, Words]:
-    return _range(measure), _direction(measure), Words(" ".join(other_names(measure)))
 
 
 def _range(measure: type[Measure]) -> str:
@@ -81,7 +79,7 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         *_listed("text", "", text),
         Fact(
             "range",
-            [_or_none(end) for end in measure.range],
+            [end if math.isfinite(end) else None for end in measure.range],
             "range",
             f"{_range(measure)}, {better[_direction(measure)]}",
         ),
@@ -122,10 +120,6 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r":\w+:`~?", "`", text).replace("`", "").split())
 
 
-def _or_none(end: float) -> float | None:
-    return end if math.isfinite(end) else None
-
-
 def _listed(key: str, heading: str, texts: Sequence[str]) -> Iterator[Fact]:
     yield Fact(key, list(texts))
     for text in texts:
@@ -137,9 +131,7 @@ def _reading_facts(read: Reading) -> Iterator[Fact]:
     for value, meaning in read.bands:
         yield Fact("", None, "reading", f"{value}: {meaning}")
     yield _targets(dict(read.targets))
-    yield Fact("notes", list(read.notes))
-    for note in read.notes:
-        yield Fact("", None, "note", note)
+    yield from _listed("notes", "note", read.notes)
 
 
 def _targets(values: dict[str, float]) -> Fact:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,27 +21,27 @@ from deadheat.wording import counted, three
 Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
 OF_TOTALS = {"difference", "detectable_difference"}
+PROVED = ("no_worse", "equivalent")
 LABELS = tuple(Column(name, name) for name in ("system", "baseline", "measure"))
 
 
 def list_equivalence(parts: Comparisons, columns: Sequence[str], margin: float) -> Table:
     """Return whether each system is no worse than its baseline by a margin, and whether both are equivalent."""
-    rows = []
-    for stratum, part in parts.items():
-        for found in _in_totals(part, margin, part.equivalence):
-            cells = (
-                found["difference"],
-                p_value(found["p_no_worse"], is_significant=found["no_worse"]),
-                p_value(found["p_equivalent"], is_significant=found["equivalent"]),
-            )
-            rows.append(Row((*keys_of(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
     shown = (
         Column("difference", "difference", spare=1),
         Column("p_no_worse", "p no worse"),
         Column("p_equivalent", "p equivalent"),
     )
     title = f"No worse by a margin of {margin:g}, and equivalent (one-sided t tests, uncorrected)"
-    return Table("equivalence", (*_columns(columns), *LABELS), shown, tuple(rows), title=title)
+    rows = [
+        (
+            stratum,
+            {**found, **{f"p_{name}": p_value(found[f"p_{name}"], is_significant=found[name]) for name in PROVED}},
+        )
+        for stratum, part in parts.items()
+        for found in _in_totals(part, margin, part.equivalence)
+    ]
+    return _table("equivalence", columns, shown, rows, title)
 
 
 def doubt_equivalence(parts: Comparisons) -> Iterator[Fact]:
@@ -69,11 +69,6 @@ def _why_doubtful(pair: Pair) -> str:
 
 def list_sample_sizes(parts: Comparisons, columns: Sequence[str], difference: float) -> Table:
     """Return how many queries each pair needs to detect a difference, and what it can detect now."""
-    rows = []
-    for stratum, part in parts.items():
-        for found in _in_totals(part, difference, part.sample_sizes):
-            cells = tuple(found[name] for name in ("std", "n_queries", "power", "n_needed", "detectable_difference"))
-            rows.append(Row((*keys_of(stratum), found["system"], found["baseline"], found["measure"]), (cells,)))
     shown = (
         Column("std", "std", spare=2),
         Column("n_queries", "queries", spare=1),
@@ -82,7 +77,25 @@ def list_sample_sizes(parts: Comparisons, columns: Sequence[str], difference: fl
         Column("detectable_difference", "detectable"),
     )
     title = f"To detect {difference:g} with a power of 80% (paired t test, not corrected)"
-    return Table("sample_sizes", (*_columns(columns), *LABELS), shown, tuple(rows), title=title)
+    rows = [
+        (stratum, found) for stratum, part in parts.items() for found in _in_totals(part, difference, part.sample_sizes)
+    ]
+    return _table("sample_sizes", columns, shown, rows, title)
+
+
+def _table(
+    key: str,
+    columns: Sequence[str],
+    shown: tuple[Column, ...],
+    found: Iterable[tuple[str | tuple[str, ...], Mapping[str, Any]]],
+    title: str,
+) -> Table:
+    """Return a table with a row a stratum and pair, whose numbers have the names of the columns."""
+    rows = tuple(
+        Row((*keys_of(stratum), *(row[one.key] for one in LABELS)), (tuple(row[one.key] for one in shown),))
+        for stratum, row in found
+    )
+    return Table(key, (*(Column(name, name) for name in columns), *LABELS), shown, rows, title=title)
 
 
 def _in_totals(part: Comparison, size: float, table_for: Callable[[float], DataFrame]) -> Iterator[dict[str, Any]]:
@@ -109,7 +122,3 @@ def beside(pairs: Table, *others: Table) -> Table:
         for row in other.rows:
             rows[row.labels] += tuple(row.cells[0][place] for place in places)
     return replace(pairs, columns=columns, rows=tuple(Row(labels, (cells,)) for labels, cells in rows.items()))
-
-
-def _columns(names: Sequence[str]) -> tuple[Column, ...]:
-    return tuple(Column(name, name) for name in names)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
+from deadheat.profile import Cut, Decided, Spread, TieProfile
 from deadheat.report.conventions import COUNTED, LEFT_OUT, nothing_judged
-from deadheat.report.model import Cell, Column, Fact, Report, Row, Share, Table
+from deadheat.report.model import MEASURE, QUERY, Cell, Column, Fact, Report, Row, Share, Table
 from deadheat.report.numbers import format_cell
 from deadheat.report.totals import TOTAL, count_cell, mean_heading, reported, tell_counts
 from deadheat.wording import counted, three
-
-if TYPE_CHECKING:
-    from deadheat.profile import Cut, Decided, Spread, TieProfile
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 SHARES = (
@@ -77,13 +74,12 @@ def _facts(profile: TieProfile) -> Iterator[Fact]:
 
 def _coarse(profile: TieProfile) -> Iterator[Fact]:
     """Give the signs that the scores are coarser than a ranking needs."""
-    levels = [{"score": score, "n_documents": n} for score, n in profile.levels]
     yield Fact("n_levels", profile.n_levels)
-    yield Fact("levels", levels)
+    yield Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels])
     yield Fact("decimals", profile.decimals)
     yield Fact("grid", profile.grid)
     signs = []
-    if levels:
+    if profile.levels:
         listed = ", ".join(f"{score:g} ({n:,})" for score, n in profile.levels)
         signs.append(f"{counted(profile.n_levels, 'level')} in the whole run (documents): {listed}")
     if profile.decimals is not None and profile.decimals <= FEW_DECIMALS:
@@ -99,8 +95,8 @@ def _not_shared(profile: TieProfile, missing: str) -> Iterator[Fact]:
     """Give the queries that only the qrels or only the run has, if there are qrels."""
     if not profile.decided:
         return
-    text = nothing_judged(profile.name)
-    yield Fact("nothing_judged", not profile.is_judged, "WARNING", "" if profile.is_judged else text, is_warning=True)
+    text = "" if profile.is_judged else nothing_judged(profile.name)
+    yield Fact("nothing_judged", not profile.is_judged, "WARNING", text, is_warning=True)
     for key, heading, ids, effect in (
         ("missing_queries", "missing queries", profile.missing_queries, COUNTED[missing]),
         ("unjudged_queries", "unjudged queries", profile.unjudged_queries, LEFT_OUT),
@@ -143,21 +139,18 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
     )
     has_counts = any(one.measure.total for one in decided)
     n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
-    columns += (Column("n_evaluated", "n", is_detail=len(n_queries) < 2),)
-    columns += (TOTAL,) if has_counts else ()
+    columns += (Column("n_evaluated", "n", is_detail=len(n_queries) < 2), *([TOTAL] if has_counts else []))
     rows = tuple(Row((str(one.measure),), (_of_measure(one, has_counts=has_counts),)) for one in decided)
-    title = "What the order of ties decides"
-    return Table("measures", (Column("measure", "measure"),), columns, rows, title=title)
+    return Table("measures", (MEASURE,), columns, rows, title="What the order of ties decides")
 
 
 def _of_measure(one: Decided, *, has_counts: bool) -> tuple[Cell, ...]:
     numbers = [reported(one.scores, name) for name in ("", "tie_std", "tie_min", "tie_max")]
     numbers.append(numbers[-1] - numbers[-2])
-    cells = map(count_cell, numbers) if one.measure.total else numbers
-    level, *others = cells
-    total = ((level if one.measure.total else None),) if has_counts else ()
+    cells = [count_cell(number) if one.measure.total else number for number in numbers]
+    total = [cells[0] if one.measure.total else None] if has_counts else []
     shares = one.n_queries, Share(one.share_of_queries), Share(one.share_of_error)
-    return (level, *others, *shares, one.scores.n_queries, *total)
+    return (*cells, *shares, one.scores.n_queries, *total)
 
 
 def _worst(decided: tuple[Decided, ...]) -> Table:
@@ -166,5 +159,4 @@ def _worst(decided: tuple[Decided, ...]) -> Table:
         for one in decided
         for query in one.worst
     ]
-    labels = (Column("measure", "measure"), Column("query_id", "query"))
-    return Table("worst_queries", labels, VALUE, tuple(rows), title="Queries that depend on it most")
+    return Table("worst_queries", (MEASURE, QUERY), VALUE, tuple(rows), title="Queries that depend on it most")

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.strata import NONE, label, order
-from deadheat.report.model import Column, Fact, Row, Table
+from deadheat.report.conventions import named
+from deadheat.report.model import MEASURE, Column, Fact, Row, Table
 from deadheat.report.numbers import MARK
-from deadheat.wording import counted, three
+from deadheat.wording import three
 
-MEASURE = Column("measure", "measure")
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))
+OF_LANGUAGES = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
+OF_STRATA = "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
 VARIANCE = (Column("variance", "variance"), Column("std", "std", spare=2))
 
 
@@ -97,8 +99,7 @@ def average(grouping: Grouping) -> list[Table]:
 def _columns(grouping: Grouping) -> tuple[Column, ...]:
     macro = Column("macro", "mean of languages" if grouping.is_by_language else "macro")
     # the mean over all queries would be one over languages
-    has_micro = not grouping.is_by_language or grouping.pool_languages
-    micro = (Column("micro", "micro"),) if has_micro else ()
+    micro = () if grouping.is_by_language and not grouping.pool_languages else (Column("micro", "micro"),)
     return (macro, *micro, Column("n_strata", "strata", is_data=True), *VARIANCE, *LOWEST)
 
 
@@ -110,20 +111,12 @@ def tell(grouping: Grouping) -> Iterator[Fact]:
     if not grouping.strata:
         return
     counts = [str(one) for one in grouping.strata[0].whole.measures if one.total]
+    if len(counts) < len(grouping.strata[0].whole.measures):
+        yield Fact("", None, "averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)
     none = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged" if counts else ""
-    if len(counts) == len(grouping.strata[0].whole.measures):
-        averages = none
-    elif grouping.is_by_language:
-        averages = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
-    else:
-        averages = (
-            "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
-        )
-    yield Fact("", None, "averages", averages)
-    if none != averages:
-        yield Fact("", None, "averages", none)
-    yield from _unassigned(grouping)
-    yield from _small(grouping)
+    yield Fact("", None, "averages", none)
+    yield _unassigned(grouping)
+    yield _small(grouping)
 
 
 def _by(grouping: Grouping) -> str:
@@ -135,28 +128,25 @@ def _by(grouping: Grouping) -> str:
 
 
 def _languages(grouping: Grouping) -> str:
-    named, lacking = ", ".join(grouping.languages), grouping.without_language
+    listed, lacking = ", ".join(grouping.languages), grouping.without_language
     if len(grouping.languages) == 1 and lacking and not grouping.strata:
-        return f"{named}; {counted(len(lacking), 'query', 'queries')} ({three(lacking)}) without one averaged with it"
+        return f"{listed}; {named(lacking)} without one averaged with it"
     if len(grouping.languages) < 2:
         return ""
     if grouping.language_column is None:
-        return f"{named}: averaged together (--pool-languages)"
+        return f"{listed}: averaged together (--pool-languages)"
     if grouping.language_column in grouping.asked:
         return ""
-    return f"{named}: kept apart; --pool-languages averages over them"
+    return f"{listed}: kept apart; --pool-languages averages over them"
 
 
-def _unassigned(grouping: Grouping) -> Iterator[Fact]:
+def _unassigned(grouping: Grouping) -> Fact:
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
-    yield Fact("unassigned_queries", ids)
-    if ids:
-        lacking = " or ".join(grouping.columns)
-        text = f"{counted(len(ids), 'query', 'queries')} ({three(ids)}) without {lacking}, not in macro and variance"
-        yield Fact("", None, NONE, text, is_note=True)
+    text = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
+    return Fact("unassigned_queries", ids, NONE, text, is_note=True)
 
 
-def _small(grouping: Grouping) -> Iterator[Fact]:
+def _small(grouping: Grouping) -> Fact:
     """Name the strata in which a mean is of few queries."""
     found: dict[str, int] = {}
     for of_run in grouping.strata:
@@ -164,11 +154,10 @@ def _small(grouping: Grouping) -> Iterator[Fact]:
             fewest = min(scores.n_queries for scores in of_run[stratum])
             if fewest < of_run.smallest:
                 found[label(stratum)] = min(fewest, found.get(label(stratum), fewest))
-    yield Fact("small_strata", found)
-    if found:
-        yield Fact("", None, MARK, few_queries(found, grouping.strata[0].smallest))
+    return Fact("small_strata", found, MARK, few_queries(found, grouping.strata[0].smallest))
 
 
 def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:
-    """Name strata with fewer than so many queries, with their numbers of queries."""
-    return f"fewer than {smallest} {unit}: {three([f'{name} ({n})' for name, n in found.items()], between='; ')}"
+    """Name strata with fewer than so many queries, with their numbers of queries; an empty string if there are none."""
+    names = three([f"{name} ({n})" for name, n in found.items()], between="; ")
+    return f"fewer than {smallest} {unit}: {names}" if found else ""

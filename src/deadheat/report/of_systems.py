@@ -6,20 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.pairs import Pair
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.measures import Measure
 from deadheat.report.bars import bars
-from deadheat.report.model import Cell, Column, Row, Span, Table
+from deadheat.report.model import MEASURE, Cell, Column, Row, Span, Table
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import TOTAL, as_cell, mean_heading, reported, reported_interval, reported_pairs
 
-if TYPE_CHECKING:
-    from deadheat.comparison.comparison import Comparison
-    from deadheat.comparison.pairs import Pair
-
-SYSTEM, MEASURE = Column("system", "system"), Column("measure", "measure")
+SYSTEM = Column("system", "system")
 
 
 @dataclass(frozen=True)
@@ -49,8 +46,8 @@ def list_systems(parts: Sequence[StratumComparison], leading: tuple[Column, ...]
     """Return the systems by one measure, for people; in each part the best one first."""
     rows = tuple(Row((*labels, name), (cells,)) for labels, name, cells in _entries(parts, measure))
     level_name = mean_heading([measure])
-    columns = _columns(parts, level_name)
-    return Table("systems", (*leading, SYSTEM), columns, rows, title=f"{measure}: {level_name}s", main=1)
+    title = f"{measure}: {level_name}s"
+    return Table("systems", (*leading, SYSTEM), _columns(parts, level_name), rows, title=title, main=1)
 
 
 def systems_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.strata import keys_of, order
 from deadheat.measures import Measure
 from deadheat.report.bars import bars
-from deadheat.report.model import Bar, Cell, Column, Marked, Row, Span, Table
+from deadheat.report.model import MEASURE, QUERY, Bar, Cell, Column, Marked, Row, Span, Table
 from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading
 
-if TYPE_CHECKING:
-    from deadheat.evaluation.evaluation import Evaluation, Strata
-
-MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
-SPREAD = (Column("tie_std", "tie std"), Column("tie_min", "tie min"), Column("tie_max", "tie max"))
+BY_QUERY = (
+    Column("value", "value"),
+    Column("tie_std", "tie std", spare=1),
+    Column("tie_min", "tie min"),
+    Column("tie_max", "tie max"),
+)
 NOTHING = Span(math.nan, math.nan)
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
@@ -74,8 +77,6 @@ def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[
     options : IntervalOptions or None
         None if no intervals are wanted.
     """
-    from deadheat.evaluation.strata import keys_of, order
-
     found = [{} if options is None else of_run.estimate(options) for of_run in strata]
     return [
         StratumEvaluations(
@@ -96,7 +97,7 @@ class Entry:
     scores : Scores
     interval : Interval or None
     is_small, is_lacking : bool
-        Whether there are too few queries, or some without a value that nobody asked to skip: the mean gets a star.
+        Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean gets a star.
     bar : Bar or None
     """
 
@@ -157,15 +158,15 @@ def tabulate(
         Confidence level of the intervals, if there are any.
     """
     entries = _with_bars(_entries(parts, measures, smallest))
-    has_bars = level is not None and len(entries) > len(measures)  # one alone has nothing to stand beside
+    has_bars = level is not None and len(entries) > len(measures)  # a single one has nothing to be compared with
     counts = {n for one in entries.values() for n in (one.scores.n_queries, len(one.scores.query_ids))}
     shown = list(_columns(measures, level, counts, is_stratified=bool(columns), has_bars=has_bars))
     rows = []
     for place, part in enumerate(parts):
-        for measure in measures:
-            of_runs = [entries.get((place, run, str(measure))) for run in range(len(names))]
+        for name in map(str, measures):
+            of_runs = [entries.get((place, run, name)) for run in range(len(names))]
             groups = tuple(tuple(None if one is None else cell(one) for _, cell in shown) for one in of_runs)
-            rows.append(Row((*part.labels, str(measure)), groups))
+            rows.append(Row((*part.labels, name), groups))
     return Table(
         "strata" if columns else "scores",
         (*(Column(column, column) for column in columns), MEASURE),
@@ -180,7 +181,7 @@ def tabulate(
 def _columns(
     measures: Sequence[Measure], level: float | None, counts: set[int], *, is_stratified: bool, has_bars: bool
 ) -> Iterator[tuple[Column, Callable[[Entry], Cell]]]:
-    """Give the columns of a group, and what stands in them; `counts` are the numbers of queries."""
+    """Give the columns of a group, and how to fill each; `counts` are the numbers of queries."""
     is_wide = is_stratified or level is not None  # a narrow screen leaves something out
     is_counted = is_stratified or len(counts) > 1
     if is_stratified:
@@ -222,10 +223,9 @@ def _entries(parts: Sequence[StratumEvaluations], measures: Sequence[Measure], s
         for run, evaluation in enumerate(part.evaluations):
             if evaluation is None:
                 continue
-            for measure in measures:
-                scores, name = evaluation[str(measure)], str(measure)
+            for name in map(str, measures):
+                scores, interval = evaluation[name], part.intervals[run].get(name)
                 is_lacking = bool(unexplained(evaluation, scores))
-                interval = part.intervals[run].get(name)
                 entries[place, run, name] = Entry(scores, interval, scores.n_queries < smallest, is_lacking)
     return entries
 
@@ -262,9 +262,7 @@ def list_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata] = (
     ]
     of_strata = [Column(name, name) for one in strata[:1] for name in one.columns]
     names = tuple(evaluation.name for evaluation in evaluations)
-    tie_std, *extremes = SPREAD
-    shown = (Column("value", "value"), replace(tie_std, spare=1), *extremes)
-    return Table("per_query", (*of_strata, QUERY, MEASURE), shown, tuple(rows), names)
+    return Table("per_query", (*of_strata, QUERY, MEASURE), BY_QUERY, tuple(rows), names)
 
 
 def _labels_of_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata]) -> dict[str, tuple[str, ...]]:
@@ -272,8 +270,6 @@ def _labels_of_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strat
     ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
     if not strata:
         return dict.fromkeys(ids, ())
-    from deadheat.evaluation.strata import keys_of, order
-
     found = {
         query: keys_of(stratum)
         for of_run in strata

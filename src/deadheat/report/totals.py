@@ -67,9 +67,9 @@ def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: in
 
     A row of a count has totals there, no means, and all its numbers are of the total.
     """
-    if not counts:
-        return dict(row)
     found = dict(row)
+    if not counts:
+        return found
     is_count = row["measure"] in counts
     if is_count:
         found |= {name: n_queries * row[name] for name in OF_MEANS.intersection(row) if row[name] is not None}
@@ -88,8 +88,8 @@ def mean_heading(measures: Iterable[Measure]) -> str:
 def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
     """Say which numbers of a table are totals, if others are means, and which are geometric means."""
     counts = [str(one) for one in measures if one.total]
-    text = f"{', '.join(counts)}: totals over the queries, all else means"
     if counts:
+        text = f"{', '.join(counts)}: totals over the queries, all else means"
         yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")
     geometric = [str(one) for one in measures if one.geometric]
     if geometric:

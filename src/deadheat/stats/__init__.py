@@ -6,9 +6,8 @@ A column is a measure of one system, or a difference of two. All columns are com
 from deadheat.stats.checks import ALTERNATIVES
 from deadheat.stats.corrections import CORRECTIONS, adjust, significant
 from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
-from deadheat.stats.intervals import METHODS, interval_bounds, standard_errors
+from deadheat.stats.intervals import METHODS, interval_bounds, proportion_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
-from deadheat.stats.proportions import proportion_bounds
 from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.stats.significance import CLUSTERED, TESTS, Significance, p_values

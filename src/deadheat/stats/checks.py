@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.arguments import check_choice
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain
 

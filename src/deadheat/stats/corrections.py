@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.arguments import check_choice
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain
 
@@ -17,8 +16,8 @@ EQUAL = 1e-15  # 1 - 0.95 is no 0.05: what rounding takes from a level, or from 
 def adjust(p_values: ArrayLike, method: str) -> FloatArray:
     """Adjust the p-values of a family of tests.
 
-    "bonferroni" and "holm" bound the probability of any false rejection, whatever the tests have to do with each
-    other, and Holm's rejects as many or more; "bh" bounds the expected share of false ones among the rejections, of
+    "bonferroni" and "holm" bound the probability of any false rejection, however the tests depend on each other,
+    and Holm's rejects as many or more; "bh" bounds the expected share of false ones among the rejections, of
     tests that are independent or depend on each other positively (Benjamini and Hochberg).
 
     Parameters

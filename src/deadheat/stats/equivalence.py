@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat import arguments
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
 from deadheat.stats.corrections import significant
@@ -74,10 +73,7 @@ def no_worse(
     >>> bool(found.is_shown[0]), round(float(found.low[0]), 4)
     (True, -0.0151)
     """
-    values = checks.matrix("differences", differences)
-    return _against_margin(
-        values, _margins(margin, values, allow_zero=True), confidence_level, cluster, both_sides=False
-    )
+    return _against_margin(differences, margin, confidence_level, cluster, both_sides=False)
 
 
 def equivalent(
@@ -116,10 +112,7 @@ def equivalent(
     >>> bool(found.is_shown[0]), round(float(found.high[0]), 4)
     (False, 0.0151)
     """
-    values = checks.matrix("differences", differences)
-    return _against_margin(
-        values, _margins(margin, values, allow_zero=False), confidence_level, cluster, both_sides=True
-    )
+    return _against_margin(differences, margin, confidence_level, cluster, both_sides=True)
 
 
 def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> FloatArray:
@@ -140,17 +133,15 @@ def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> Floa
 
 
 def _against_margin(
-    values: FloatArray, margins: FloatArray, confidence_level: float, cluster: ArrayLike | None, *, both_sides: bool
+    differences: ArrayLike, margin: ArrayLike, confidence_level: float, cluster: ArrayLike | None, *, both_sides: bool
 ) -> Equivalence:
+    values = checks.matrix("differences", differences)
+    margins = _margins(margin, values, allow_zero=not both_sides)
     level = arguments.level("confidence_level", confidence_level)
     found, low, high = np.full((3, values.shape[1]), np.nan)
     for units in units_of(values, checks.clusters(cluster, len(values))):
-        if units.n_units < 2:
-            continue
         means, errors, freedom = units.means, units.standard_errors, units.n_units - 1
-        tail = t_tail(margins[units.columns] + means, errors, freedom)
-        if both_sides:
-            tail = np.maximum(tail, t_tail(margins[units.columns] - means, errors, freedom))
-        found[units.columns] = tail
+        tails = [t_tail(margins[units.columns] + side * means, errors, freedom) for side in (1, -1)[: 1 + both_sides]]
+        found[units.columns] = np.max(tails, axis=0)
         low[units.columns], high[units.columns] = t_bounds(units, 2 * level - 1)
     return Equivalence(margins, found, low, high, significant(found, 1 - level))

@@ -104,15 +104,19 @@ def sample_size(
     possible = arguments.is_number(difference) and math.isfinite(difference)
     if not possible or difference == 0 or (alternative != "two-sided" and difference * towards < 0):
         signs = {"two-sided": "other than 0", "greater": "above 0", "less": "below 0"}[alternative]
-        beside = {"alternative": alternative}
-        raise ParameterError(argument="difference", given=difference, allowed=f"a number {signs}", beside=beside)
+        raise ParameterError(
+            argument="difference", given=difference, allowed=f"a number {signs}", beside={"alternative": alternative}
+        )
     ratio = difference / arguments.positive("std", std)
     high = 2
     while _power(ratio, high, alpha, alternative) < power:
         if high == MAX_QUERIES:
-            problem = f"needs more than {MAX_QUERIES:,} queries"
             raise ParameterError(
-                problem, argument="difference", given=difference, beside={"std": std}, hint="enlarge it"
+                f"needs more than {MAX_QUERIES:,} queries",
+                argument="difference",
+                given=difference,
+                beside={"std": std},
+                hint="enlarge it",
             )
         high = min(2 * high, MAX_QUERIES)
     low = high // 2  # too few, or 1

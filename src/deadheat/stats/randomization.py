@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat import arguments
-from deadheat.arguments import Rng
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
-from deadheat.stats.checks import Alternative
 from deadheat.stats.resampling import sign_flip_sums
 from deadheat.stats.units import ROUNDING, unit_sums
 from deadheat.wording import Plain
@@ -22,7 +19,7 @@ PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
 def randomization_p_values(
     differences: FloatArray,
     *,
-    alternative: Alternative,
+    alternative: checks.Alternative,
     n_resamples: int,
     cluster: IntArray | None,
     rng: np.random.Generator,
@@ -58,7 +55,7 @@ def randomization_p_values(
 
 
 def count_extreme(
-    null: FloatArray, observed: FloatArray, *, alternative: Alternative, tolerance: FloatArray
+    null: FloatArray, observed: FloatArray, *, alternative: checks.Alternative, tolerance: FloatArray
 ) -> IntArray:
     """Count the resamples that are at least as far from 0 as the data.
 
@@ -82,7 +79,7 @@ def count_extreme(
     return (null <= observed + tolerance).sum(axis=0)
 
 
-def _exact(values: FloatArray, alternative: Alternative) -> float:
+def _exact(values: FloatArray, alternative: checks.Alternative) -> float:
     """Count the sign patterns whose sum is at least as extreme, out of all 2^n.
 
     Meet in the middle: a sum of all is one of the sums of the first half plus one of the second; for each of the
@@ -108,7 +105,7 @@ def _signed_sums(values: FloatArray) -> FloatArray:
 
 
 def tukey_p_values(
-    values: ArrayLike, *, n_resamples: int = 10_000, cluster: ArrayLike | None = None, rng: Rng = None
+    values: ArrayLike, *, n_resamples: int = 10_000, cluster: ArrayLike | None = None, rng: arguments.Rng = None
 ) -> FloatArray:
     """Compare all pairs of systems at once: randomised Tukey HSD.
 

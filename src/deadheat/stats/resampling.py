@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.arguments import Rng, generator, resamples
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats.checks import clusters, matrix
 from deadheat.stats.units import ROUNDING, Units, units_of
@@ -54,11 +53,9 @@ def bootstrap_means(sums: FloatArray, sizes: IntArray, *, n_resamples: int, rng:
     """
     operand = np.column_stack([sums, sizes])
     means = np.empty((n_resamples, sums.shape[1]))
-    done = 0
-    for counts in _drawn_counts(len(sizes), n_resamples, rng):
+    for first, counts in _drawn_counts(len(sizes), n_resamples, rng):
         drawn = counts @ operand
-        means[done : done + len(counts)] = drawn[:, :-1] / drawn[:, -1:]
-        done += len(counts)
+        means[first : first + len(counts)] = drawn[:, :-1] / drawn[:, -1:]
     return means
 
 
@@ -91,8 +88,7 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
     operand = np.column_stack([centred, centred**2, centred * sizes[:, None], sizes, sizes**2]).astype(np.float64)
     negligible = ROUNDING * np.abs(centred).sum(axis=0), ROUNDING * (centred**2).sum(axis=0)
     found = np.empty((n_resamples, n_columns))
-    done = 0
-    for counts in _drawn_counts(n_units, n_resamples, rng):
+    for first, counts in _drawn_counts(n_units, n_resamples, rng):
         for start, stop in _batches(len(counts), operand.shape[1], BATCH_CELLS):
             drawn = counts[start:stop] @ operand
             sums, squares, products = (drawn[:, n * n_columns : (n + 1) * n_columns] for n in range(3))
@@ -101,8 +97,7 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
             flat = spread <= negligible[1]
             t = sums / np.sqrt(np.where(flat, 1.0, spread * (n_units / (n_units - 1))))
             at_mean = np.abs(sums) <= negligible[0]
-            found[done + start : done + stop] = np.where(flat, np.where(at_mean, 0.0, np.copysign(np.inf, sums)), t)
-        done += len(counts)
+            found[first + start : first + stop] = np.where(flat, np.where(at_mean, 0.0, np.copysign(np.inf, sums)), t)
     return found
 
 
@@ -169,10 +164,9 @@ def resampled_means(
     codes, n_resamples = clusters(cluster, len(values)), resamples(n_resamples)
     seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
-    for units in units_of(values, codes):
-        if units.n_units:
-            chosen = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
-            means[:, units.columns] = chosen
+    for units in units_of(values, codes, fewest=1):
+        chosen = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
+        means[:, units.columns] = chosen
     return means
 
 
@@ -188,8 +182,8 @@ def check_means(means: ArrayLike, n_columns: int) -> FloatArray:
     return given
 
 
-def _drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Yield how often each unit was drawn, shape (b, n_units), for batches of resamples.
+def _drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the first resample of each batch, and how often each unit was drawn in each one, shape (b, n_units).
 
     Counting draws in pieces that stay in the cache is four times as fast as `rng.multinomial`.
     """
@@ -200,7 +194,7 @@ def _drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> I
             drawn = rng.integers(0, n_units, (rows, n_units))
             drawn += n_units * np.arange(rows)[:, None]
             buffer[start:stop] = np.bincount(drawn.ravel(), minlength=rows * n_units).reshape(rows, n_units)
-        yield buffer[: last - first]
+        yield first, buffer[: last - first]
 
 
 def _batches(n_rows: int, n_columns: int, max_cells: int) -> Iterator[tuple[int, int]]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat import arguments
-from deadheat.arguments import Rng, check_choice
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
-from deadheat.stats.checks import Alternative
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, units_of
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, units_of
 
 TESTS = ("randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign")
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off
@@ -46,7 +45,7 @@ def p_values(
     alternative: str = "two-sided",
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
-    rng: Rng = None,
+    rng: arguments.Rng = None,
     means: ArrayLike | None = None,
 ) -> Significance:
     """Test for each column whether the mean of its differences is 0.
@@ -96,7 +95,7 @@ def p_values(
     >>> found.p_values.tolist(), found.is_exact.tolist()
     ([0.25, 1.0], [True, True])
     """
-    check_choice("test", test, TESTS)
+    arguments.check_choice("test", test, TESTS)
     side = checks.alternative(alternative)
     n_resamples = arguments.resamples(n_resamples)
     differences = checks.matrix("differences", differences)
@@ -113,15 +112,14 @@ def p_values(
     if test == "bootstrap":
         if means is None:
             means = resampled_means(differences, n_resamples=n_resamples, cluster=codes, rng=rng)
-        return _bootstrap(differences, check_means(means, differences.shape[1]), codes, side)
+        resampled = check_means(means, differences.shape[1])
+        return _bootstrap(differences, codes, side, partial(_mean_of, resampled=resampled))
     if test == "bootstrap-t":
-        return _bootstrap_t(differences, codes, side, n_resamples, rng)
-    if test == "t":
-        found = _t(differences, codes, side)
-    elif test == "wilcoxon":
+        seed = int(arguments.generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
+        return _bootstrap(differences, codes, side, partial(_t_of, n_resamples=n_resamples, seed=seed))
+    if test == "wilcoxon":
         return _wilcoxon(differences, side)
-    else:
-        found = _sign(differences, side)
+    found = _t(differences, codes, side) if test == "t" else _sign(differences, side)
     return Significance(found, np.ones(len(found), np.bool_))
 
 
@@ -145,59 +143,51 @@ def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: int) -> Floa
     return np.where(spread, special.stdtr(freedom, -t), excess <= NEGLIGIBLE_DIFFERENCE)
 
 
-def _t(differences: FloatArray, codes: IntArray | None, alternative: Alternative) -> FloatArray:
+def _t(differences: FloatArray, codes: IntArray | None, alternative: checks.Alternative) -> FloatArray:
     """Return the p-values of the paired t test, with clusters by the cluster-robust standard error."""
     found = np.full(differences.shape[1], np.nan)
     for units in units_of(differences, codes):
-        if units.n_units < 2:
-            continue
         means, errors, freedom = units.means, units.standard_errors, units.n_units - 1
-        if alternative == "two-sided":
-            tail = np.minimum(1.0, 2 * t_tail(np.abs(means), errors, freedom))
-        else:
-            tail = t_tail(means if alternative == "greater" else -means, errors, freedom)
-        found[units.columns] = tail
+        excess = {"two-sided": np.abs(means), "greater": means, "less": -means}[alternative]
+        tail = t_tail(excess, errors, freedom)
+        found[units.columns] = np.minimum(1.0, 2 * tail) if alternative == "two-sided" else tail
     return found
 
 
 def _bootstrap(
-    differences: FloatArray, resampled: FloatArray, codes: IntArray | None, alternative: Alternative
+    differences: FloatArray,
+    codes: IntArray | None,
+    alternative: checks.Alternative,
+    statistic: Callable[[Units], tuple[FloatArray, FloatArray, FloatArray]],
 ) -> Significance:
-    """Compare the resampled means, moved to mean 0, with the mean difference."""
+    """Compare a statistic of the resamples with that of the data; two-sided by absolute values.
+
+    `statistic` returns it for the resamples, moved to mean 0, and for the data, and what rounding may take from it.
+    """
     found = np.full(differences.shape[1], np.nan)
     is_exact = np.ones(differences.shape[1], np.bool_)
     for units in units_of(differences, codes):
-        if units.n_units < 2:
-            continue
-        centred = resampled[:, units.columns] - units.means
-        tolerance = ROUNDING * units.scales
-        extreme = count_extreme(centred, units.means, alternative=alternative, tolerance=tolerance)
-        is_exact[units.columns] = equal = ~units.sums.any(axis=0)
-        found[units.columns] = np.where(equal, 1.0, (extreme + 1) / (len(resampled) + 1))
-    return Significance(found, is_exact)
-
-
-def _bootstrap_t(
-    differences: FloatArray, codes: IntArray | None, alternative: Alternative, n_resamples: int, rng: Rng
-) -> Significance:
-    """Compare Student's t with those of the resamples, around the mean of the data; two-sided by absolute values."""
-    found = np.full(differences.shape[1], np.nan)
-    is_exact = np.ones(differences.shape[1], np.bool_)
-    seed = int(arguments.generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
-    for units in units_of(differences, codes):
-        if units.n_units < 2:
-            continue
-        means, errors = units.means, units.standard_errors
-        observed = np.divide(means, errors, out=np.copysign(np.inf, means), where=errors > 0)
-        null = bootstrap_t(units, n_resamples=n_resamples, rng=np.random.default_rng(seed))
-        tolerance = T_ROUNDING * (1 + np.abs(np.where(errors > 0, observed, 0.0)))
+        null, observed, tolerance = statistic(units)
         extreme = count_extreme(null, observed, alternative=alternative, tolerance=tolerance)
         is_exact[units.columns] = equal = ~units.sums.any(axis=0)
-        found[units.columns] = np.where(equal, 1.0, (extreme + 1) / (n_resamples + 1))
+        found[units.columns] = np.where(equal, 1.0, (extreme + 1) / (len(null) + 1))
     return Significance(found, is_exact)
 
 
-def _wilcoxon(differences: FloatArray, alternative: Alternative) -> Significance:
+def _mean_of(units: Units, resampled: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the resampled means, moved to mean 0, the mean difference, and the tolerance."""
+    return resampled[:, units.columns] - units.means, units.means, ROUNDING * units.scales
+
+
+def _t_of(units: Units, n_resamples: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return Student's t of the resamples, around the mean of the data, that of the data, and the tolerance."""
+    means, errors = units.means, units.standard_errors
+    observed = np.divide(means, errors, out=np.copysign(np.inf, means), where=errors > 0)
+    null = bootstrap_t(units, n_resamples=n_resamples, rng=np.random.default_rng(seed))
+    return null, observed, T_ROUNDING * (1 + np.abs(np.where(errors > 0, observed, 0.0)))
+
+
+def _wilcoxon(differences: FloatArray, alternative: checks.Alternative) -> Significance:
     """Return the p-values of Wilcoxon's signed-rank test: zeros are left out, equal sizes share their mean rank.
 
     Given the ranks, each has the sign + or - with probability 1/2, which makes their sum's distribution exact with
@@ -250,7 +240,7 @@ def _ranked(values: FloatArray) -> FloatArray:
     return np.copysign(ranked, values)
 
 
-def _sign(differences: FloatArray, alternative: Alternative) -> FloatArray:
+def _sign(differences: FloatArray, alternative: checks.Alternative) -> FloatArray:
     """Return the p-values of the sign test, a binomial test with probability 1/2."""
     from scipy import special
 

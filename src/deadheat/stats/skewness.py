@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.arguments import check_choice
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.stats import checks
 from deadheat.stats.units import units_of
 
@@ -46,7 +45,7 @@ def skewness(values: ArrayLike, *, cluster: ArrayLike | None = None) -> tuple[Fl
     """
     given = checks.matrix("values", values)
     found, n_units = np.full(given.shape[1], np.nan), np.zeros(given.shape[1], np.int64)
-    for units in units_of(given, checks.clusters(cluster, len(given))):
+    for units in units_of(given, checks.clusters(cluster, len(given)), fewest=0):
         n_units[units.columns] = n = units.n_units
         if n < 3:
             continue

@@ -20,12 +20,12 @@ NEGLIGIBLE_DIFFERENCE = 1e-12  # differences below it count as zero: what roundi
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Columns whose missing values stand in the same rows, summed by unit.
+    """Columns whose missing values are in the same rows, summed by unit.
 
     Attributes
     ----------
     columns : ndarray of int, shape (n_columns,)
-        Where the columns stand among all columns.
+        Where the columns are among all columns.
     sums : ndarray of float, shape (n_units, n_columns)
         Sum of the values in each unit.
     sizes : ndarray of int, shape (n_units,)
@@ -71,8 +71,8 @@ class Units:
         return np.sqrt(spread) / self.sizes.sum()
 
 
-def units_of(values: FloatArray, cluster: IntArray | None) -> Iterator[Units]:
-    """Yield the units of the columns that lack the same rows.
+def units_of(values: FloatArray, cluster: IntArray | None, fewest: int = 2) -> Iterator[Units]:
+    """Yield the units of the columns that lack the same rows, if there are enough.
 
     Parameters
     ----------
@@ -80,6 +80,8 @@ def units_of(values: FloatArray, cluster: IntArray | None) -> Iterator[Units]:
         NaN where a value is missing.
     cluster : ndarray of int, shape (n_queries,), or None
         Code of each query's cluster; None makes each query a unit.
+    fewest : int, default 2
+        Columns with fewer units are left out.
 
     Yields
     ------
@@ -87,7 +89,9 @@ def units_of(values: FloatArray, cluster: IntArray | None) -> Iterator[Units]:
     """
     for columns, present in _patterns(np.isnan(values)):
         codes = None if cluster is None else cluster[present]
-        yield Units(columns, *unit_sums(values[np.ix_(present, columns)], codes))
+        units = Units(columns, *unit_sums(values[np.ix_(present, columns)], codes))
+        if units.n_units >= fewest:
+            yield units
 
 
 def unit_sums(values: FloatArray, cluster: IntArray | None) -> tuple[FloatArray, IntArray]:

@@ -3,9 +3,8 @@
 from deadheat.benchmark.cases.findings import Finding, Validation
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, folded
 from deadheat.benchmark.cases.reading import read_cases
-from deadheat.benchmark.cases.schema import schema_text
 from deadheat.benchmark.cases.summary import Part, summarise
-from deadheat.benchmark.cases.validation import validate
+from deadheat.benchmark.cases.validation import schema_text, validate
 
 __all__ = [
     "LABELS",

@@ -78,10 +78,6 @@ class Document:
         records = self.records
         return records.json.line_of([*records.keys, place, *keys]) if records.json and keys else self.lines[place]
 
-    def where(self, line: int | None = None) -> str:
-        """Return the path, with a line if there is one."""
-        return str(self.path) if line is None else f"{self.path}:{line}"
-
 
 def read_document(path: str | os.PathLike[str], format: str | None = None) -> Document:  # noqa: A002 - as read_cases
     """Read the rows of a file of cases; an empty cell of a table is a missing field.

@@ -89,6 +89,21 @@ class Validation:
         return not self.errors
 
 
+def found_at(
+    path: str | Path,
+    line: int | None,
+    kind: str,
+    message: str,
+    advice: str = "",
+    *,
+    case_id: str = "",
+    level: Level = "warning",
+) -> Finding:
+    """Return a finding about a file, or about a line of it."""
+    place = str(path) if line is None else f"{path}:{line}"
+    return Finding(level, place, case_id, message, advice, kind, line)
+
+
 def listed_lines(lines: Sequence[int | None], limit: int = 5) -> str:
     """Return the lines of several cases, for a message.
 

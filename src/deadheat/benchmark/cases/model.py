@@ -34,6 +34,11 @@ def folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
+def is_grade(given: object) -> bool:
+    """Return whether something is a positive finite number; one of hundreds of digits is not."""
+    return is_number(given) and 0 < given <= sys.float_info.max  # type: ignore[operator]
+
+
 @dataclass(frozen=True)
 class Case:
     """A text and what a search for it should find.
@@ -83,7 +88,7 @@ class Case:
             wrong = f"expected id {twice!r} appears {ids.count(twice)} times, expected once"
         elif len(grades) != len(ids):
             wrong = f"relevance must have a grade for each of the {len(ids)} expected ids, got {len(grades)}"
-        elif not all(is_number(grade) and 0 < grade <= sys.float_info.max for grade in grades):
+        elif not all(map(is_grade, grades)):
             wrong = f"each grade of relevance must be a positive number, got {grades!r}"
         if wrong:
             raise CasesError(f"case {self.case_id!r}: {wrong}")
@@ -103,7 +108,7 @@ class Cases:
     name : str
         The dataset_id of the metadata, or else the name of the file.
     metadata : mapping
-        What the file says about itself: dataset_id, version, language, description and whatever else.
+        What the file says about itself: dataset_id, version, language, description and anything else.
     cases : tuple of Case
     path : pathlib.Path or None
 

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from deadheat.benchmark.cases.documents import DOMAINS, HPO_IDS, IDS, Document, read_document
-from deadheat.benchmark.cases.expected import HPO_PATTERN, Wrong, checked_grades, checked_ids, quoted
-from deadheat.benchmark.cases.findings import Finding
+from deadheat.benchmark.cases.findings import Finding, found_at
 from deadheat.benchmark.cases.language import normalised
-from deadheat.benchmark.cases.model import Case, Cases
+from deadheat.benchmark.cases.model import Case, Cases, is_grade
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.records import as_text
-from deadheat.wording import counted
+from deadheat.wording import counted, did_you_mean, shown
+
+_LIST_THEM = "List the ids that a search for the text should find."
+_ONE_PER_ID = "Give one positive number for each expected id: a list in their order, or {id: grade}."
+HPO_PATTERN = re.compile(r"^HP:\d{7}$", re.ASCII)
+_LIKE_HPO = re.compile(r"\s*HPO?\s*[:_]", re.IGNORECASE)  # an id of HPO, in whatever field
+_DIGITS = re.compile(r"[0-9]{1,7}", re.ASCII)
+
+
+class Wrong(NamedTuple):
+    """What is wrong with one field of a case."""
+
+    kind: str
+    keys: tuple[str | int, ...]  # the field and the position in it; empty for what is missing
+    message: str
+    advice: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +119,8 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
             unusable.add(place)
             continue
         case_id = _case_id(row, document, place)
-        wrong = [*_repeated_id(case_id, seen, document, place), *_wrong_text(row)]
-        ids, grades = _expected(row, pattern, wrong)
+        ids, grades, unexpected = _expected(row, pattern)
+        wrong = [*_repeated_id(case_id, seen, document, place), *_wrong_text(row), *unexpected]
         errors += [_finding(one, document, place, case_id) for one in wrong]
         if wrong:
             unusable.add(place)
@@ -156,28 +171,24 @@ def _wrong_text(row: dict[str, Any]) -> Iterator[Wrong]:
 
 
 def _expected(
-    row: dict[str, Any], pattern: re.Pattern[str] | None, wrong: list[Wrong]
-) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Return the expected ids and their grades; what is wrong with them is added to `wrong`."""
+    row: dict[str, Any], pattern: re.Pattern[str] | None
+) -> tuple[tuple[str, ...], tuple[float, ...], list[Wrong]]:
+    """Return the expected ids, their grades, and what is wrong with them."""
     named = [name for name in IDS if row.get(name) is not None]
     if len(named) > 1:
         message = f"both {IDS[0]} and {IDS[1]} are given, expected one of them"
-        wrong.append(Wrong("no_expected_id", (IDS[1],), message, "Keep one list."))
-        return (), ()
+        return (), (), [Wrong("no_expected_id", (IDS[1],), message, "Keep one list.")]
     name = named[0] if named else IDS[0]
     is_hpo = name == HPO_IDS and pattern is None
-    ids, faults = checked_ids(row.get(name), name, HPO_PATTERN if is_hpo else pattern)
-    if not faults:
-        grades, faults = checked_grades(row.get("relevance"), ids)
-        wrong += faults
-        return ids, grades
-    wrong += faults
-    return ids, ()
+    ids, wrong = checked_ids(row.get(name), name, HPO_PATTERN if is_hpo else pattern)
+    if wrong:
+        return ids, (), wrong
+    return ids, *checked_grades(row.get("relevance"), ids)
 
 
 def _finding(wrong: Wrong, document: Document, place: int, case_id: str) -> Finding:
     line = document.line_of(place, *wrong.keys)
-    return Finding("error", document.where(line), case_id, wrong.message, wrong.advice, wrong.kind, line)
+    return found_at(document.path, line, wrong.kind, wrong.message, wrong.advice, case_id=case_id, level="error")
 
 
 def _case(
@@ -190,7 +201,6 @@ def _case(
     grades: tuple[float, ...],
     language: str | None,
 ) -> Case:
-    domain = next((row[name] for name in DOMAINS if label(row.get(name))), None)
     return Case(
         case_id,
         row["text"],
@@ -200,7 +210,7 @@ def _case(
         language=normalised(label(row.get("language")) or label(document.records.metadata.get("language")) or language),
         difficulty=label(row.get("difficulty")),
         category=label(row.get("category")),
-        domain=label(domain),
+        domain=next(filter(None, (label(row.get(name)) for name in DOMAINS)), None),
         line=document.lines[place],
     )
 
@@ -208,3 +218,100 @@ def _case(
 def label(value: object) -> str | None:
     """Return a label as `Queries` reads it: stripped text, or None."""
     return (as_text(value) or "").strip() or None
+
+
+def checked_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> tuple[tuple[str, ...], list[Wrong]]:
+    """Return the expected ids of a case, and what is wrong with them.
+
+    Parameters
+    ----------
+    given : object
+        What the field holds; None if it is not there.
+    name : str
+        The field.
+    pattern : re.Pattern, optional
+        What each id must match as a whole.
+    """
+    if given is None:
+        return (), [Wrong("no_expected_id", (), f"no field {name!r}", _LIST_THEM)]
+    if given == []:
+        return (), [Wrong("no_expected_id", (name,), f"{name} is empty", _LIST_THEM)]
+    if not isinstance(given, list):
+        got = quoted(given)
+        advice = f"Write [{got}].".replace("'", '"') if isinstance(given, str) else ""
+        return (), [Wrong("malformed_id", (name,), f"{name} must be a list of ids, got {got}", advice)]
+    wrong: list[Wrong] = []
+    for place, one in enumerate(given):
+        problem = _problem(one, pattern)
+        where = "" if len(given) == 1 else f" (number {place + 1} of {len(given)})"
+        if problem is not None:
+            message = f"expected id {quoted(one)}{where} {problem[0]}"
+            wrong.append(Wrong("malformed_id", (name, place), message, problem[1]))
+        elif given[:place].count(one) == 1:
+            message = f"expected id {one!r} appears {given.count(one)} times"
+            wrong.append(Wrong("repeated_id", (name, place), message, "Keep it once."))
+    return tuple(given) if not wrong else (), wrong
+
+
+def checked_grades(given: Any, ids: Sequence[str]) -> tuple[tuple[float, ...], list[Wrong]]:  # noqa: ANN401 - what JSON holds
+    """Return the grade of each expected id, 1 without any, and what is wrong with them."""
+    if given is None:
+        return (1.0,) * len(ids), []
+    keys: Sequence[str | int] = ids if isinstance(given, dict) else range(len(ids))
+    wrong = list(_wrong_grades(given, ids, keys))
+    return () if wrong else tuple(float(given[key]) for key in keys), wrong
+
+
+def _wrong_grades(given: Any, ids: Sequence[str], keys: Sequence[str | int]) -> Iterator[Wrong]:  # noqa: ANN401 - as above
+    field = ("relevance",)
+    if not isinstance(given, dict | list):
+        message = f"relevance must be a list of grades or {{id: grade}}, got {quoted(given)}"
+        yield Wrong("malformed_relevance", field, message, _ONE_PER_ID)
+    elif isinstance(given, list) and len(given) != len(ids):
+        message = f"relevance has {counted(len(given), 'grade')} for {counted(len(ids), 'expected id')}"
+        yield Wrong("malformed_relevance", field, message, _ONE_PER_ID)
+    else:
+        grades: dict[str | int, object] = given if isinstance(given, dict) else dict(enumerate(given))
+        for key, one in zip(keys, ids, strict=True):
+            if key not in grades:
+                yield Wrong("malformed_relevance", field, f"relevance has no grade for {one!r}", _ONE_PER_ID)
+            elif not is_grade(grades[key]):
+                message = f"relevance of {one!r} is {quoted(grades[key])}, expected a positive number"
+                advice = "Leave out an id that should not be found."
+                yield Wrong("malformed_relevance", (*field, key), message, advice)
+        for key in grades:
+            if key not in keys:
+                message = (
+                    f"relevance grades {key!r}, which is not an expected id. {did_you_mean(str(key), ids)}".strip()
+                )
+                yield Wrong("malformed_relevance", (*field, key), message)
+
+
+def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str] | None:
+    """Return what is wrong with an id, and how to fix it; None if nothing is."""
+    if not isinstance(given, str):
+        return "is not text", "Write it in quotes."
+    if not given.strip():
+        return "is empty", "Remove it."
+    if pattern is None and _LIKE_HPO.match(given):
+        pattern = HPO_PATTERN
+    if pattern is not None:
+        if pattern.fullmatch(given):
+            return None
+        near = _nearest(given, pattern)
+        return f"does not match {pattern.pattern}", f"Did you mean {near!r}?" if near else ""
+    return ("has spaces around it", f"Write {given.strip()!r}.") if given != given.strip() else None
+
+
+def _nearest(given: str, pattern: re.Pattern[str]) -> str:
+    """Return a similar id that matches: without spaces, in upper case, or with the missing zeros."""
+    digits = _DIGITS.findall(given)
+    tries = [given.strip(), given.strip().upper(), given.strip().upper().replace("_", ":").replace("-", ":")]
+    if len(digits) == 1 and given.strip().upper().removesuffix(digits[0]).rstrip(":_- ") in {"", "HP", "HPO"}:
+        tries.append(f"HP:{digits[0]:0>7}")
+    return next((one for one in tries if pattern.fullmatch(one)), "")
+
+
+def quoted(value: object) -> str:
+    """Return a value for a message: text in quotes, all else as JSON has it."""
+    return shown(value) if isinstance(value, str) else shown(json.dumps(value, ensure_ascii=False))[1:-1]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from deadheat.benchmark.cases import Finding, Part, Validation
+from deadheat.benchmark.cases import Part, Validation
 from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.wording import counted
 
@@ -63,16 +63,14 @@ def _verdict(validation: Validation) -> str:
 
 def _findings(validation: Validation) -> Table:
     labels = (Column("level", ""), Column("line", "line"))
-    rows = tuple(Row(_labels(one), ((_text(one),),)) for one in validation.findings)
+    rows = tuple(
+        Row(
+            (one.level, "" if one.line is None else str(one.line)),
+            ((f"{one.case_id}: {one.text}" if one.case_id else one.text,),),
+        )
+        for one in validation.findings
+    )
     return Table("findings", labels, (Column("text", "finding"),), rows, title=_verdict(validation))
-
-
-def _labels(one: Finding) -> tuple[str, str]:
-    return one.level, "" if one.line is None else str(one.line)
-
-
-def _text(one: Finding) -> str:
-    return f"{one.case_id}: {one.text}" if one.case_id else one.text
 
 
 def report_cases(parts: Mapping[str, Sequence[Part]]) -> Report:
@@ -84,13 +82,12 @@ def report_cases(parts: Mapping[str, Sequence[Part]]) -> Report:
         What `summarise` makes of each set, by its name.
     """
     rows = [
-        Row((name, part.by, "" if part.by == "all" else part.value or NONE), (_counts(part),))
+        Row(
+            (name, part.by, "" if part.by == "all" else part.value or NONE),
+            (tuple(getattr(part, one.key) for one in COUNTS),),
+        )
         for name, own in parts.items()
         for part in own
     ]
     labels = (Column("set", "set"), Column("by", "by"), Column("value", "value"))
     return Report((Table("sets", labels, COUNTS, tuple(rows)),), closing=NOT_INDEPENDENT)
-
-
-def _counts(part: Part) -> tuple[float, ...]:
-    return part.n_cases, part.n_ids, part.ids_per_case, part.n_distinct_ids, part.n_repeated_texts

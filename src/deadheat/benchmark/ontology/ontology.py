@@ -2,24 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, reduce
+from pathlib import Path
+from typing import Self
 
 import numpy as np
+import polars as pl
 
-from deadheat.arguments import check_choice
-from deadheat.benchmark.ontology.chance import Chance, chance
-from deadheat.benchmark.ontology.judging import judge
+from deadheat.arguments import as_count, check_choice, generator, whole
+from deadheat.arrays import FloatArray, IntArray
+from deadheat.benchmark.ontology.graph import Graph, build
 from deadheat.benchmark.ontology.kinds import KINDS
-from deadheat.benchmark.ontology.similarity import Terms
-from deadheat.data.tables import Qrels, Source
+from deadheat.benchmark.ontology.terms import (
+    Synonym,
+    checked,
+    first_few,
+    ids_of,
+    in_order,
+    indices,
+    intrinsic,
+    listed,
+    near_id,
+)
+from deadheat.data.tables import Qrels, Run, Source
+from deadheat.errors import DataError, ParameterError, UnknownExpectedWarning, UnknownTermsWarning
+from deadheat.wording import Plain
+
+AGGREGATES = ("best", "mean")
+MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
+LEAST_DEPTH = 100
+UNKNOWN = -1
+MOST_NAMED = 10
+KEYS = ["query_id", "doc_id"]
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The expected MaxRel of a random ranking of all terms.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of similarity.
+    max_rel : dict of int to float
+        By cutoff, the mean over the queries.
+    standard_error : dict of int to float
+        The error of the mean due to the sample of terms: 0 where nothing was sampled.
+    n_queries : int
+        Queries, or terms that were drawn in their place.
+    """
+
+    kind: str
+    max_rel: dict[int, float]
+    standard_error: dict[int, float]
+    n_queries: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ontology(Terms):
+class Ontology:
     """Terms and their is_a graph. Made by `read_ontology`, or by :meth:`from_parents` without a file.
 
-    Its attributes are those of :class:`~deadheat.benchmark.ontology.similarity.Terms`.
+    Attributes
+    ----------
+    ids : tuple of str
+        The terms that are not obsolete, sorted by code point: the same for every format of an ontology.
+    labels : tuple of str
+        Their names, aligned with `ids`; empty where a term has none.
+    synonyms : tuple of tuple of Synonym
+        Aligned with `ids`; sorted by scope, text and kind.
+    parents : tuple of tuple of int
+        Indices of the direct is_a parents, aligned with `ids`. Other relations are not used.
+    obsolete : dict of str to tuple of str
+        Obsolete terms, each with the ids that replace it or are to be considered instead (perhaps none).
+    alternatives : dict of str to str
+        Further ids of a term, such as those of terms that were merged into it, each with the term's id in `ids`.
+    version : str or None
+    path : pathlib.Path or None
+    graph : Graph
 
     Examples
     --------
@@ -29,6 +91,189 @@ class Ontology(Terms):
     >>> animals.similarity("owl", "wren", kind="path") == 1 / (1 + 2)
     True
     """
+
+    ids: tuple[str, ...]
+    labels: tuple[str, ...]
+    synonyms: tuple[tuple[Synonym, ...], ...]
+    parents: tuple[tuple[int, ...], ...]
+    obsolete: Mapping[str, tuple[str, ...]]
+    alternatives: Mapping[str, str]
+    version: str | None
+    path: Path | None
+    graph: Graph
+    given_information: FloatArray | None = None
+
+    @classmethod
+    def from_parents(
+        cls,
+        parents: Mapping[str, Iterable[str]],
+        *,
+        labels: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, Iterable[Synonym]] | None = None,
+        obsolete: Mapping[str, Iterable[str]] | None = None,
+        alternatives: Mapping[str, str] | None = None,
+        version: str | None = None,
+        path: Path | None = None,
+    ) -> Self:
+        """Build an ontology from the parents of each term.
+
+        Parameters
+        ----------
+        parents : mapping of str to iterable of str
+            Every term with its direct parents; a root has none.
+        labels, synonyms, obsolete, alternatives : mapping, optional
+            By id, as the attributes.
+        version : str, optional
+        path : pathlib.Path, optional
+            Where it comes from, for messages.
+
+        Returns
+        -------
+        Ontology
+
+        Raises
+        ------
+        DataError
+            No term, a parent that is not a term, or a cycle.
+        """
+        ids = ids_of(parents, path)
+        own = indices(ids, parents, path)
+        labels, synonyms = labels or {}, synonyms or {}
+        return cls(
+            ids=ids,
+            labels=tuple(labels.get(term) or "" for term in ids),
+            synonyms=tuple(in_order(term, synonyms.get(term, ())) for term in ids),
+            parents=own,
+            obsolete={
+                term: listed(f"what replaces {term!r}", "ids", instead) for term, instead in (obsolete or {}).items()
+            },
+            alternatives={other: term for other, term in (alternatives or {}).items() if other not in parents},
+            version=version,
+            path=path,
+            graph=build(ids, own, path),
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, term: object) -> bool:
+        return term in self._index
+
+    def __repr__(self) -> str:
+        name = " ".join(part for part in (self.path.name if self.path else "", self.version or "") if part)
+        return f"<{type(self).__name__} {name + ': ' if name else ''}{len(self):,} terms>"
+
+    def index(self, term: str) -> int:
+        """Return the index of a term in `ids`, or raise `ParameterError` with its status."""
+        found = self._index.get(term)
+        if found is not None:
+            return found
+        status = self.status(term)
+        hint = f"it {status}" if status else near_id(str(term), self.ids, self.labels)
+        raise ParameterError(f"{term!r} is not a term of {self!r}", hint=hint)
+
+    def status(self, term: str) -> str:
+        """Return in words why an id is not a current term: obsolete or merged; empty if it is unknown.
+
+        Examples
+        --------
+        >>> Ontology.from_parents({"A": []}, obsolete={"B": ["A"]}).status("B")
+        "is obsolete: use 'A'"
+        """
+        if term in self.alternatives:
+            return f"is an alternative id: use {self.alternatives[term]!r}"
+        if term in self.obsolete:
+            instead = " or ".join(map(repr, self.obsolete[term]))
+            return f"is obsolete: use {instead}" if instead else "is obsolete, without a replacement"
+        return ""
+
+    @property
+    def information_content(self) -> FloatArray:
+        """The information content of each term, of shape (n_terms,): the intrinsic one unless another was given."""
+        return self._intrinsic if self.given_information is None else self.given_information
+
+    def with_information_content(self, information_content: Mapping[str, float] | None) -> Self:
+        r"""Return the ontology with another information content, for instance from annotations: -log(frequency).
+
+        Parameters
+        ----------
+        information_content : mapping of str to float, or None
+            A finite value of 0 or more for every term, and for nothing else; no term has less than its parent.
+            None brings back the intrinsic one of Seco, Veale and Hayes 2004,
+            https://dl.acm.org/doi/10.5555/3000001.3000272:
+            :math:`1 - \log(\text{descendants, itself included}) / \log(\text{terms})`.
+
+        Returns
+        -------
+        Ontology
+
+        Examples
+        --------
+        >>> pair = Ontology.from_parents({"A": [], "B": ["A"]}).with_information_content({"A": 0, "B": 2.5})
+        >>> pair.similarity("B", "B", kind="resnik")
+        2.5
+        """
+        given = None if information_content is None else checked(information_content, self.ids, self.graph)
+        return replace(self, given_information=given)
+
+    def similarity(self, term: str, other: str, kind: str = "lin") -> float:
+        """Return how similar two terms are.
+
+        Parameters
+        ----------
+        term, other : str
+            Ids.
+        kind : str, default "lin"
+            As for :meth:`similarities`.
+
+        Returns
+        -------
+        float
+        """
+        place = self.index(other)
+        return float(self.similarities(term, kind)[place])
+
+    def similarities(self, term: str, kind: str = "lin") -> FloatArray:
+        """Return how similar every term is to a given one.
+
+        ====================== ======================================================= ======= ==================
+        kind                   of terms a and b with a common ancestor c               range   of a with itself
+        ====================== ======================================================= ======= ==================
+        ``lin``                2 IC(c) / (IC(a) + IC(b))                               0 to 1  1, and only there
+        ``resnik``             IC(c)                                                   0 to 1  IC(a)
+        ``jiang_conrath``      1 - (IC(a) + IC(b) - 2 IC(c)) / (2 max IC)              0 to 1  1, and only there
+        ``wu_palmer``          2 d(c) / (d(a) + d(b)), d: terms on the longest path    0 to 1  1, and only there
+        ``path``               1 / (1 + edges on the shortest path via an ancestor)     0 to 1  1, and only there
+        ``simple_resnik_like`` depth(c) / D, depth: edges on the shortest path         0 to 1  1
+        ``hybrid``             0.7 depth(c) / D + 0.3 (1 - p / (depth(a) + depth(b)))  0 to 1  1
+        ====================== ======================================================= ======= ==================
+
+        IC is the information content; one that was given may exceed 1 (so then may ``resnik``), and may be the same
+        for parent and child (which then have 1 by ``jiang_conrath``, and by ``lin`` if it is above 0). c is the common
+        ancestor with the most information, or the deepest. Terms without a common ancestor have 0, of every kind.
+
+        ``simple_resnik_like`` and ``hybrid`` are phentrieve's formulas, kept exactly as published for comparison with
+        its numbers; D is the largest depth, p = depth(a) + depth(b) - 2 depth(c). ``hybrid`` is 1.0 if p <= 0, and as
+        depth by the shortest path is not monotone, **some different terms get 1.0**; use ``lin`` for anything else.
+        Formulas with references: the functions of ``deadheat.benchmark.ontology.KINDS``.
+
+        Parameters
+        ----------
+        term : str
+            Id.
+        kind : str, default "lin"
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+            Aligned with `ids`.
+        """
+        check_choice("kind", kind, KINDS)
+        return self.similarities_at(self.index(term), kind)
+
+    def similarities_at(self, index: int, kind: str = "lin") -> FloatArray:
+        """Return the same for a term given by its index in `ids`, unchecked."""
+        return KINDS[kind](self.graph, self.information_content, index)
 
     def judge(
         self,
@@ -79,7 +324,25 @@ class Ontology(Terms):
         {'animal': 0.0, 'owl': 1.0, 'wren': 0.2075}
         """
         check_choice("kind", kind, KINDS)
-        return judge(self, qrels, runs, kind=kind, aggregate=aggregate, ideal=ideal, depth=depth)
+        if not runs:
+            raise ParameterError("judge needs at least one run besides the qrels", given=Plain("none"))
+        if depth is not None and (whole(depth) or 0) < 1:
+            hint = "None takes the longest list, ideal=False judges no further terms"
+            raise ParameterError(argument="depth", given=depth, allowed="a whole number from 1 on", hint=hint)
+        qrels = Qrels.of(qrels)
+        qrels.check_duplicates()
+        expected = Expected(self, qrels, kind=kind, aggregate=aggregate)
+        _report(self, expected.unknown, "expected", "have similarity 0 to everything", UnknownExpectedWarning)
+        pairs, longest = _pairs(qrels, [Run.of(run) for run in runs])
+        codes = codes_of(self, pairs["doc_id"])
+        others = set(pairs["doc_id"].filter(codes == UNKNOWN)) - set(expected.unknown)
+        _report(self, others, "retrieved", "are given relevance 0")
+        judged, best = _relevance(
+            expected, pairs, codes.to_numpy(), (depth or max(longest, LEAST_DEPTH)) if ideal else 0
+        )
+        best = best.with_columns(doc_id=pl.Series(self.ids).gather(best["code"]))
+        columns = [*KEYS, "relevance"]
+        return Qrels(pl.concat([judged.select(columns), best.select(columns)]), name=f"{qrels.name} ({kind})")
 
     def chance(
         self,
@@ -120,4 +383,184 @@ class Ontology(Terms):
         True
         """
         check_choice("kind", kind, KINDS)
-        return chance(self, kind, qrels=qrels, aggregate=aggregate, cutoffs=cutoffs, n=n, rng=rng)
+        n, cutoffs = as_count("n", n), [as_count("each of cutoffs", cutoff) for cutoff in cutoffs]
+        n_terms = len(self)
+        share = 0.0
+        if qrels is not None:
+            expected = Expected(self, Qrels.of(qrels), kind=kind, aggregate=aggregate)
+            _report(self, expected.unknown, "expected", "have similarity 0 to everything", UnknownExpectedWarning)
+            rows: Iterator[FloatArray] = (expected.relevance(terms) for terms in expected.of_query.values())
+        else:
+            drawn = np.sort(generator(rng).permutation(n_terms)[:n])
+            share = 1 - len(drawn) / n_terms
+            if share and len(drawn) < 2:
+                raise ParameterError(
+                    argument="n",
+                    given=n,
+                    allowed="2 or more",
+                    hint=f"one of {n_terms:,} terms says nothing about the standard error",
+                )
+            rows = (self.similarities_at(int(term), kind) for term in drawn)
+        probability = best_of_random(n_terms, cutoffs)
+        values = np.array([probability @ np.sort(row)[::-1] for row in rows])
+        error = np.sqrt(share * values.var(axis=0, ddof=1) / len(values)) if share else np.zeros(len(cutoffs))
+        return Chance(
+            kind,
+            dict(zip(cutoffs, values.mean(axis=0).tolist(), strict=True)),
+            dict(zip(cutoffs, error.tolist(), strict=True)),
+            len(values),
+        )
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {term: place for place, term in enumerate(self.ids)}
+
+    @cached_property
+    def _intrinsic(self) -> FloatArray:
+        return intrinsic(self.graph)
+
+
+class Expected:
+    """The expected terms of each query, and how similar all terms are to them.
+
+    Parameters
+    ----------
+    ontology : Ontology
+    qrels : Qrels
+        Documents of positive relevance are expected.
+    kind : str
+    aggregate : {"best", "mean"}
+
+    Attributes
+    ----------
+    of_query : dict of str to tuple of int
+        The expected terms of each query as indices, sorted, `UNKNOWN` for ids that the ontology lacks.
+    unknown : set of str
+        Those ids.
+    """
+
+    def __init__(self, ontology: Ontology, qrels: Qrels, *, kind: str, aggregate: str) -> None:
+        check_choice("aggregate", aggregate, AGGREGATES)
+        self.n_terms, self.aggregate = len(ontology), aggregate
+        judgments = qrels.to_polars()
+        wanted = judgments.filter(pl.col("relevance") > 0)
+        if not len(wanted):
+            raise DataError(
+                f"no document of {len(judgments):,} has a positive relevance, so that nothing is expected",
+                path=qrels.where,
+            )
+        codes = codes_of(ontology, wanted["doc_id"])
+        unknown = wanted["doc_id"].filter(codes == UNKNOWN)
+        if len(unknown) == len(wanted):
+            raise DataError(
+                f"none of the {len(wanted):,} expected ids is a term of {ontology!r}: they are "
+                f"{first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ontology.ids, 3)}",
+                hint="Are they of the same ontology, and written alike?",
+                path=qrels.where,
+            )
+        self.unknown = set(unknown)
+        grouped = wanted.with_columns(code=codes).group_by("query_id").agg(pl.col("code").sort())
+        self.of_query: dict[str, tuple[int, ...]] = dict.fromkeys(judgments["query_id"].unique().sort().to_list(), ())
+        self.of_query |= {query: tuple(found) for query, found in grouped.iter_rows()}
+        one = lru_cache(max(1, MAX_CELLS // self.n_terms))
+        self._similarities: Callable[[int], FloatArray] = one(lambda code: ontology.similarities_at(code, kind))
+
+    def relevance(self, terms: tuple[int, ...]) -> FloatArray:
+        """Return the best or mean similarity of each term to some expected ones, of shape (n_terms,)."""
+        rows = [self._similarities(code) for code in terms if code != UNKNOWN]
+        if not rows:
+            return np.zeros(self.n_terms)
+        if self.aggregate == "best":
+            return reduce(np.maximum, rows)
+        return reduce(np.add, rows) / len(terms)
+
+
+def codes_of(ontology: Ontology, ids: pl.Series) -> pl.Series:
+    """Return the index of each id in ``ontology.ids``, `UNKNOWN` for one that is not there."""
+    known = pl.DataFrame({"doc_id": ontology.ids, "code": np.arange(len(ontology))})
+    found = ids.to_frame("doc_id").join(known, on="doc_id", how="left", maintain_order="left")
+    return found["code"].fill_null(UNKNOWN)
+
+
+def best_terms(relevance: FloatArray, depth: int) -> IntArray:
+    """Return the indices of the `depth` highest values above 0; of equal ones the first, on every platform."""
+    if depth < len(relevance):
+        lowest = np.partition(relevance, -depth)[-depth]
+        higher = np.flatnonzero(relevance > lowest)
+        places = np.append(higher, np.flatnonzero(relevance == lowest)[: depth - len(higher)])
+    else:
+        places = np.arange(len(relevance))
+    return places[relevance[places] > 0]
+
+
+def _report(
+    ontology: Ontology, ids: set[str], which: str, effect: str, cause: type[UnknownTermsWarning] = UnknownTermsWarning
+) -> None:
+    """Warn of ids that the ontology lacks, for a method of `Ontology` that a user calls."""
+    if not ids:
+        return
+    named = [
+        f"{term!r}" + (f" ({status})" if (status := ontology.status(term)) else "") for term in sorted(ids)[:MOST_NAMED]
+    ]
+    more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
+    what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
+    warnings.warn(
+        f"{len(ids):,} {what} of {ontology!r}; such ids {effect}: {', '.join(named)}{more}",
+        cause,
+        stacklevel=3,
+    )
+
+
+def _pairs(qrels: Qrels, runs: Sequence[Run]) -> tuple[pl.DataFrame, int]:
+    """Return what is judged or retrieved for the queries of the qrels, each pair once; and the longest list."""
+    judged = qrels.to_polars().select(KEYS)
+    lists = [run.to_polars().select(KEYS).join(judged, on="query_id", how="semi") for run in runs]
+    lengths = [length for one in lists for length in one.group_by("query_id").len()["len"].to_list()]
+    return pl.concat([judged, *lists]).unique().sort(KEYS), max(lengths, default=0)
+
+
+def _relevance(
+    expected: Expected, pairs: pl.DataFrame, codes: IntArray, depth: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the pairs with their relevance, and query_id, code and relevance of the best terms beside them."""
+    sizes = pairs.group_by("query_id", maintain_order=True).len()
+    queries, bounds = sizes["query_id"].to_list(), [0, *sizes["len"].cum_sum().to_list()]
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for number, query in enumerate(queries):
+        alike.setdefault(expected.of_query[query], []).append(number)
+    values = np.zeros(len(codes))
+    more: list[tuple[int, IntArray, FloatArray]] = []
+    for terms, numbers in alike.items():
+        relevance = expected.relevance(terms)
+        looked_up = np.append(relevance, 0.0)  # the last index is that of `UNKNOWN`
+        best = best_terms(relevance, depth) if depth else np.zeros(0, np.int64)
+        for number in numbers:
+            own = slice(bounds[number], bounds[number + 1])
+            values[own] = looked_up[codes[own]]
+            others = np.setdiff1d(best, codes[own], assume_unique=True)
+            more.append((number, others, relevance[others]))
+    repeated = np.repeat([number for number, *_ in more], [len(others) for _, others, _ in more])
+    columns = {
+        "query_id": pl.Series(queries, dtype=pl.String).gather(repeated),
+        "code": np.concatenate([others for _, others, _ in more]),
+        "relevance": np.concatenate([relevance for *_, relevance in more]),
+    }
+    return pairs.with_columns(relevance=pl.Series(values)), pl.DataFrame(columns)
+
+
+def best_of_random(n_terms: int, cutoffs: Sequence[int]) -> FloatArray:
+    r"""Return the probability that the i-th best of all terms is the best in the top k of a random ranking.
+
+    .. math:: \frac{k}{N - i + 1} \prod_{l < i} \frac{N - k - l + 1}{N - l + 1}
+
+    as for `MaxRel`, with all N terms in one tie.
+
+    Returns
+    -------
+    ndarray of shape (n_cutoffs, n_terms)
+    """
+    left = np.arange(n_terms, 0, -1.0)
+    k = np.minimum(cutoffs, n_terms)[:, None]
+    outside = np.maximum(left - k, 0.0) / left
+    none_before = np.concatenate((np.ones((len(k), 1)), np.cumprod(outside, axis=1)[:, :-1]), axis=1)
+    return none_before * np.minimum(k / left, 1.0)

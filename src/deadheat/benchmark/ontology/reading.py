@@ -166,8 +166,9 @@ def _synonym(synonym: ParsedSynonym) -> Synonym:
 
 def _instead(term: Term) -> tuple[str, ...]:
     """Return the ids that replace an obsolete term, then those to be considered; of JSON these are annotations."""
-    replaced, considered = term.replaced_by.ids, set(term.consider.ids)
-    for value in term.annotations:
-        if value.property.endswith("#consider"):
-            considered.add(str(getattr(value, "resource", None) or getattr(value, "literal", "")))
-    return (*sorted(replaced), *sorted(considered - replaced))
+    considered = set(term.consider.ids) | {
+        str(getattr(value, "resource", None) or getattr(value, "literal", ""))
+        for value in term.annotations
+        if value.property.endswith("#consider")
+    }
+    return (*sorted(term.replaced_by.ids), *sorted(considered - term.replaced_by.ids))

@@ -3,8 +3,7 @@
 from deadheat.benchmark.retrievers.bm25 import BM25
 from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.function import Function
-from deadheat.benchmark.retrievers.protocol import Hits, Retriever
-from deadheat.benchmark.retrievers.retrieving import retrieve
+from deadheat.benchmark.retrievers.protocol import Hits, Retriever, retrieve
 from deadheat.benchmark.retrievers.runs import RunFile
 from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
 

@@ -136,7 +136,7 @@ class BM25:
         return found, scores[found]
 
     def _shares_a_word(self, words: list[str]) -> BoolArray:
-        """Tell which strings have one of some words, of shape (n_strings,)."""
+        """Return which strings have any of some words, of shape (n_strings,)."""
         starts, holders = self._index.scores["indptr"], self._index.scores["indices"]
         shares = np.zeros(int(self._index.scores["num_docs"]), np.bool_)
         for word in self._index.get_tokens_ids(words):

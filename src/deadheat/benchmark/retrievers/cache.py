@@ -43,7 +43,7 @@ def default_folder() -> Path:
 
 
 def identity_of(model: str) -> str:
-    """Return what tells models apart: the name of one on the hub, a hash of the whole files of one in a folder."""
+    """Return what distinguishes a model: the name of one on the hub, a hash of the whole files of one in a folder."""
     folder = Path(model)
     if not os.path.isdir(folder):  # noqa: PTH112 - of Path it raises for a text that is too long for a name
         return model
@@ -57,9 +57,8 @@ def identity_of(model: str) -> str:
 
 def path_of(folder: Path | None, key: Mapping[str, object]) -> Path | None:
     """Return the file of a key, which JSON can hold."""
-    if folder is None:
-        return None
-    return folder / f"{hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()}.npy"
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
+    return None if folder is None else folder / f"{digest}.npy"
 
 
 def part_of(path: Path | None, start: int) -> Path | None:
@@ -81,13 +80,12 @@ def read(path: Path | None, n_rows: int) -> FloatArray | None:
         found = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
-    if found.ndim != 2 or len(found) != n_rows or found.dtype != np.float32:
-        return None
-    return found
+    is_whole = found.ndim == 2 and len(found) == n_rows and found.dtype == np.float32
+    return found if is_whole else None
 
 
 def write(path: Path | None, vectors: FloatArray) -> None:
-    """Keep embeddings; say so if they cannot be kept."""
+    """Keep embeddings; warn if that fails."""
     if path is None:
         return
     for attempt in range(ATTEMPTS):
@@ -99,7 +97,7 @@ def write(path: Path | None, vectors: FloatArray) -> None:
             # another process that has all embeddings may have removed the folder of parts since it was made
             if attempt + 1 < ATTEMPTS and isinstance(error, FileNotFoundError | FileExistsError | DataError):
                 continue
-            told = (isinstance(error, OSError) and error.strerror) or error
-            msg = f"embeddings cannot be kept in {path.parent} ({told}): set ${ENVIRONMENT} or cache="
+            reason = (isinstance(error, OSError) and error.strerror) or error
+            msg = f"embeddings cannot be kept in {path.parent} ({reason}): set ${ENVIRONMENT} or cache="
             warnings.warn(msg, CacheWarning, stacklevel=4)
         return

@@ -1,4 +1,4 @@
-"""What a model in a folder is called: its card and its configuration know, the folder may be called anything."""
+"""The name of a model in a folder: from its card and its configuration, as the folder may be called anything."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FIELD = r"^{}:[ \t]*(?:\n[ \t]*-[ \t]*(?:name:)?)?[ \t]*(\S.*)$"  # of the head 
 def name_of(model: str) -> str:
     """Return the last part of the name of a model.
 
-    Of one in a folder that is, what comes first: ``model_name``, ``model_id`` or ``model-index`` in the head of the
-    card (README.md), the title of the card, ``model_name`` in config_sentence_transformers.json or config.json,
+    For one in a folder, the first of these that exists: ``model_name``, ``model_id`` or ``model-index`` in the head of
+    the card (README.md), the title of the card, ``model_name`` in config_sentence_transformers.json or config.json,
     ``_name_or_path`` there (the model that it was made from), ``base_model`` of the card, the folder.
     """
     folder = Path(model)
@@ -34,7 +34,7 @@ def name_of(model: str) -> str:
 
 
 def _named(folder: Path) -> Iterator[str]:
-    """Give the names that the files of a folder have, the surest first."""
+    """Yield the names that the files of a folder give, the most reliable first."""
     card = _text(folder / "README.md")
     front = FRONT.match(card)
     head = front[1] if front else ""
@@ -65,7 +65,7 @@ def _configuration(path: Path) -> dict[str, object]:
 
 
 def _text(path: Path) -> str:
-    """Return the start of a file as text; nothing if there is none."""
+    """Return the start of a file as text; empty if it cannot be read."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(1 << 20).replace("\r\n", "\n")

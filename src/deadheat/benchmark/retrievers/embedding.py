@@ -48,7 +48,7 @@ class Embedding:
     normalise : bool, default True
         Whether embeddings have length 1, so that the score is the cosine.
     query_prompt, document_prompt : str, optional
-        What stands before every text and every document; by default what the model itself prescribes, if it does.
+        What is put before every text and every document; by default what the model itself prescribes, if anything.
     strings : {"best", "joined"}, default "best"
         A document scores by its best string; or all its strings are one text.
     cache : path or False, optional
@@ -90,10 +90,8 @@ class Embedding:
         self.device, self.normalise, self.strings = device, bool(normalise), strings
         self.query_prompt, self.document_prompt, self.revision = query_prompt, document_prompt, revision
         self._folder = cached.folder_of(cache)
-        own = options_of(self, "normalise", "query_prompt", "document_prompt", "strings", "revision")
-        self.name = name or written(name_of(self.model), Embedding, own)
-        self.options = own
-        self._loaded: Any = None
+        self.options = options_of(self, "normalise", "query_prompt", "document_prompt", "strings", "revision")
+        self.name = name or written(name_of(self.model), Embedding, self.options)
         self._strings: Strings | None = None
         self._vectors: FloatArray = np.zeros((0, 0), np.float32)
         self._place: IntArray = np.zeros(0, np.int64)
@@ -146,25 +144,23 @@ class Embedding:
                 parts.append((found, row[found]))
         return Hits.of_parts(strings.doc_ids, [parts[row] for row in place.tolist()])
 
-    @property
+    @cached_property
     def _model(self) -> Any:  # noqa: ANN401 - a package that may not be there
         """The model, loaded when it is first needed."""
-        if self._loaded is None:
-            library = import_module("sentence_transformers")
-            try:
-                with _quiet():
-                    self._loaded = library.SentenceTransformer(self.model, device=self.device, revision=self.revision)
-            except Exception as error:
-                told = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-                hint = (
-                    "A retriever is 'bm25', the path of a run file, the folder of a sentence-transformers model, or the"
-                    " name of one that can be fetched or was fetched before"
-                )
-                raise ParameterError(f"cannot load the model {self.model!r}: {told}", hint=hint) from error
-        return self._loaded
+        library = import_module("sentence_transformers")
+        try:
+            with _quiet():
+                return library.SentenceTransformer(self.model, device=self.device, revision=self.revision)
+        except Exception as error:
+            reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+            hint = (
+                "A retriever is 'bm25', the path of a run file, the folder of a sentence-transformers model, or the"
+                " name of one that can be fetched or was fetched before"
+            )
+            raise ParameterError(f"cannot load the model {self.model!r}: {reason}", hint=hint) from error
 
     def _prompt(self, given: str | None, names: Sequence[str]) -> str | None:
-        """Return what stands before texts: what was given, or what the model has under one of the names."""
+        """Return what to put before texts: what was given, or what the model has under one of the names."""
         if given is not None:
             return given
         own: dict[str, str] = getattr(self._model, "prompts", None) or {}

@@ -19,8 +19,8 @@ class Function:
 
     Notes
     -----
-    Finished work is found again by the function's attribute ``key``, see `Retriever`. Without one it is always done
-    again: what a function reads from elsewhere cannot be seen.
+    Finished runs are reused by the function's attribute ``key``, see `Retriever`. Without one they are always made
+    again: we cannot see what a function reads from elsewhere.
     """
 
     def __init__(

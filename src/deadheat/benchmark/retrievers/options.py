@@ -32,7 +32,7 @@ def _plain(value: object) -> object:
 
 
 def check_number(name: str, given: object, *, low: float, high: float = math.inf) -> None:
-    """Raise `ParameterError` if an option is no number in its range."""
+    """Raise `ParameterError` if an option is not a number in its range."""
     number = float(given) if is_number(given) else math.nan  # type: ignore[arg-type]
     if not low <= number <= high or math.isinf(number):
         allowed = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} on"
@@ -40,7 +40,7 @@ def check_number(name: str, given: object, *, low: float, high: float = math.inf
 
 
 def check_search(texts: Sequence[str], k: int) -> None:
-    """Raise `ParameterError` if what is searched for is no list of texts, or if nothing is to be found."""
+    """Raise `ParameterError` if what is searched for is not a list of texts, or if k is not a count."""
     as_count("k", k)
     if isinstance(texts, str):
         raise ParameterError(

@@ -23,7 +23,7 @@ class RunFile:
     ----------
     *paths : path
         As for `read_run`: TREC, CSV, TSV, Parquet, JSON Lines, JSON. Several, such as one a language, are one run; a
-        query stands in one of them.
+        query may appear in only one of them.
     name : str, optional
         By default the files', without their format.
 
@@ -100,7 +100,7 @@ class RunFile:
                 if query in owners:
                     raise DuplicateError(
                         f"has query {query!r}, as {owners[query]} has",
-                        hint="in files of one run each query stands once",
+                        hint="in the files of one run each query may appear once",
                         path=path,
                     )
                 owners[query] = path

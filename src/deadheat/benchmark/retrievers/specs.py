@@ -83,7 +83,7 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
         named = [(str(name), make_retriever(spec, name=str(name))) for name, spec in specs.items()]
     else:
         several: Iterable[object] = specs if isinstance(specs, list | tuple) else [specs]
-        named = _told_apart([make_retriever(one) for one in several])
+        named = _distinguished([make_retriever(one) for one in several])
     if not named:
         raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
     names = [name for name, _ in named]
@@ -95,8 +95,8 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
     return dict(named)
 
 
-def _told_apart(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:
-    """Return retrievers with their names; models of one name in different folders have the folder behind it."""
+def _distinguished(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:
+    """Return retrievers by name; to models of the same name in different folders the folder is added."""
     named = [(one.name, one) for one in retrievers]
     for of_folder in (lambda model: Path(model).absolute().name, str):
         names = [name for name, _ in named]
@@ -140,10 +140,10 @@ def identity(retriever: Retriever) -> str:
 
 
 def key_of(retriever: Retriever) -> object:
-    """Return what tells the results of a retriever from others; None if only a search can say what it finds."""
+    """Return what distinguishes the results of a retriever; None if only a search can say what it finds."""
     kind = type(retriever)
     if isinstance(retriever, OWN) and kind not in OWN and "key" not in vars(kind):
-        return None  # a class of a user's: the key that it has from ours says nothing of its changes
+        return None  # a user's subclass: the key that it inherits says nothing about its changes
     return getattr(retriever, "key", None)
 
 
@@ -152,7 +152,7 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     if not text:
         raise ParameterError(f"no retriever {text!r}", hint=f"A retriever is {ALLOWED}")
     head, bracket, _ = text.partition("(")
-    # what is called like a retriever is that retriever, whatever files there are; a Path is a path
+    # the name of a retriever means that retriever, even where a file has the same name; a Path is a path
     if isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and bracket and text.endswith(")"))):
         _warn_of_file(text)
         return _of_call(text, head.strip(), named) if bracket else _made(text, [], named)
@@ -171,7 +171,7 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
 
 
 def _warn_of_file(text: str) -> None:
-    """Warn of a file or a folder that is called like a retriever, and is not meant by it."""
+    """Warn that a file or folder with the name of a retriever is not what is used."""
     if os.path.lexists(text):
         there = "folder" if Path(text).is_dir() else "file"
         how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")

@@ -23,7 +23,7 @@ class Strings:
     starts : ndarray of int, shape (n_documents,)
         Where those of each document start.
     doc_ids : ndarray of str, shape (n_documents,)
-        Of the documents that have strings.
+        Of each document; all have a string, their text.
     """
 
     texts: list[str]
@@ -32,16 +32,13 @@ class Strings:
 
     @classmethod
     def of(cls, documents: Collection, strings: str = "best") -> Self:
-        """Take the strings of a collection one by one, or those of each document joined by blanks."""
-        texts, owners = documents.strings()
-        owner = np.asarray(owners, np.int64)
-        order = np.argsort(owner, kind="stable")
-        owner, texts = owner[order], [texts[place] for place in order.tolist()]
+        """Take the strings of a collection one by one, or those of each document joined by spaces."""
+        texts, owner = documents.strings()
         starts = run_starts(owner)
         if strings == "joined":
             ends = [*starts[1:].tolist(), len(texts)]
             texts = [" ".join(texts[start:end]) for start, end in zip(starts.tolist(), ends, strict=True)]
-        doc_ids = np.array(list(documents.ids), dtype=object)[owner[starts]]
+        doc_ids = np.array(documents.ids, dtype=object)
         return cls(texts, np.arange(len(texts)) if strings == "joined" else starts, doc_ids)
 
     def best(self, scores: FloatArray) -> FloatArray:

@@ -16,8 +16,9 @@ import polars as pl
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
 from deadheat.io.formats.base import FORMATS, Format, Read, register
 from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.io.mappings import VALUE_ERROR
 from deadheat.io.source import readable
-from deadheat.io.values import CONTROL, holds_only_numbers, value_error
+from deadheat.io.values import CONTROL, holds_only_numbers
 from deadheat.io.writing import Compression, replacing
 from deadheat.wording import Plain, shown
 
@@ -176,8 +177,9 @@ def write(
     compression = COMPRESSED.get(path.suffix.lower(), "uncompressed")
     if not form.is_text and compression != "uncompressed":
         what = form.name.capitalize()
-        hint = f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
-        raise ParameterError(f"{what} is compressed inside", hint=hint)
+        raise ParameterError(
+            f"{what} is compressed inside", hint=f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
+        )
     rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, form)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
@@ -202,19 +204,25 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
     value = rows[VALUE_COLUMN[kind]]
     if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
         wrong = value.filter(value.is_null() | ~value.is_finite())[0]
-        raise value_error(kind, f"{value.name} must be a number", path, given=Plain(wrong))
+        raise VALUE_ERROR[kind](f"{value.name} must be a number", given=Plain(wrong), path=path)
     if rows.select("query_id", "doc_id").is_duplicated().any():
         pair = rows.filter(rows.select("query_id", "doc_id").is_duplicated()).row(0)[:2]
-        raise DuplicateError(f"(query, document) pair {pair} stands more than once", allowed="once", path=path)
+        raise DuplicateError(f"(query, document) pair {pair} appears more than once", allowed="once", path=path)
     for ids in rows.select("query_id", "doc_id"):
         if ids.null_count() or (ids == "").any():
             raise NullIdError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
         if wrong := _first(ids, form.splits_at):
-            message = f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {shown(wrong)}"
-            raise DataError(message, hint="write .csv", path=path)
+            raise DataError(
+                f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {shown(wrong)}",
+                hint="write .csv",
+                path=path,
+            )
         if wrong := _first(ids, CONTROL if form.is_text else ""):
-            message = f"{ids.name} {shown(wrong)} holds a control character, which no file of text may have"
-            raise DataError(message, hint="write .parquet", path=path)
+            raise DataError(
+                f"{ids.name} {shown(wrong)} holds a control character, which no file of text may have",
+                hint="write .parquet",
+                path=path,
+            )
 
 
 def _first(ids: pl.Series, pattern: str) -> str:

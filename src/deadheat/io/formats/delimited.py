@@ -13,11 +13,11 @@ from typing import IO, BinaryIO
 import polars as pl
 
 from deadheat.errors import EmptyDataError, FractionsWarning, NullIdError
+from deadheat.io.census import count_separators
 from deadheat.io.formats.base import Format, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import VALUE_COLUMN, Kind, known_names, resolve_columns
 from deadheat.io.rows import Rows
-from deadheat.io.separators import count_separators
 from deadheat.io.source import (
     HEAD,
     blocks,
@@ -113,8 +113,11 @@ def read_table(path: Path, kind: Kind, *, separator: str) -> pl.DataFrame:
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
     if kind == "qrels" and table.header[table.places[2]] == "score" and (frame["relevance"] % 1 != 0).any():
-        msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
-        warnings.warn(msg, FractionsWarning, stacklevel=2)
+        warnings.warn(
+            f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?",
+            FractionsWarning,
+            stacklevel=2,
+        )
     return frame
 
 

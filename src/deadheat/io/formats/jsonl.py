@@ -13,7 +13,7 @@ import polars as pl
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
 from deadheat.io.formats.base import Format, register
 from deadheat.io.kinds import VALUE_COLUMN, Kind, resolve_columns
-from deadheat.io.mappings import is_broken
+from deadheat.io.mappings import VALUE_ERROR, is_broken
 from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
     check_ids_of_row,
@@ -23,7 +23,6 @@ from deadheat.io.values import (
     holds_only_ids,
     holds_only_numbers,
     read_value,
-    value_error,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, shown
@@ -33,7 +32,7 @@ _DOUBTS = (
     r'"(?:{query}|{doc})"\s*:\s*(?:-?[0-9]+[.eE]|-0|[^"0-9\s-])',
     # One that holds half of a character, perhaps without the other, for which Polars would put a NUL.
     r'"(?:{query}|{doc})"\s*:\s*"(?:[^"\\]|\\.)*\\u[dD][89a-fA-F]',
-    # A key that stands twice, of which Polars would take the first, and keys that may say one in another way.
+    # A key that appears twice, of which Polars would take the first, and keys that may say one in another way.
     *(rf'"{{{name}}}"\s*:.*"{{{name}}}"\s*:' for name in ("query", "doc", "value")),
     r'\\u[^"]*"\s*:',
 )
@@ -58,7 +57,7 @@ def read_jsonl(path: Path, kind: Kind) -> pl.DataFrame:
         With the first line that is wrong.
     """
     head = plain_head(path)
-    # scan_ndjson() expands a path as a pattern, and cannot be told not to.
+    # scan_ndjson() expands a path as a pattern, and has no option against it.
     is_pattern = not _PATTERN.isdisjoint(str(path))
     data: Path | bytes = read_all(path, has_lines=True) if head is None or is_pattern else path
     if isinstance(data, Path):
@@ -120,8 +119,11 @@ def _rows(
         query, doc, value = (row[name] for name in columns.values())
         for name, given in (("query_id", query), ("doc_id", doc)):
             if not (isinstance(given, str) and given):
-                message = f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}"
-                raise (NullIdError if given in (None, "") else MalformedRowError)(message, path=path, line=line)
+                raise (NullIdError if given in (None, "") else MalformedRowError)(
+                    f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}",
+                    path=path,
+                    line=line,
+                )
             if is_broken(given):
                 raise MalformedRowError(
                     f"{columns[name]} {shown(given)} has a lone surrogate",
@@ -137,12 +139,12 @@ def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float
     if isinstance(given, bool):
         return float(given)
     if not isinstance(given, _Number):
-        raise value_error(kind, f"{name} must be a number", path, line, given=json.dumps(given))
+        raise VALUE_ERROR[kind](f"{name} must be a number", given=json.dumps(given), path=path, line=line)
     return read_value(str(given), kind, path=path, line=line)
 
 
 def _objects(data: Path | bytes, path: Path, once: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its line; numbers keep their text, and the keys in `once` may not stand twice."""
+    """Yield each object with its line; numbers keep their text, and the keys in `once` may not appear twice."""
     first_line = 1
     for block in blocks(data, has_lines=True) if isinstance(data, Path) else (data,):
         for line, raw in enumerate(decoded(block, path, first_line).split("\n"), first_line):
@@ -159,7 +161,7 @@ def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str,
             twice = next((key for key in once if keys.count(key) > 1), None)
             if twice is not None:
                 raise DuplicateError(
-                    f"key {twice!r} stands twice in one object",
+                    f"key {twice!r} appears twice in one object",
                     allowed="once",
                     hint=shown(raw.strip()),
                     path=path,

@@ -13,10 +13,10 @@ import polars as pl
 
 from deadheat.errors import FileFormatError
 from deadheat.io.formats.base import Format, register
-from deadheat.io.kinds import Kind
-from deadheat.io.mappings import LARGEST_INTEGER, VALUE, Nested, all_numbers, check_mapping
+from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.io.mappings import LARGEST_INTEGER, VALUE_ERROR, Nested, all_numbers, check_mapping
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.values import check_ids_of_row, value_error
+from deadheat.io.values import check_ids_of_row
 from deadheat.io.writing import Compression, write_text
 from deadheat.wording import Plain, shown
 
@@ -57,8 +57,8 @@ def _refuse_overflow(nested: Nested, as_written: dict[str, dict[str, str | None]
         for doc, value in documents.items():
             written = as_written[query][doc]
             if math.isinf(value) and written is not None:
-                place = f"{VALUE[kind]} of document {doc!r} for query {query!r}"
-                raise value_error(kind, f"{place} is beyond the range of float64: {shown(written)}", path)
+                place = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}"
+                raise VALUE_ERROR[kind](f"{place} is beyond the range of float64: {shown(written)}", path=path)
 
 
 def write_nested(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:

@@ -2,7 +2,7 @@
 
 Polars splits at single separators, takes short and long rows in silence, and knows no line numbers. So the file is
 parsed at full speed, and its bytes are counted beside it: if every field that is looked at is there and the file holds
-exactly as many blanks as rows times fields, then no row is short or long and no blank stands where it should not.
+exactly as many blanks as rows times fields, then no row is short or long and no blank is where it should not be.
 On any doubt the file is read again in blocks, each one with its blanks made regular, and a block that is still in
 doubt line by line, which names the line that is wrong.
 """
@@ -16,7 +16,7 @@ from typing import IO
 import polars as pl
 
 from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
-from deadheat.io.blanks import Census, count_blanks, count_blanks_of_file, with_single_blanks
+from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats.base import Format, register
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
@@ -127,7 +127,7 @@ def _parse(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | N
         return None
 
 
-def _is_proved(frame: pl.DataFrame, kind: Kind, census: Census) -> bool:
+def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:
     """Return whether every row has all its fields and every blank of the bytes is accounted for."""
     if frame["query_id"].null_count() or frame["doc_id"].null_count() or frame["ends_early"].any():
         return False
@@ -173,13 +173,18 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         )
     hint = _looks_like(text)
     if hint and len(fields) != len(TREC_FIELDS[kind]):
-        allowed = f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})"
-        raise MalformedRowError(allowed=allowed, given=text, hint=hint, path=path, line=line)
+        raise MalformedRowError(
+            allowed=f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})",
+            given=text,
+            hint=hint,
+            path=path,
+            line=line,
+        )
     return "\t" if b"\t" in row else " "
 
 
 def _looks_like(text: str) -> Advice | None:
-    """Return the format that a first line betrays, as a hint."""
+    """Return the format that a first line looks like, as a hint."""
     if text.startswith(("{", "[")):
         return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
     for name, separator in (("csv", ","), ("tsv", "\t")):
@@ -234,13 +239,18 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str) -> list[
 def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     """Split a line into as many fields as its kind has, or none if it is blank."""
     if b"\0" in raw:
-        hint = "the file is binary or damaged"
-        raise FileFormatError(allowed="text in UTF-8", given=Plain("a NUL byte"), hint=hint, path=path, line=line)
+        raise FileFormatError(
+            allowed="text in UTF-8",
+            given=Plain("a NUL byte"),
+            hint="the file is binary or damaged",
+            path=path,
+            line=line,
+        )
     try:
         raw.decode()
     except UnicodeDecodeError as error:
         raise not_utf8(raw, error.start, path, line) from error
-    # Split the bytes: str.split() also cuts at blanks beyond ASCII, which may stand inside an id.
+    # Split the bytes: str.split() also cuts at blanks beyond ASCII, which an id may contain.
     fields = [field.decode() for field in raw.split()]
     names = TREC_FIELDS[kind]
     if fields and len(fields) != len(names):

@@ -1,0 +1,223 @@
+"""gate(): does an evaluation reach its thresholds, and is it no worse than a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from deadheat.arguments import Rng, generator
+from deadheat.arrays import IntArray
+from deadheat.data.tables import Source
+from deadheat.errors import GateError, ParameterError, UnknownMeasureError
+from deadheat.evaluation.evaluate import opened
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
+from deadheat.evaluation.strata import names_of
+from deadheat.gates.notation import Gates, Threshold, parse_all
+from deadheat.gates.regression import paired, regressions
+from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
+from deadheat.gates.subsets import Subsets
+from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.stored import StoredMeasure
+from deadheat.wording import Advice, did_you_mean, joined
+
+
+def gate(
+    evaluation: Evaluation | str | Path,
+    checks: Gates = (),
+    *,
+    baseline: Evaluation | str | Path | None = None,
+    no_regression: bool | None = None,
+    no_worse_than: float | None = None,
+    by: str | Sequence[str] = (),
+    pool_languages: bool = False,
+    allow_unknown: bool = False,
+    alpha: float = 0.05,
+    confidence_level: float = 0.95,
+    method: str = "auto",
+    n_resamples: int = 10_000,
+    cluster: Cluster = None,
+    queries: Source | None = None,
+    rng: Rng = 0,
+) -> GateResult:
+    """Check whether an evaluation reaches thresholds, and whether it is no worse than a baseline.
+
+    Parameters
+    ----------
+    evaluation : Evaluation or path
+        Or the path of a saved one.
+    checks : str, Threshold or iterable of them
+        ``"nDCG@10 >= 0.8"`` is about the mean, or the total for a count such as NumRet; ``low(...)`` and ``high(...)``
+        are the ends of its confidence interval; ``tie_min(...)``, ``tie_max(...)`` and ``tie_std(...)`` are its
+        smallest and largest value and its standard deviation over tie orders. ``"each(language): nDCG@10 >= 0.5"`` is
+        checked within each stratum of queries. The operators are ``>=``, ``>``, ``<=``, ``<``; numbers closer than
+        1e-12 are equal. NaN never passes, nor does the end of an unknown interval (see :attr:`Interval.is_known`).
+    baseline : Evaluation or path, optional
+        For the same qrels and queries, under the same conventions. Every measure that both have is compared.
+    no_regression : bool, optional
+        Fail a measure whose mean is significantly lower than the baseline's (a one-sided paired t test). With few
+        queries a pass proves little: ``Check.detectable`` is the loss that the test would find. True by default if
+        there is a baseline and no `no_worse_than`.
+    no_worse_than : float, optional
+        Fail a measure unless a loss of this size or more is ruled out (non-inferiority): the lower bound of the
+        difference, one-sided, is above ``-no_worse_than``. In the units of each measure; above 0.
+    by : str or sequence of str, optional
+        Columns of `queries`: every gate is also checked within each stratum. Over the strata of a check, p values are
+        corrected (Holm), and intervals hold simultaneously (Bonferroni).
+    pool_languages : bool, default False
+        Whether queries in different languages may be checked together; otherwise every gate is checked in each
+        language if `queries` has several.
+    allow_unknown : bool, default False
+        Whether a gate may pass with fewer than 5 queries (or clusters), or with an interval of zero width; a comparison
+        in which all values are equal passes in any case.
+    alpha : float, default 0.05
+        Level of the tests, not corrected for the number of measures: of 20 measures that did not change, one is
+        expected to show a regression.
+    confidence_level, method, n_resamples, rng
+        Of the intervals, as for :meth:`Scores.interval`.
+    cluster : str, dict or sequence, optional
+        As for :meth:`Scores.interval`, for intervals and tests.
+    queries : path, frame or Queries, optional
+        The table with the columns of `by`, ``each(...)`` and `cluster`.
+
+    Returns
+    -------
+    GateResult
+        True if every check passed. Its summary first names checks that passed but prove little.
+
+    Raises
+    ------
+    GateError
+        A gate cannot be parsed, or there is none.
+    UnknownMeasureError
+        The evaluation lacks a measure, or shares none with the baseline.
+    BaselineMismatchError
+        The baseline has other qrels, queries or conventions.
+
+    References
+    ----------
+    Holm 1979, https://www.jstor.org/stable/4615733. Non-inferiority: Schuirmann 1987,
+    https://doi.org/10.1007/BF01068419.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> ev = evaluate({"q1": {"a": 1}}, {"q1": {"a": 0.5, "b": 0.5}}, ["RR"])
+    >>> gate(ev, ["RR >= 0.75", "tie_min(RR) > 0.5"])
+    <GateResult run: 1 of 2 gates failed: tie_min(RR) > 0.5 (0.5 is not above 0.5)>
+    """
+    thresholds = parse_all(checks)
+    asked = _asked(thresholds, baseline, no_regression, no_worse_than)
+    options = GateOptions(
+        no_regression=asked,
+        no_worse_than=no_worse_than,
+        alpha=alpha,
+        confidence_level=confidence_level,
+        method=method,
+        n_resamples=n_resamples,
+        rng=rng,
+        cluster=cluster_name(cluster),
+        by=tuple(names_of(by)) if by else (),
+        pool_languages=pool_languages,
+        allow_unknown=allow_unknown,
+    )
+    own = opened(evaluation)
+    before = None if baseline is None else opened(baseline)
+    has_strata = options.by or any(one.by for one in thresholds)  # whose table needs no clusters
+    codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_strata else None, own.query_ids)
+    subsets = Subsets(own.query_ids, queries, pool_languages=pool_languages)
+    _check_held(own, thresholds)
+    found = _thresholds(own, thresholds, subsets, options, codes)
+    if before is None:
+        return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages)
+    pairs, not_compared = paired(own, before, codes)
+    compared = [
+        check
+        for columns in dict.fromkeys([(), options.by])
+        for check in regressions(pairs, subsets.of(columns), options)
+    ]
+    found += _in_order(compared, [check.gate for check in compared])
+    name = before.name + " (baseline)" * (before.name == own.name)
+    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages)
+
+
+def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
+    """Return the measures to evaluate for gates and for a comparison with a baseline.
+
+    Raises
+    ------
+    MeasureError
+        A gate's measure cannot be parsed.
+    """
+    wanted = [parse_measure(check.measure) for check in checks]
+    known = [] if baseline is None else [one for one in baseline.measures if not isinstance(one, StoredMeasure)]
+    return list(dict.fromkeys((*wanted, *known)))
+
+
+def _asked(
+    thresholds: Sequence[Threshold], baseline: object, no_regression: object, no_worse_than: float | None
+) -> bool:
+    """Return whether to test for a regression; raise if there is nothing to check, or no baseline to compare with."""
+    if baseline is None:
+        for name, given in (("no_regression", no_regression), ("no_worse_than", no_worse_than)):
+            if given is not None and given is not False:
+                raise ParameterError(
+                    "needs a baseline, and there is none", argument=name, given=given, hint=Advice("baseline")
+                )
+    chosen = no_worse_than is None if no_regression is None else check_flag("no_regression", no_regression)
+    asked = baseline is not None and chosen
+    if not thresholds and not asked and no_worse_than is None:
+        raise GateError(
+            "nothing to check", hint="give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
+        )
+    if baseline is not None and not asked and no_worse_than is None:
+        raise ParameterError(
+            "there is a baseline, but nothing to check against it",
+            hint="give no_worse_than=0.01, or leave no_regression=False out",
+        )
+    return asked
+
+
+def _thresholds(
+    own: Evaluation,
+    thresholds: Sequence[Threshold],
+    subsets: Subsets,
+    options: GateOptions,
+    cluster: IntArray | None,
+) -> list[Check]:
+    """Check the thresholds, over all queries and by the requested strata, each family at once."""
+    refuse_ends_of_totals(thresholds, own)
+    one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
+    families: dict[tuple[str, ...], list[Threshold]] = {}
+    for one in thresholds:
+        for columns in dict.fromkeys([one.by] if one.by else [(), options.by]):
+            families.setdefault(columns, []).append(one)
+    found = [
+        check
+        for columns, of_family in families.items()
+        for check in check_family(own, of_family, subsets.of(columns), one_stream, cluster)
+    ]
+    return _in_order(found, [one.text for one in thresholds])
+
+
+def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
+    """Return the checks grouped by gate, each once: two families may share strata."""
+    place = {gate: n for n, gate in reversed(list(enumerate(gates)))}
+    once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}
+    return sorted(once.values(), key=lambda check: place[check.gate])
+
+
+def _check_held(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> None:
+    """Raise an error that names all measures of the thresholds that the evaluation lacks."""
+    lacking = list(dict.fromkeys(one.measure for one in thresholds if one.measure not in evaluation))
+    held = list(map(str, evaluation.measures))
+    for notation in lacking:
+        if not did_you_mean(notation, held):
+            parse_measure(notation)  # raises its own error if this is not a measure at all
+    if lacking:
+        raise UnknownMeasureError(
+            f"{evaluation.name} was not evaluated with {', '.join(lacking)}; it holds {', '.join(held)}",
+            hint=joined(did_you_mean(lacking[0], held), "Evaluate it again with all measures of the gates"),
+        )

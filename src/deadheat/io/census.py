@@ -1,0 +1,202 @@
+"""The bytes of a text: blanks or separators counted to prove a parse correct, and blanks normalised for another try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from deadheat.io.source import whole_lines
+
+Bytes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+# Bytes looked at together, so that they and their masks stay in the processor's cache: separators have more masks.
+_STEP, _STEP_OF_SEPARATORS = 1 << 18, 1 << 17
+_SPACE, _NEWLINE, _RETURN, _QUOTE, _DELETE = b' \n\r"\x7f'
+# What bytes.split() takes for a blank, except the newline.
+_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
+
+
+@dataclass(frozen=True)
+class Blanks:
+    """How many blanks (bytes up to the space character) a text has.
+
+    Attributes
+    ----------
+    n_blanks : int
+    n_pairs : int
+        Blanks right after another blank or at the start of the text.
+    n_crlf : int
+        Those of them that are Windows line ends.
+    lacks_final_newline : bool
+    may_hold_controls : bool
+        Whether a byte may be part of a control character that is not a blank.
+    """
+
+    n_blanks: int
+    n_pairs: int
+    n_crlf: int
+    lacks_final_newline: bool
+    may_hold_controls: bool
+
+    @property
+    def are_regular(self) -> bool:
+        """Whether no blank follows another, apart from Windows line ends."""
+        return self.n_pairs == self.n_crlf
+
+
+def count_blanks(data: bytes) -> Blanks:
+    """Count the blanks of a text in memory."""
+    text = np.frombuffer(b"\n" + data[:1], np.uint8), np.frombuffer(data, np.uint8)
+    counts = _counts(text[0])
+    for start in range(0, len(data) - 1, _STEP):
+        counts += _counts(text[1][start : start + _STEP + 1])
+    return _census(counts, data[-1:])
+
+
+def count_blanks_of_file(path: Path) -> Blanks:
+    """Count the blanks of a file without holding it in memory."""
+    memory = bytearray(_STEP + 1)
+    buffer = np.frombuffer(memory, np.uint8)
+    buffer[0] = _NEWLINE
+    counts = np.zeros(4, np.int64)
+    with path.open("rb", buffering=0) as file:
+        while n_read := file.readinto(memoryview(memory)[1:]):
+            counts += _counts(buffer[: n_read + 1])
+            buffer[0] = buffer[n_read]
+    return _census(counts, buffer[:1].tobytes())
+
+
+def _counts(view: Bytes) -> npt.NDArray[np.int64]:
+    """Count blanks, pairs, Windows line ends and control characters in ``view[1:]``; ``view[0]`` precedes it."""
+    blank = view <= _SPACE
+    n_pairs = np.count_nonzero(blank[1:] & blank[:-1])
+    n_crlf = np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)) if n_pairs else 0
+    return np.array([np.count_nonzero(blank[1:]), n_pairs, n_crlf, _may_hold_controls(view)], np.int64)
+
+
+def _may_hold_controls(view: Bytes) -> bool:
+    """Return whether there is a DEL, or a byte that can begin a C1 control, a line separator or a byte order mark."""
+    if view.max() < _DELETE:
+        return False
+    return bool(((view == _DELETE) | (view == 0xC2) | (view == 0xE2) | (view == 0xEF)).any())
+
+
+def _census(counts: npt.NDArray[np.int64], last: bytes) -> Blanks:
+    n_blanks, n_pairs, n_crlf, n_doubtful = counts.tolist()
+    return Blanks(n_blanks, n_pairs, n_crlf, last != b"\n", n_doubtful > 0)
+
+
+def with_single_blanks(block: bytes) -> bytes:
+    """Return the lines with one space between fields, none around them, and no blank lines."""
+    data = block.translate(_TO_SPACE)
+    text = np.frombuffer(data if data.endswith(b"\n") else data + b"\n", np.uint8)
+    is_space = text == _SPACE
+    after_blank = np.ones(text.size, bool)
+    np.logical_or(is_space[:-1], text[:-1] == _NEWLINE, out=after_blank[1:])
+    text = text[~(is_space & after_blank)]
+    # Lines now start with a field or are empty, and end with at most one space.
+    is_newline = text == _NEWLINE
+    after_newline, before_newline = np.ones(text.size, bool), np.zeros(text.size, bool)
+    after_newline[1:], before_newline[:-1] = is_newline[:-1], is_newline[1:]
+    drop = (is_newline & after_newline) | ((text == _SPACE) & before_newline)
+    return bytes(text[~drop])
+
+
+@dataclass(frozen=True)
+class Separators:
+    """How many lines and separators a table has, if its quotes and line ends make each line a row.
+
+    Attributes
+    ----------
+    n_lines, n_separators : int
+        Separators inside quotes do not count.
+    may_hold_controls : bool
+        Whether there is a control character, or a byte that may be part of one.
+    """
+
+    n_lines: int
+    n_separators: int
+    may_hold_controls: bool
+
+
+def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Separators | None:
+    """Count lines and separators of a table without holding the file in memory.
+
+    Parameters
+    ----------
+    source : pathlib.Path or bytes
+    separator : str
+    skip : int
+        Length of the header in bytes.
+
+    Returns
+    -------
+    Separators or None
+        None if a quote opens or closes where a field does not, if a quoted field has a newline, or if a carriage return
+        is not part of a line end: only a reader of rows knows what these mean.
+    """
+    mark = ord(separator)
+    n_lines = n_separators = 0
+    is_doubtful = False
+    with source.open("rb", buffering=0) if isinstance(source, Path) else BytesIO(source) as file:
+        file.seek(skip)
+        for block in whole_lines(iter(partial(file.read, _STEP_OF_SEPARATORS), b"")):
+            view = np.frombuffer(block, np.uint8)
+            is_newline, is_separator = view == _NEWLINE, view == mark
+            is_quote = view == _QUOTE
+            if is_quote.any():
+                outside = _outside_quotes(view, is_quote, mark)
+                if outside is None or (is_newline & ~outside).any():
+                    return None
+                is_separator &= outside
+            n_newlines = np.count_nonzero(is_newline)
+            n_returns = _count_returns(view)
+            if n_returns is None:
+                return None
+            n_low = np.count_nonzero(view < _SPACE) - n_newlines - n_returns
+            if mark < _SPACE:  # a tab inside quotes is not a separator
+                n_low -= np.count_nonzero(is_separator)
+            is_doubtful |= bool(n_low) or _may_hold_controls(view)
+            n_lines += int(n_newlines) + (not block.endswith(b"\n"))
+            n_separators += int(np.count_nonzero(is_separator))
+    return Separators(n_lines, n_separators, is_doubtful)
+
+
+def _outside_quotes(view: Bytes, is_quote: Mask, mark: int) -> Mask | None:
+    """Return which bytes are outside quotes; None if a quote is neither around a field nor doubled inside one."""
+    inside = _odd_so_far(is_quote)  # an opening quote is inside, a closing one is not
+    if inside[-1]:
+        return None
+    ends_field = is_quote | (view == mark) | (view == _NEWLINE)
+    opens, closes = is_quote & inside, is_quote & ~inside
+    if (opens[1:] & ~ends_field[:-1]).any():
+        return None
+    ends_field |= view == _RETURN
+    return None if (closes[:-1] & ~ends_field[1:]).any() else ~inside
+
+
+def _odd_so_far(mask: Mask) -> Mask:
+    """Return for each place whether the number of set bits up to it is odd; works on 64 places at a time, for speed."""
+    packed = np.packbits(mask, bitorder="little")
+    words = np.zeros(-(-packed.size // 8), "<u8")
+    bits = words.view(np.uint8)
+    bits[: packed.size] = packed
+    for shift in (1, 2, 4, 8, 16, 32):
+        words ^= words << np.uint64(shift)
+    is_odd = np.logical_xor.accumulate(words >> np.uint64(63) != 0)
+    words[1:][is_odd[:-1]] ^= np.uint64(2**64 - 1)
+    return np.unpackbits(bits, count=mask.size, bitorder="little").view(bool)
+
+
+def _count_returns(view: Bytes) -> int | None:
+    """Count the carriage returns; None if one of them is not followed by a newline."""
+    n_returns = np.count_nonzero(view == _RETURN)
+    if n_returns and n_returns != np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)):
+        return None
+    return int(n_returns)

@@ -1,0 +1,297 @@
+"""tie_profile() and what it returns: how many documents of a run share their score, and what their order decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from deadheat.arrays import IntArray
+from deadheat.data.tables import Qrels, Run, Source
+from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluate import evaluate
+from deadheat.evaluation.scores import Scores
+from deadheat.measures import Measure
+from deadheat.measures.notation import MeasureLike
+from deadheat.profile.scores import Groups, find_decimals, find_grid, find_levels, group_scores
+from deadheat.wording import Plain
+
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+N_WORST = 5
+NOISE = 1e-12  # a smaller range is what floating point leaves of no difference
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Smallest, middle and largest of some counts."""
+
+    min: int
+    median: float
+    max: int
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What a cutoff does to ties.
+
+    Attributes
+    ----------
+    cutoff : int
+    n_queries : int
+        Queries with a tie that the cutoff cuts: some of its documents are above, some below.
+    share : float
+        Of all queries of the run.
+    """
+
+    cutoff: int
+    n_queries: int
+    share: float
+
+
+@dataclass(frozen=True)
+class LargestTie:
+    """The tie with the most documents (the first such)."""
+
+    query_id: str
+    score: float
+    n_documents: int
+
+
+@dataclass(frozen=True)
+class Decided:
+    """How much of a measure is decided by the order of ties.
+
+    Attributes
+    ----------
+    measure : Measure
+    mean, tie_std, tie_min, tie_max : float
+        As in `Scores`: of the mean over queries.
+    n_queries : int
+        Queries whose value depends on the order.
+    share_of_queries : float
+    share_of_error : float
+        If ties were broken at random: the part of the squared standard error of the mean that would be due to it.
+    worst : tuple of WorstQuery
+        The queries with the widest range, widest first.
+    scores : Scores
+        From which all this is computed.
+    """
+
+    measure: Measure
+    mean: float
+    tie_std: float
+    tie_min: float
+    tie_max: float
+    n_queries: int
+    share_of_queries: float
+    share_of_error: float
+    worst: tuple[WorstQuery, ...]
+    scores: Scores = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class WorstQuery:
+    """A query and the range of its value over tie orders."""
+
+    query_id: str
+    mean: float
+    tie_std: float
+    tie_min: float
+    tie_max: float
+
+
+@dataclass(frozen=True)
+class TieProfile:
+    """What is known about the ties of a run.
+
+    Attributes
+    ----------
+    name : str
+        Label of the run.
+    n_queries, n_documents : int
+        Queries, and rows, of the run.
+    n_queries_with_ties : int
+    n_ties : int
+        Groups of two or more documents with the same score.
+    n_tied : int
+        Documents in them.
+    tie_size : Spread or None
+        Documents a tie; None without ties.
+    largest : LargestTie or None
+    distinct_scores : Spread
+        Distinct scores a query.
+    cuts : tuple of Cut
+    n_levels : int
+        Distinct scores in the whole run.
+    levels : tuple of (float, int)
+        Each score with its documents, highest first, if there are few.
+    decimals : int or None
+        The decimals that suffice to write every score; None if 15 do not.
+    grid : {"bfloat16", "float16", "float32"} or None
+        The coarsest floating-point format that holds every score, or held it before it was written with `decimals`.
+    decided : tuple of Decided
+        By measure; empty without qrels.
+    missing_queries : tuple of str
+        Queries of the qrels that the run lacks.
+    unjudged_queries : tuple of str
+        Queries of the run without judgments: the measures leave them out.
+    is_judged : bool
+        Whether the qrels judge any document of the run; True without qrels.
+    """
+
+    name: str
+    n_queries: int
+    n_documents: int
+    n_queries_with_ties: int
+    n_ties: int
+    n_tied: int
+    tie_size: Spread | None
+    largest: LargestTie | None
+    distinct_scores: Spread
+    cuts: tuple[Cut, ...]
+    n_levels: int
+    levels: tuple[tuple[float, int], ...]
+    decimals: int | None
+    grid: str | None
+    decided: tuple[Decided, ...] = ()
+    missing_queries: tuple[str, ...] = ()
+    unjudged_queries: tuple[str, ...] = ()
+    is_judged: bool = True
+
+    @property
+    def share_tied(self) -> float:
+        """Share of the documents that are in a tie."""
+        return self.n_tied / self.n_documents
+
+
+def tie_profile(
+    run: Source,
+    qrels: Source | None = None,
+    at: Sequence[int] = CUTOFFS,
+    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    *,
+    missing: str = "empty",
+    no_relevant: str = "zero",
+    check_duplicates: bool = True,
+) -> TieProfile:
+    """Describe the ties of a run and, with qrels, what they decide.
+
+    Parameters
+    ----------
+    run : path, dict of dict, dataframe or Run
+    qrels : path, dict of dict, dataframe or Qrels, optional
+    at : sequence of int, default (1, 3, 5, 10, 20, 50, 100)
+        Cutoffs to look at.
+    measures : measure or iterable of measures, optional
+        As for `evaluate`; only with qrels.
+    missing, no_relevant : str
+        As for `evaluate`.
+    check_duplicates : bool, default True
+        Whether to look for (query, document) pairs that appear twice.
+
+    Returns
+    -------
+    TieProfile
+
+    Raises
+    ------
+    DataError
+        The data cannot be evaluated; the message names the place.
+    ParameterError
+        A cutoff is not a whole number from 1 on, or measures are given without qrels.
+
+    Examples
+    --------
+    >>> profile = tie_profile({"q1": {"a": 2, "b": 1, "c": 1}, "q2": {"a": 3, "b": 1}}, at=[1, 2])
+    >>> profile.cuts
+    (Cut(cutoff=1, n_queries=0, share=0.0), Cut(cutoff=2, n_queries=1, share=0.5))
+    >>> profile.levels
+    ((3.0, 1), (2.0, 1), (1.0, 3))
+    """
+    for cutoff in at:
+        if cutoff not in range(1, 2**63):
+            raise ParameterError("holds whole numbers from 1 on", argument="at", given=cutoff)
+    if measures is not None and qrels is None:
+        raise ParameterError("measures need qrels", given=Plain("None"))
+    run = Run.of(run)
+    if check_duplicates:
+        run.check_duplicates()
+    groups = group_scores(run.to_polars())
+    profile = _describe(run.name, groups, at)
+    if qrels is None:
+        return profile
+    qrels = Qrels.of(qrels)
+    if check_duplicates:
+        qrels.check_duplicates()
+    evaluation = evaluate(qrels, run, measures, missing=missing, no_relevant=no_relevant, check_duplicates=False)
+    return replace(
+        profile,
+        decided=tuple(_of_measure(scores) for scores in evaluation),
+        missing_queries=evaluation.missing_queries,
+        unjudged_queries=evaluation.unjudged_queries,
+        is_judged=len(evaluation.placements.query) > 0,
+    )
+
+
+def _describe(name: str, groups: Groups, at: Sequence[int]) -> TieProfile:
+    tied = np.flatnonzero(groups.size > 1)
+    query, above, size = groups.query[tied], groups.above[tied], groups.size[tied]
+    largest = None
+    if len(tied):
+        place = tied[size.argmax()]
+        largest = LargestTie(groups.names[int(groups.query[place])], float(groups.score[place]), int(size.max()))
+    n_levels, levels = find_levels(groups)
+    decimals = find_decimals(groups.score)
+    return TieProfile(
+        name=name,
+        n_queries=groups.n_queries,
+        n_documents=int(groups.size.sum()),
+        n_queries_with_ties=len(np.unique(query)),
+        n_ties=len(tied),
+        n_tied=int(size.sum()),
+        tie_size=_spread(size) if len(tied) else None,
+        largest=largest,
+        distinct_scores=_spread(np.bincount(groups.query, minlength=groups.n_queries)),
+        cuts=tuple(_cut(int(cutoff), above, size, groups.n_queries) for cutoff in at),
+        n_levels=n_levels,
+        levels=levels,
+        decimals=decimals,
+        grid=find_grid(groups.score, decimals),
+    )
+
+
+def _cut(cutoff: int, above: IntArray, size: IntArray, n_queries: int) -> Cut:
+    """Count the queries with a tie that begins above a cutoff and ends below it; a query has at most one."""
+    n = int(((above < cutoff) & (above + size > cutoff)).sum())
+    return Cut(cutoff, n, n / n_queries)
+
+
+def _spread(counts: IntArray) -> Spread:
+    return Spread(int(counts.min()), float(np.median(counts)), int(counts.max()))
+
+
+def _of_measure(scores: Scores) -> Decided:
+    span = scores.tie_max - scores.tie_min
+    n_decided = int((span > NOISE).sum())
+    n_queries = scores.n_queries
+    of_ties = (scores.total_tie_std / n_queries) ** 2 if n_queries else 0.0
+    of_queries = scores.std**2 / n_queries if n_queries > 1 else 0.0
+    widest = [place for place in np.argsort(-span, kind="stable").tolist() if span[place] > NOISE][:N_WORST]
+    return Decided(
+        scores.measure,
+        scores.mean,
+        scores.mean_tie_std,
+        scores.mean_tie_min,
+        scores.mean_tie_max,
+        n_decided,
+        n_decided / n_queries if n_queries else float("nan"),
+        of_ties / (of_ties + of_queries) if of_ties > 0 else 0.0,
+        tuple(_worst_query(scores, place) for place in widest),
+        scores,
+    )
+
+
+def _worst_query(scores: Scores, place: int) -> WorstQuery:
+    columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
+    return WorstQuery(str(scores.query_ids[place]), *(float(column[place]) for column in columns))
