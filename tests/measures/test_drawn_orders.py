@@ -1,12 +1,15 @@
 """Measures of which large ties are estimated: near the exact value, and the error says how near."""
 
+import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import deadheat as dh
 from deadheat.measures import geometric, interpolated, prefix
+from support.command import ok
 
 
 def tied_run() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
@@ -43,3 +46,14 @@ def test_a_tie_of_very_many_documents(notation: str) -> None:
     scores = dh.evaluate({"q": {f"d{number}": number % 2 for number in range(20_000)}}, run, [notation])[notation]
     assert 0 < scores.standard_error[0] < 0.01
     assert scores.values[0] == pytest.approx(0.2, abs=0.05)
+
+
+def test_the_report_says_what_is_estimated(tmp_path: Path) -> None:
+    (tmp_path / "qrels.json").write_text(json.dumps({"q": {f"d{number}": number % 2 for number in range(600)}}))
+    (tmp_path / "run.json").write_text(json.dumps({"q": {f"d{number}": 0.5 for number in range(1200)}}))
+    files = [tmp_path / name for name in ("qrels.json", "run.json")]
+    out = " ".join(ok("evaluate", *files, "-m", "infAP", "-m", "AP").split())
+    assert "estimated" in out
+    assert "infAP of run: orders of ties were drawn for 1 query, with a standard error of up to 0." in out
+    assert "AP of run: orders" not in out.replace("infAP of run", "")
+    assert "estimated" not in ok("evaluate", *files, "-m", "infAP", "-m", "AP", "--ties", "doc_id")
