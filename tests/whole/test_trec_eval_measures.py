@@ -1,6 +1,7 @@
 """Agreement with trec_eval, through pytrec_eval, in its measures of sets, multiples, interpolation and gains."""
 
 import random
+import warnings
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -97,3 +98,18 @@ def test_random_runs(rel: int, n_scores: int) -> None:
 def test_names_are_read_and_printed(name: str) -> None:
     """What trec_eval prints leads to the measure, and back."""
     assert trec_name(dh.parse_measure(name)) == name
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", ["en.bm25", "Olz-gpt4o"])
+def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
+    """It asks trec_eval for these; the names are the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ir_measures = pytest.importorskip("ir_measures")
+    qrels, run = SOURCES[name]
+    notations = ["IPrec@0.1", "IPrec@0.8", "IPrec(rel=2)@0.5", "infAP", "SetAP", "SetRelP"]
+    theirs = ir_measures.calc_aggregate(map(ir_measures.parse_measure, notations), qrels_dict(qrels), run_dict(run))
+    means = dh.evaluate(qrels, run, notations, ties="doc_id", score_precision="float32").means()
+    expected = [theirs[ir_measures.parse_measure(notation)] for notation in notations]
+    assert list(means.values()) == pytest.approx(expected, abs=1e-9)
