@@ -19,7 +19,7 @@ from oracle.random_cases import BATCHES
 from oracle.variants import VARIANTS, Variant
 
 TOLERANCE = 1e-12
-SAME = 1e-10  # values that rounding alone keeps apart are closer, all others are further away
+SAME = 1e-12  # values that rounding alone keeps apart are closer, all others are further away
 
 
 # Enumeration

@@ -181,7 +181,8 @@ class Measure(ABC, metaclass=MeasureType):
         everything, *others = self._ideal_lists(placements)
         found = best(everything)
         top = self.range[1] if self.higher_is_better else -self.range[0]
-        hopeless = ~self.has_relevant(placements) if self.higher_is_better else np.False_  # 0 in every list
+        rises_from_0 = self.higher_is_better and self.range[0] == 0
+        hopeless = ~self.has_relevant(placements) if rises_from_0 else np.False_  # 0 in every list
         if ((found < top) & ~hopeless).any():  # NaN stays NaN in any list
             for keep in others:
                 found = np.fmax(found, best(keep))
