@@ -1,0 +1,68 @@
+"""What the replacements share: judgments made ready once, runs as dicts, values by query under trec_eval's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import repeat
+
+from deadheat.compat.defaults import OF_TREC_EVAL
+from deadheat.compat.trec_names import Column
+from deadheat.data.tables import Qrels, Run
+from deadheat.placements import policies
+from deadheat.placements.condensing import condense
+from deadheat.placements.place import engine_of
+from deadheat.placements.placements import Placements
+from deadheat.placements.prepared import Prepared
+
+Nested = Mapping[str, Mapping[str, float]]
+
+
+class Evaluator:
+    """Values of runs against the same judgments.
+
+    Parameters
+    ----------
+    qrels : mapping of mapping
+    columns : sequence of Column
+    ties : str
+        A tie policy.
+    judged_only : bool
+        Whether unjudged documents are taken out of the runs first.
+    """
+
+    def __init__(self, qrels: Nested, columns: Sequence[Column], *, ties: str, judged_only: bool) -> None:
+        self._columns, self._ties, self._judged_only = columns, ties, judged_only
+        self._names = [column.name for column in columns]
+        self._prepared = Prepared(qrels) if any(map(len, qrels.values())) else None
+
+    def by_query(self, run: Nested) -> dict[str, dict[str, float]]:
+        """Return ``{query: {name: value}}`` of the queries of a run that have judgments, in its order."""
+        prepared, names = self._prepared, self._names
+        queries = prepared.common(run) if prepared else []
+        if prepared is None or not queries:
+            return {}
+        placements = self._place(prepared, run, queries)
+        zeros = [0.0] * len(queries)
+        values = [
+            zeros if column.measure is None else column.measure.mean(placements).tolist() for column in self._columns
+        ]
+        rows = zip(*values, strict=True) if values else repeat(())
+        found = {
+            query: dict(zip(names, row, strict=True))
+            for query, row in zip(placements.query_ids.tolist(), rows, strict=bool(values))
+        }
+        return {query: found[query] for query in queries}
+
+    def _place(self, prepared: Prepared, run: Nested, queries: list[str]) -> Placements:
+        """Return the placements of some queries after the tie policy."""
+        retrieved = {query: run[query] for query in queries if run[query]}
+        if self._ties == OF_TREC_EVAL or not retrieved:
+            placements = prepared.place(run, queries)
+        else:
+            engine = engine_of(Qrels({query: prepared.mapping[query] for query in queries}), Run(retrieved))
+            placements = engine.place()
+            if self._ties in policies.LOOK_AT_RUN:
+                placements = policies.by_rule(placements, engine, self._ties)
+            else:
+                placements = policies.apply(placements, self._ties, None)
+        return condense(placements) if self._judged_only else placements

@@ -1,0 +1,5 @@
+"""install()."""
+
+
+def install() -> None:
+    """."""
