@@ -37,7 +37,7 @@ class Evaluator:
 
     def by_query(self, run: Nested) -> dict[str, dict[str, float]]:
         """Return ``{query: {name: value}}`` of the queries of a run that have judgments, in its order."""
-        prepared, names = self._prepared, self._names
+        prepared = self._prepared
         queries = prepared.common(run) if prepared else []
         if prepared is None or not queries:
             return {}
@@ -46,12 +46,9 @@ class Evaluator:
         values = [
             zeros if column.measure is None else column.measure.mean(placements).tolist() for column in self._columns
         ]
-        rows = zip(*values, strict=True) if values else repeat(())
-        found = {
-            query: dict(zip(names, row, strict=True))
-            for query, row in zip(placements.query_ids.tolist(), rows, strict=bool(values))
-        }
-        return {query: found[query] for query in queries}
+        rows = zip(*values, strict=True) if values else repeat((), len(queries))
+        found = dict(zip(placements.query_ids.tolist(), map(dict, map(zip, repeat(self._names), rows)), strict=True))
+        return found if list(found) == queries else {query: found[query] for query in queries}
 
     def _place(self, prepared: Prepared, run: Nested, queries: list[str]) -> Placements:
         """Return the placements of some queries after the tie policy."""

@@ -8,18 +8,18 @@ reading the dicts is done query by query.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.errors import SourceTypeError
 from deadheat.io.mappings import Nested, all_numbers, check_ids, check_mapping
-from deadheat.placements.contiguous import spans
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
 
@@ -110,7 +110,7 @@ class Prepared:
             np.array(queries, dtype=object),
             sizes,
             chosen.query[rows],
-            np.broadcast_to(np.array("", dtype=object), len(rows)),  # no measure looks at ids
+            np.empty(len(rows), dtype=object),  # no measure looks at ids
             chosen.relevance[rows],
             above[order],
             np.ones(len(rows), np.int64),
@@ -176,15 +176,21 @@ def _parts(sizes: IntArray) -> Iterator[slice]:
 def _count_above(run: Nested, queries: list[str], sizes: IntArray, judged: _Judged) -> IntArray:
     """Count the documents before each judged one: those of a higher score, and of its score those of a higher id."""
     keys = _keys(np.repeat(np.arange(len(queries)), sizes), all_numbers(run, queries, "run", "run"))
-    own, ordered = _keys(judged.query, judged.scores), np.sort(keys)
-    first = np.searchsorted(ordered, own)
-    size = np.searchsorted(ordered, own, side="right") - first
+    ordered = np.sort(keys)
+    first = np.searchsorted(ordered, _keys(judged.query, judged.scores))
     above = first - (np.cumsum(sizes) - sizes)[judged.query]
-    tied = np.flatnonzero(size > 1)
-    if len(tied):
-        documents = list(chain.from_iterable(run[query] for query in queries))
-        order = np.argsort(keys, kind="stable")
-        above[tied] += _count_first(documents, order, first[tied], size[tied], judged.ids[tied].tolist())
+    starts = run_starts(ordered)
+    lengths = np.diff(starts, append=len(ordered))
+    if len(first) and lengths.max() > 1:
+        ties = np.repeat(np.arange(len(starts)), lengths)
+        own = ties[first]
+        tied = np.flatnonzero(lengths[own] > 1)
+        is_member = np.zeros(len(starts), np.bool_)
+        is_member[own[tied]] = True
+        members = np.flatnonzero(is_member[ties])
+        rows = np.argsort(keys, kind="stable")[members]
+        documents = list(chain.from_iterable(map(run.__getitem__, queries)))
+        above[tied] += _count_first(documents, rows, ties[members], judged.ids[tied], own[tied])
     return above
 
 
@@ -192,46 +198,50 @@ def _keys(query: IntArray, scores: FloatArray) -> IntArray:
     """Return integers that ascend with the query and, within it, as the scores in 32 bits descend."""
     with np.errstate(over="ignore"):  # trec_eval makes infinity of what is too large
         bits = (scores.astype(np.float32) + np.float32(0)).view(np.int32)  # + 0: -0.0 is 0.0
-    ascending = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))
-    return (query << 32) - ascending
+    return (query << 32) - (bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF)))
 
 
-def _count_first(documents: list[str], order: IntArray, first: IntArray, size: IntArray, own: list[str]) -> IntArray:
+def _count_first(documents: list[str], rows: IntArray, ties: IntArray, ids: TextArray, own: IntArray) -> IntArray:
     """Count the documents of its tie that have a higher id than each of some tied documents.
 
     Parameters
     ----------
-    documents : list of str, shape (n_rows,)
-    order : ndarray of int, shape (n_rows,)
-        Rows by query and score.
-    first, size : ndarray of int, shape (n,)
-        Place in this order at which the tie of each document begins, and its documents.
-    own : list of str, shape (n,)
+    documents : list of str, shape (n_documents,)
+    rows : ndarray of int, shape (n_rows,)
+        Which of them are in these ties, tie by tie.
+    ties : ndarray of int, shape (n_rows,)
+        Their ties.
+    ids : ndarray of str, shape (n,)
+        The documents that are counted for, all among those in the ties.
+    own : ndarray of int, shape (n,)
+        Their ties.
     """
-    starts, at = np.unique(first, return_index=True)
-    within = spans(starts, size[at])
-    names, own_names = _ranks([documents[row] for row in order[within].tolist()], own)
-    most = len(within)
-    ordered = np.sort(np.repeat(starts, size[at]) * most + (most - 1 - names))
-    return np.searchsorted(ordered, first * most + (most - 1 - own_names)) - np.searchsorted(ordered, first * most)
+    names, own_names = _ranks(documents, rows, ids)
+    most = len(rows)
+    ordered = np.sort(ties * most + (most - 1 - names))
+    before = np.searchsorted(ties, own)
+    return np.searchsorted(ordered, own * most + (most - 1 - own_names)) - before
 
 
-def _ranks(texts: list[str], own: list[str]) -> tuple[IntArray, IntArray]:
-    """Return the rank of each text by its UTF-8 bytes, equal ones in any order; and the last rank of each of `own`."""
-    keys = _as_integers(texts)
-    if keys is None:  # the order of code points is that of UTF-8 bytes
-        rank = {text: n for n, text in enumerate(sorted(set(texts)))}
-        return np.array([rank[text] for text in texts]), np.array([rank[text] for text in own])
+def _ranks(documents: list[str], rows: IntArray, ids: TextArray) -> tuple[IntArray, IntArray]:
+    """Return the ranks of some documents and of some ids by their UTF-8 bytes, from the lowest.
+
+    Equal ones among the documents have ranks in any order; an id has the last of them.
+    """
+    keys, own = _as_integers(documents), _as_integers(ids)
+    if keys is None or own is None:  # sorted as text: the order of code points is that of UTF-8 bytes
+        some = [documents[row] for row in rows.tolist()]
+        place = {text: n for n, text in enumerate(sorted(set(some)))}
+        return np.array([place[text] for text in some]), np.array([place[text] for text in ids.tolist()])
+    keys = keys[rows]
     order = np.argsort(keys)
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order))
-    found = _as_integers(own)
-    assert found is not None  # noqa: S101 - they are among the texts
-    return ranks, np.searchsorted(keys[order], found, side="right") - 1
+    return ranks, np.searchsorted(keys[order], own, side="right") - 1
 
 
-def _as_integers(texts: list[str]) -> IntArray | None:
-    """Return integers in the order of the texts; None if they are longer than 8 bytes, or not ASCII."""
+def _as_integers(texts: Sequence[str] | TextArray) -> NDArray[np.uint64] | None:
+    """Return integers in the order of the texts; None if one is longer than 8 bytes or not plain ASCII."""
     together = "".join(texts)
     if not together.isascii() or "\0" in together:
         return None
