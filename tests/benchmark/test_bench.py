@@ -78,7 +78,7 @@ def test_a_retriever_that_finds_nothing_scores_zero() -> None:
 def test_cases_that_stand_in_the_documents_are_counted() -> None:
     result = dh.bench(CASES, DOCUMENTS, measures="RR", n_resamples=100)
     assert result.verbatim == {("mine", "en"): 3, ("mine", "de"): 2}
-    easy = "3 of 4 cases of mine (en) are a text of an expected document, but for upper case and blanks"
+    easy = "3 of 4 cases of mine (en) have the text of an expected document, ignoring case and whitespace"
     assert easy in result.report()
 
 
@@ -218,7 +218,7 @@ def test_cases_that_share_an_id_by_way_of_others_are_one_cluster() -> None:
     [
         ("expected_id", ParameterError, "Did you mean 'expected_ids'"),
         ("category", ColumnError, "4 of 4 cases have no category, such as 'e1'"),
-        ({"e1": 1}, ParameterError, "3 without one, such as 'e2'"),
+        ({"e1": 1}, ParameterError, "3 have none, such as 'e2'"),
     ],
 )
 def test_wrong_clusters_are_refused_before_anything_is_searched(
@@ -246,7 +246,7 @@ def test_max_rel_stands_on_the_ontology_beside_chance() -> None:
 
 def test_an_ontology_that_no_measure_is_on_is_said() -> None:
     for measures, added in ((["RR", "Hit@5", "P@3"], "MaxRel@5"), ("RR", "MaxRel@10")):
-        with pytest.warns(DeadheatWarning, match=f"changes nothing: only MaxRel is on it; add {added} to the measures"):
+        with pytest.warns(DeadheatWarning, match=f"changes nothing: only MaxRel uses it; add {added} to the measures"):
             result = dh.bench(CASES, DOCUMENTS, known, measures, ontology=TREE, n_resamples=99)
         assert f"add {added} to the measures" in on_screen(result)
     assert dh.bench(CASES, DOCUMENTS, known, ["RR", added], ontology=TREE, n_resamples=99).notes == ()
@@ -279,7 +279,7 @@ def test_an_id_that_collection_and_ontology_lack_is_said_once() -> None:
         ({"k": 0}, "k must be a whole number"),
         ({"k": 2.5}, "k must be a whole number"),
         ({"k": 5}, "k must be 10 or more, as Hit@10 looks at 10 documents, got 5"),
-        ({"measures": "nDCG@10", "at": [5]}, "at is about the default measures"),
+        ({"measures": "nDCG@10", "at": [5]}, "at sets the cutoffs of the default measures"),
         ({"measures": []}, "measures is empty"),
         ({"baseline": "bm52"}, "baseline must be one of 'bm25'"),
         ({"confidence_level": 2}, "confidence_level"),

@@ -190,7 +190,7 @@ def test_hpo() -> None:
             "d.csv",
             "id,text\na,x\n\na,y\n",
             DuplicateError,
-            r"d.csv:4: document 'a' stands on lines 2 and 4: each id may",
+            r"d.csv:4: document 'a' appears on lines 2 and 4: each id may appear once",
         ),
         ("d.csv", "id,text\na, \n", MalformedRowError, r"d.csv:2: document 'a' has an empty 'text', expected text"),
         (
@@ -264,7 +264,7 @@ def test_a_file_that_is_no_collection(
 
 def test_rows_of_parquet_are_counted(tmp_path: Path) -> None:
     pl.DataFrame({"id": ["a", "a"], "text": ["x", "y"]}).write_parquet(tmp_path / "d.parquet")
-    with pytest.raises(DuplicateError, match=r"document 'a' stands in rows 1 and 2"):
+    with pytest.raises(DuplicateError, match=r"document 'a' appears in rows 1 and 2"):
         dh.read_collection(tmp_path / "d.parquet")
     pl.DataFrame({"id": ["a", None], "text": ["x", "y"]}).write_parquet(tmp_path / "d.parquet")
     with pytest.raises(NullIdError, match=r"empty 'id' in row 2, expected an id"):
@@ -301,7 +301,9 @@ def test_a_deeply_nested_collection_is_bad_data(tmp_path: Path, value: str, endi
     path = tmp_path / f"docs.{ending}"
     row = f'{{"id": "a", "text": "t", "synonyms": {value}}}'
     path.write_text(f"[{row}]" if ending == "json" else row)
-    with pytest.raises(DataError, match=rf"docs\.{ending}.*: JSON that is nested more than 200 deep"):
+    with pytest.raises(
+        DataError, match=rf"docs\.{ending}.*: JSON with lists and objects nested more than 200 levels deep"
+    ):
         dh.read_collection(path)
 
 

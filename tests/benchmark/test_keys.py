@@ -130,7 +130,7 @@ def test_synonyms_are_chosen_when_the_collection_is_read(tmp_path: Path) -> None
         for one in ("exact", "none")
     ]
     assert [one.means()["Hit@1"] for one in found] == [1.0, 0.0]
-    with pytest.raises(ParameterError, match="synonyms='none' is for a collection that is read here"):
+    with pytest.raises(ParameterError, match="synonyms='none' is only for a collection that is read here"):
         dh.bench(CASES, DOCUMENTS, synonyms="none")
     with pytest.raises(ParameterError, match="synonyms must be one of 'exact', 'all', 'none', got 'some'"):
         dh.bench(CASES, DOCUMENTS, synonyms="some")

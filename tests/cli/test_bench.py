@@ -109,7 +109,7 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
         (
             ["--at", "5", "-m", "RR"],
             USAGE,
-            "--at is about the default measures, not those that are named, got 5; write nDCG@20",
+            "--at sets the cutoffs of the default measures, not of those that are named, got 5; write nDCG@20",
         ),
         (
             ["--test", "wilcoxon", "--cluster", "expected_ids"],

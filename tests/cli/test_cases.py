@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_good_file_has_nothing_to_say(folder: Path) -> None:
     written(folder, many(200))
     assert validate("cases.json").findings == ()
-    assert ok("validate", "cases.json") == "cases.json: 200 cases, usable  nothing to say\n"
+    assert ok("validate", "cases.json") == "cases.json: 200 cases, usable  no findings\n"
 
 
 def test_bad_ids_are_exit_code_3_and_all_are_named(folder: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_read_is_one_finding_among_others(folder: Path) ->
     assert result.exit_code == 3
     assert "broken.json: 1 error\n" in result.stdout
     assert "error     1   invalid JSON, Expecting property name enclosed in double quotes" in result.stdout
-    assert "good.json: 200 cases, usable  nothing to say" in result.stdout
+    assert "good.json: 200 cases, usable  no findings" in result.stdout
     with pytest.raises(DataError, match="no such file"):
         validate(folder / "nothing.json")
 
@@ -144,7 +144,7 @@ def test_the_format_of_a_stream_is_an_option(folder: Path) -> None:
     (found,) = json.loads(call("validate", "cases.txt", "--format", "json").stdout)["files"][0]["findings"]
     assert advice in found["message"]
     assert advice in call("cases", "cases.txt").stderr
-    assert ok("validate", "cases.txt", "--input-format", "json") == "cases.txt: 200 cases, usable  nothing to say\n"
+    assert ok("validate", "cases.txt", "--input-format", "json") == "cases.txt: 200 cases, usable  no findings\n"
     assert ok("cases", "cases.txt", "--input-format", "json").startswith("set ")
     assert "Did you mean 'json'?" in call("validate", "cases.txt", "--input-format", "jsn").stderr
 

@@ -107,8 +107,8 @@ def test_resamples_are_of_the_test_in_bench_too() -> None:
 @pytest.mark.parametrize("command", ["compare", "bench"])
 def test_help_says_what_levels_and_resamples_are_of(command: str) -> None:
     shown = " ".join(ok(command, "--help").split())
-    assert "Of the intervals; 1 - LEVEL is the level of significance; between 0 and 1, default 0.95." in shown
-    assert "Of bootstrap and test, 99 or more; default 10000." in shown
+    assert "Level of the intervals; 1 - LEVEL is the level of significance; between 0 and 1, default 0.95." in shown
+    assert "Resamples of bootstrap and test, 99 or more; default 10000." in shown
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "gate"])

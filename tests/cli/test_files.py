@@ -122,11 +122,15 @@ def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> No
         (["evaluate", "none.txt", "bm25.run", "a.run", "b.run"], 3, ["none.txt: no", "a.run: no", "b.run: no"]),
         (["evaluate", "none.txt", "none.run", "-m", "ndgc"], 2, ["Did you mean 'nDCG'?"]),
         (["convert", "bm25.run", "x.png"], 2, ["'x.png' names no format: give --to trec, csv"]),
-        (["convert", "bm25.run", "x.xlsx.gz"], 2, ["'x.xlsx.gz' does not say"]),
+        (["convert", "bm25.run", "x.xlsx.gz"], 2, ["'x.xlsx.gz' names no format: give --to trec, csv"]),
         (["evaluate", "qrels.txt", "bm25.run", "-o", "x.foo"], 2, ["'x.foo' names no format: give --format"]),
-        (["ties", "bm25.run", "-o", "x.csv"], 2, ["says csv", "--format table, json or markdown"]),
-        (["measures", "RR", "-o", "x.csv"], 2, ["says csv"]),
-        (["demo", "-o", "x.tex"], 2, ["says latex"]),
+        (
+            ["ties", "bm25.run", "-o", "x.csv"],
+            2,
+            ["'x.csv' names csv, which this command cannot print", "--format table, json or markdown"],
+        ),
+        (["measures", "RR", "-o", "x.csv"], 2, ["'x.csv' names csv, which this command cannot print"]),
+        (["demo", "-o", "x.tex"], 2, ["'x.tex' names latex, which this command cannot print"]),
     ],
 )
 def test_outputs_and_inputs_are_checked_first(

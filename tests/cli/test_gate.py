@@ -442,7 +442,11 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         (2, ["results/tied.json", "-c", "RR > 0", "--cluster", "doc"], "--cluster is for intervals: give a gate"),
         (2, ["results/tied.json", "-c", "low(RR) > 0", "--cluster", "doc"], "give --queries FILE too"),
         (2, ["results/tied.json", "-c", "low(RR) > 0", "--queries", "q.csv"], "--by, each(...) and --cluster: give"),
-        (2, ["results/tied.json", "-c", "RR > 0", "--ties", "best"], "--ties is for QRELS RUN: results/tied.json was"),
+        (
+            2,
+            ["results/tied.json", "-c", "RR > 0", "--ties", "best"],
+            "--ties is for QRELS RUN: results/tied.json is already evaluated",
+        ),
         (2, ["results/tied.json", "-c", "RR > 0", "--no-check-duplicates"], "--check-duplicates is for QRELS RUN"),
         (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--ties", "random"], "--ties must be one of"),
         (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--missing", "emtpy"], "Did you mean 'empty'"),

@@ -95,8 +95,11 @@ def test_a_query_without_a_value_does_not_count_as_the_worst(runs: list[str], sa
 def test_the_help_says_which_call_of_trec_eval_it_is() -> None:
     told = " ".join(ok("evaluate", "--help").split())
     assert "--format trec # as trec_eval -c does" in told
-    assert "--ties doc_id is what trec_eval -c says, with --missing skip too what it says without -c" in told
-    assert "runid is the name of the file, not the tag in it" in told
+    assert (
+        "--format trec with --ties doc_id prints what trec_eval -c prints, and with --missing skip what it prints without -c"
+        in told
+    )
+    assert "runid is the file name, not the tag in the file" in told
 
 
 def test_trec_eval_counts_missing_queries_with_its_option_c() -> None:

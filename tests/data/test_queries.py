@@ -156,7 +156,7 @@ def test_cases_take_the_language_of_their_file(tmp_path: Path) -> None:
 def test_a_query_may_begin_with_a_quote_in_tsv(tmp_path: Path) -> None:
     queries = Queries(write(tmp_path / "q.tsv", 'qid\ttext\tlang\n1\t"to be" or not\tde\n2\t"half\ten\n'))
     assert queries.column("text", ["1", "2"]) == ['"to be" or not', '"half']
-    with pytest.raises(MalformedRowError, match=r"q\.csv:2: quotes that do not match"):
+    with pytest.raises(MalformedRowError, match=r"q\.csv:2: unmatched quotes from here on"):
         Queries(write(tmp_path / "q.csv", 'qid,text\n1,"to be" or not\n'))
 
 

@@ -468,7 +468,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no text": (lambda path: path.write_bytes(b'{"kind": "\xff"}'), "not UTF-8"),
     "nested": (
         lambda path: path.write_text("[" * 10**5),
-        r"is damaged or incomplete \(JSON that is nested more than 200 deep",
+        r"is damaged or incomplete \(JSON with lists and objects nested more than 200 levels deep",
     ),
     "digits": (
         lambda path: path.write_text('{"a": ' + "1" * 5000),

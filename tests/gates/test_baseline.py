@@ -216,7 +216,7 @@ def test_queries_that_lost_their_value_are_no_equality() -> None:
         check = regression(new, old, "MR")
         assert check.passed is passed
         if passed:
-            lost = "6 queries with a value in the baseline left out, having none now"
+            lost = "6 queries left out, with a value only in the baseline"
             assert gate(new, baseline=old).summary.endswith(f"MR <= baseline proves little: {lost}")
             assert gate(new, baseline=old, no_worse_than=0.1).checks[0].reason == f"proves little: {lost}"
         assert not regression(old, new, "MR").proves_little

@@ -118,9 +118,9 @@ def test_what_prints_can_be_parsed(text: str, written: str) -> None:
         ("low() > 3", "a gate needs a measure"),
         ("lo(RR) > 2", r"unknown quantity 'lo' in 'lo\(RR\)'. Did you mean 'low'\? Quantities: mean, low"),
         ("LOW(nDCG@10) > 2", "Did you mean 'low'"),
-        ("low(RR)@5 > 2", r"all of the measure stands within the parentheses, as in 'low\(nDCG@10\)'"),
-        ("low(RR > 2", "all of the measure stands within the parentheses"),
-        (3, "a gate is a text such as 'nDCG@10 >= 0.8'.*, got 3"),
+        ("low(RR)@5 > 2", r"the whole measure goes inside the parentheses, as in 'low\(nDCG@10\)'"),
+        ("low(RR > 2", "the whole measure goes inside the parentheses"),
+        (3, "a gate is a string such as 'nDCG@10 >= 0.8'.*, got 3"),
     ],
 )
 def test_gates_that_cannot_be_read(text: Any, message: str) -> None:  # noqa: ANN401 - whatever a user may give
@@ -199,13 +199,16 @@ def test_a_saved_evaluation_gives_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"no_worse_than": 0.1}, "no_worse_than is about a baseline, and there is none, got 0.1; give baseline"),
-        ({"no_regression": True}, "no_regression is about a baseline, and there is none, got True; give baseline"),
+        ({"no_worse_than": 0.1}, "no_worse_than needs a baseline, and there is none, got 0.1; give baseline"),
+        ({"no_regression": True}, "no_regression needs a baseline, and there is none, got True; give baseline"),
         ({"baseline": EV, "no_worse_than": 0}, "must be a number above 0, got 0; no_regression asks for a significant"),
-        ({"baseline": EV, "no_regression": False}, "nothing is asked of the baseline: give no_worse_than=0.01"),
+        (
+            {"baseline": EV, "no_regression": False},
+            "there is a baseline, but nothing to check against it: give no_worse_than=0.01",
+        ),
         ({"baseline": EV, "no_regression": 1}, "no_regression must be True or False, got 1"),
         ({"allow_unknown": "yes"}, "allow_unknown must be True or False, got 'yes'"),
-        ({"by": "level"}, "by is about a table of queries, got 'level'; give queries='queries.csv'"),
+        ({"by": "level"}, "by needs a queries table, got 'level'; give queries='queries.csv'"),
         ({"baseline": EV, "no_worse_than": -1}, "no_worse_than must be a number above 0, got -1"),
         ({"baseline": EV, "alpha": 5}, r"alpha must be a number between 0 and 0\.5, .*got 5. Did you mean 0\.05\?"),
         ({"baseline": EV, "alpha": 0}, r"alpha must be a number between 0 and 0\.5, such as 0\.05, got 0$"),

@@ -87,7 +87,7 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
         ("[tool.deadheat.gates]\nno_regression = 'yes'", "no_regression must be True or False, got 'yes'"),
         ("[tool.deadheat.gates]\nby = [3]", r"by must be a list of columns, such as \['language'\], got \[3\]"),
         ("[tool.deadheat.gates]\nqueries = ['a.csv']", r"queries must be a text, got \['a.csv'\]"),
-        ("[tool.deadheat.gates]\n'each(a, a): RR' = 1", "each.. takes a column of the table of queries"),
+        ("[tool.deadheat.gates]\n'each(a, a): RR' = 1", "each.. takes a column of the queries table"),
         ("[tool.deadheat.gates]\npreset = 'rga'", "preset must be one of 'rag', got 'rga'. Did you mean 'rag'"),
         ("[tool.deadheat.gates]\nbaseline = 3", "baseline must be a text, got 3"),
     ],

@@ -148,7 +148,7 @@ def test_queries_without_a_value_are_a_stratum() -> None:
         gate(EV, "each(level): RR > 0.5", queries={"z": {"level": "a"}})
     with pytest.raises(ColumnError, match=r"no column 'levle' .* Did you mean 'level'"):
         gate(EV, "each(levle): RR > 0.5", queries=LEVELS)
-    with pytest.raises(ParameterError, match="by is about a table of queries"):
+    with pytest.raises(ParameterError, match="by needs a queries table"):
         gate(EV, "each(level): RR > 0.5")
 
 
@@ -156,7 +156,7 @@ def test_queries_without_a_value_are_a_stratum() -> None:
     ("text", "message"),
     [
         ("each(level) RR > 0.5", "strata are written as in 'each.language.: nDCG@10 >= 0.8'"),
-        ("each(): RR > 0.5", "takes a column of the table of queries, or several different ones"),
+        ("each(): RR > 0.5", "takes a column of the queries table, or several different ones"),
         ("each(a, a): RR > 0.5", "or several different ones"),
         ("each(a): RR", "needs one of"),
     ],

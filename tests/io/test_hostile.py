@@ -100,12 +100,12 @@ def test_every_column_may_be_the_unread_one(tmp_path: Path) -> None:
     ],
 )
 def test_quotes_that_do_not_match(tmp_path: Path, rows: str, line: int, packing: str) -> None:
-    refused(written(tmp_path, HEADER + GOOD + rows, packing=packing), line, "quotes that do not match, from here on")
+    refused(written(tmp_path, HEADER + GOOD + rows, packing=packing), line, "unmatched quotes from here on")
 
 
 def test_a_quote_without_an_end_does_not_take_all_of_a_large_file(tmp_path: Path) -> None:
     path = written(tmp_path, HEADER + GOOD + 'q1,"d3,3,95\n' + f"q1,{'x' * 1000},1,2\n" * 17_000)
-    refused(path, 4, r"quotes that do not match, from here on \(field larger than field limit")
+    refused(path, 4, r"unmatched quotes from here on \(field larger than field limit")
 
 
 @each_packing
@@ -151,7 +151,7 @@ def test_control_characters_in_ids(  # noqa: PLR0917 - pytest passes them by nam
     elif control == "\0":
         text += "x" * 64  # or it is taken for UTF-16
     path = written(tmp_path, text.replace("?", control), name, packing)
-    with pytest.raises(FileFormatError, match=r"holds the control character|NUL byte|^$") as caught:
+    with pytest.raises(FileFormatError, match=r"contains the control character|NUL byte|^$") as caught:
         scan(path, "run")
     assert caught.value.line == line
 
@@ -160,7 +160,7 @@ def test_control_characters_in_ids(  # noqa: PLR0917 - pytest passes them by nam
 def test_line_ends_inside_quoted_ids(tmp_path: Path, packing: str) -> None:
     for end in ("\n", "\r\n", "\r"):
         path = written(tmp_path, f'{HEADER}{GOOD}q1,"d{end}3",3,1\nq1,d4,4,0\n', packing=packing)
-        refused(path, 4, r"holds the control character U\+000[AD]; ids have none, and lines end with \\n or \\r\\n")
+        refused(path, 4, r"contains the control character U\+000[AD]; ids have none, and lines end with \\n or \\r\\n")
 
 
 @each_packing
@@ -326,7 +326,7 @@ def test_an_endless_text_through_a_pipe() -> None:
             [sys.executable, "-c", code], stdin=endless.stdout, capture_output=True, text=True, timeout=60, check=False
         )
         endless.kill()
-    assert "unpacked it is more than 100,000,000 bytes" in done.stderr
+    assert "it unpacks to more than 100,000,000 bytes" in done.stderr
 
 
 def test_the_limit_is_a_number() -> None:
@@ -412,7 +412,7 @@ def test_zstandard_with_pyarrow_and_without(
     refused(written(tmp_path, "\n".join(lines[:3]).encode() + b"\nq \xff", "x.run", ".zst"), 4, "not UTF-8")
     refused(written(tmp_path, HEADER + GOOD + "q1,d1,1,3\r\r\n", "x.csv", ".zst"), 4, "a carriage return")
     monkeypatch.setattr(limits, "_LEAST_ALLOWED", 1000)
-    with pytest.raises(FileFormatError, match="unpacked it is more than"):
+    with pytest.raises(FileFormatError, match="it unpacks to more than"):
         read_all(written(tmp_path, " " * 10_000_000, "x.json", ".zst"))
 
 
@@ -442,15 +442,15 @@ def test_files_joined_with_their_byte_order_marks(name: str, content: str, packi
     refused(
         written(tmp_path, content, name, packing),
         content[: content.index("\ufeff")].count("\n") + 1,
-        "were files joined",
+        "were files concatenated",
     )
 
 
 def test_names_that_cannot_be_opened(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="the name of a file is empty"):
+    with pytest.raises(DataError, match="the file name is empty"):
         source.readable("")
     path = tmp_path / "gr\udcfcn.run"
-    with pytest.raises(DataError, match=r"gr\\udcfcn.run: the name of the file is not UTF-8"):
+    with pytest.raises(DataError, match=r"gr\\udcfcn.run: the file name is not UTF-8"):
         source.readable(path)
 
 

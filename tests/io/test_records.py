@@ -84,7 +84,7 @@ def test_metadata_beside_the_records(tmp_path: Path) -> None:
     for path in (in_json, in_lines):
         assert read_records(path, wanted=CASES).metadata == about["metadata"]
         assert dh.Queries(path).column("language", ["a", "b"]) == ["de", "en"]
-    with pytest.raises(MalformedRowError, match=r"x.json:1: both 'cases' and 'test_cases' are there"):
+    with pytest.raises(MalformedRowError, match=r"x.json:1: found both 'cases' and 'test_cases', expected one of them"):
         read_records(written(tmp_path, "json", json.dumps({"cases": rows, "test_cases": rows})), wanted=CASES)
 
 

@@ -53,7 +53,7 @@ def test_gzip_is_recognised_by_its_bytes(tmp_path: Path) -> None:
 def test_a_truncated_gzip_file(tmp_path: Path, cut: int) -> None:
     content = gzip.compress(many_rows())
     for name in ("x.run.gz", "x.csv.gz", "x.json.gz", "x.jsonl.gz"):
-        with pytest.raises(FileFormatError, match="gzip file is damaged or ends too early"):
+        with pytest.raises(FileFormatError, match="gzip file is damaged or truncated"):
             scan(written(tmp_path, content[:-cut], name), "run")
 
 
@@ -74,7 +74,7 @@ def test_zstd(tmp_path: Path) -> None:
     compressed = path.read_bytes()
     assert compressed.startswith(b"\x28\xb5\x2f\xfd")
     for cut in (1, 3, 100, len(compressed) // 2):
-        with pytest.raises(FileFormatError, match="zstd file is damaged or ends too early"):
+        with pytest.raises(FileFormatError, match="zstd file is damaged or truncated"):
             scan(written(tmp_path, compressed[:-cut], "cut.zst"), "run")
 
 
@@ -88,7 +88,7 @@ def test_a_missing_file_names_its_neighbour(tmp_path: Path) -> None:
 
 def test_a_link_to_nowhere_is_not_its_own_neighbour(tmp_path: Path) -> None:
     (tmp_path / "bm25.run").symlink_to("moved.run")
-    with pytest.raises(DataError, match=r"is a link to moved\.run, which is not there"):
+    with pytest.raises(DataError, match=r"is a link to moved\.run, which does not exist"):
         scan(tmp_path / "bm25.run", "run")
 
 

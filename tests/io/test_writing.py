@@ -246,7 +246,7 @@ def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "x.run"
     path.write_text("mine")
     path.chmod(0o444)
-    with pytest.raises(DataError, match=r"x\.run: is read-only, and is not replaced"):
+    with pytest.raises(DataError, match=r"x\.run: is read-only, so it is not replaced"):
         write(pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}), path, "run")
     assert path.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [path]

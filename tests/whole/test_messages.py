@@ -119,7 +119,7 @@ def test_float_ids_are_refused() -> None:
 
 def test_ids_of_different_types_are_refused() -> None:
     frame = pd.DataFrame({"query_id": ["q1", 1], "doc_id": ["a", "b"], "score": [1.0, 2.0]})
-    with pytest.raises(ColumnError, match="a column holds values of different types"):
+    with pytest.raises(ColumnError, match="a column holds values of mixed types"):
         dh.evaluate(QRELS, frame)
 
 

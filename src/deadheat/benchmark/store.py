@@ -68,7 +68,9 @@ class Store:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise DataError(
-                "cannot be made a folder: part of it is a file", hint="choose another output", path=self.folder
+                "cannot be created as a folder: part of its path is a file",
+                hint="choose another output",
+                path=self.folder,
             ) from None
         advice = "wait until it is done, or choose another output folder"
         with locked(self.folder / f"bench{self.suffix}.lock", "deadheat bench", advice):

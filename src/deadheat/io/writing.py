@@ -90,7 +90,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         return
     target = Path(os.path.realpath(path))
     if target.exists() and not target.stat().st_mode & 0o222:
-        raise DataError("is read-only and not replaced", hint="choose another name, or make it writable", path=path)
+        raise DataError(
+            "is read-only, so it is not replaced", hint="choose another name, or make it writable", path=path
+        )
     if not target.parent.is_dir():
         raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
     ending = f".deadheat-{secrets.token_hex(4)}.tmp"

@@ -40,7 +40,7 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         f"{path}: 2 of 3 cases cannot be used:",
         f"  {path}:6: case 'cases-000': expected id 'HP:125' (number 2 of 3) {unlike} 'HP:0000125'?",
         f"  {path}:7: case 'cases-000': expected id 'hp:0000001' (number 3 of 3) {unlike} 'HP:0000001'?",
-        f"  {path}:26: case 'c': expected id 'HP:0001250' stands 3 times. Keep it once.",
+        f"  {path}:26: case 'c': expected id 'HP:0001250' appears 3 times. Keep it once.",
     ]
     assert [one.kind for one in caught.value.findings] == ["malformed_id", "malformed_id", "repeated_id"]
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -57,9 +57,9 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ({"text": "t", "expected_hpo_ids": []}, "expected_hpo_ids is empty. List the ids that"),
         ({"text": "t", "expected_ids": "a"}, "expected_ids must be a list of ids, got 'a'. Write [\"a\"]."),
         ({"text": "t", "expected_ids": {"a": 1}}, 'expected_ids must be a list of ids, got {"a": 1}.'),
-        ({"text": "t", "expected_ids": ["a", 3]}, "expected id 3 (number 2 of 2) is no text. Write it in quotes."),
-        ({"text": "t", "expected_ids": ["a", ""]}, "expected id '' (number 2 of 2) is empty. Take it out."),
-        ({"text": "t", "expected_ids": ["a "]}, "expected id 'a ' has blanks around it. Write 'a'."),
+        ({"text": "t", "expected_ids": ["a", 3]}, "expected id 3 (number 2 of 2) is not text. Write it in quotes."),
+        ({"text": "t", "expected_ids": ["a", ""]}, "expected id '' (number 2 of 2) is empty. Remove it."),
+        ({"text": "t", "expected_ids": ["a "]}, "expected id 'a ' has spaces around it. Write 'a'."),
         ({"text": "t", "expected_ids": ["HP_0001250"]}, r"does not match ^HP:\d{7}$. Did you mean 'HP:0001250'?"),
         ({"text": "t", "expected_hpo_ids": ["Seizure"]}, r"expected id 'Seizure' does not match ^HP:\d{7}$."),
         ({"text": "t", "expected_hpo_ids": ["1250"]}, "Did you mean 'HP:0001250'?"),
@@ -67,7 +67,7 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ({"text": "t", "expected_hpo_ids": ["HP:०००१२५०"]}, "does not match"),
         (
             {"text": "t", "expected_ids": ["a"], "expected_hpo_ids": ["HP:0001250"]},
-            "both expected_ids and expected_hpo_ids are there, expected one of them. Keep one list.",
+            "both expected_ids and expected_hpo_ids are given, expected one of them. Keep one list.",
         ),
         (
             {"text": "t", "expected_ids": ["a", "b"], "relevance": [1]},
@@ -85,10 +85,10 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ),
         ({"text": "t", "expected_ids": ["a"], "relevance": [10**400]}, "relevance of 'a' is 1000000000"),
         ({"text": "t", "expected_ids": ["a"], "relevance": {"a": 10**400}}, "relevance of 'a' is 1000000000"),
-        ({"text": "t", "expected_ids": ["a", "b"], "relevance": {"a": 2}}, "relevance lacks 'b'."),
+        ({"text": "t", "expected_ids": ["a", "b"], "relevance": {"a": 2}}, "relevance has no grade for 'b'."),
         (
             {"text": "t", "expected_ids": ["doc1"], "relevance": {"doc1": 2, "dco1": 1}},
-            "relevance grades 'dco1', which is no expected id. Did you mean 'doc1'?",
+            "relevance grades 'dco1', which is not an expected id. Did you mean 'doc1'?",
         ),
         ({"text": "t", "expected_ids": ["a"], "case_id": ["x"]}, 'case_id must be text, got ["x"].'),
     ],
@@ -119,8 +119,8 @@ def test_bad_grades_and_ids_of_a_table(tmp_path: Path) -> None:
     with pytest.raises(CasesError) as caught:
         dh.read_cases(written(tmp_path, table, "c.csv"))
     assert [str(one).partition("c.csv:")[2] for one in caught.value.findings] == [
-        "2: case 'c-000': expected id 'a' stands 2 times. Keep it once.",
-        "3: case 'c-001': expected id '' (number 2 of 3) is empty. Take it out.",
+        "2: case 'c-000': expected id 'a' appears 2 times. Keep it once.",
+        "3: case 'c-001': expected id '' (number 2 of 3) is empty. Remove it.",
         f"4: case 'c-002': relevance of 'b' is 'x', {POSITIVE}",
     ]
 
@@ -182,7 +182,7 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             "c.json",
             '{"cases": [],\n"test_cases": []}',
             MalformedRowError,
-            r"c.json:2: both 'cases' and 'test_cases' are there",
+            r"c.json:2: found both 'cases' and 'test_cases', expected one of them",
         ),
         (
             "c.json",
@@ -222,9 +222,9 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             "c.csv",
             'text,expected_ids\na,b\n"c,d\ne,f\n',
             MalformedRowError,
-            r"c.csv:3: quotes that do not match, .*: a field that begins with a quote ends with one, and .* twice",
+            r"c.csv:3: unmatched quotes from here on .*: a field that begins with a quote must end with one, and .* doubled",
         ),
-        ("c.csv", 'text,expected_ids\n"a" b,c\n', MalformedRowError, r"c.csv:2: quotes that do not match, "),
+        ("c.csv", 'text,expected_ids\n"a" b,c\n', MalformedRowError, r"c.csv:2: unmatched quotes from here on "),
         ("c.txt", "a", FileFormatError, r"c.txt: cannot tell the format of these cases: name the file .json"),
         ("c.json", "\x00\x01", FileFormatError, r"c.json: expected text in UTF-8, got a binary file"),
     ],
@@ -314,13 +314,17 @@ def test_deeply_nested_json_is_bad_data_wherever_it_is(tmp_path: Path, value: st
     path.write_text(f"[{row}]")
     lines.write_text(f'{{"text": "t", "expected_ids": ["d"]}}\n{row}\n')
     for read in (dh.read_cases, dh.Queries):
-        with pytest.raises(DataError, match=r"cases\.json: JSON that is nested more than 200 deep"):
+        with pytest.raises(
+            DataError, match=r"cases\.json: JSON with lists and objects nested more than 200 levels deep"
+        ):
             read(path)
-        with pytest.raises(DataError, match=r"cases\.jsonl:2: JSON that is nested more than 200 deep"):
+        with pytest.raises(
+            DataError, match=r"cases\.jsonl:2: JSON with lists and objects nested more than 200 levels deep"
+        ):
             read(lines)
     for one in (path, lines):
         (error,) = validate(one).errors
-        assert "JSON that is nested more than 200 deep" in error.message
+        assert "JSON with lists and objects nested more than 200 levels deep" in error.message
 
 
 def test_json_that_is_nested_as_people_do_it_is_read(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_the_cases_that_exist_today(name: str) -> None:
         ((), (), "case 'a': expected_ids is empty: name what a search for the text should find"),
         ("T1", (1.0, 1.0), r"case 'a': expected_ids must be several ids, got the text 'T1': write \('T1',\)"),
         (("T1", "T2"), (1.0,), "case 'a': relevance must have a grade for each of the 2 expected ids, got 1"),
-        (("T1", "T2", "T1"), (1.0, 1.0, 1.0), "case 'a': expected id 'T1' stands 2 times, expected once"),
+        (("T1", "T2", "T1"), (1.0, 1.0, 1.0), "case 'a': expected id 'T1' appears 2 times, expected once"),
         (("T1", "T2"), (1.0, 0.0), r"case 'a': each grade of relevance must be a positive number, got \(1.0, 0.0\)"),
         (("T1",), (float("nan"),), "each grade of relevance must be a positive number"),
         (("T1",), (float("inf"),), "each grade of relevance must be a positive number"),

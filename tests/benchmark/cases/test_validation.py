@@ -74,10 +74,10 @@ def test_the_schema_is_a_schema_and_is_printed() -> None:
 @pytest.mark.parametrize(
     ("fields", "message", "advice"),
     [
-        ({"difficulty": "Hart"}, "difficulty is 'Hart', which is none of easy, medium, hard", "Did you mean 'hard'?"),
+        ({"difficulty": "Hart"}, "difficulty is 'Hart', expected one of easy, medium, hard", "Did you mean 'hard'?"),
         (
             {"category": "typo"},
-            "category is 'typo', which is none of exact_match, synonym,",
+            "category is 'typo', expected one of exact_match, synonym,",
             "Other words make strata",
         ),
         ({"language": "German"}, "language is 'German', expected a code such as de or en", "Did you mean 'de'?"),
@@ -101,7 +101,10 @@ def test_what_the_schema_does_not_allow_is_a_warning(
 
 def test_the_same_violation_is_said_once(tmp_path: Path) -> None:
     one = only(validate(written(tmp_path, many(7, difficulty="expert"))), "schema")
-    assert "difficulty is 'expert' in 7 cases (lines 8, 18, 28, 38, 48 and 2 more), which is none of" in one.message
+    assert (
+        "difficulty is 'expert' in 7 cases (lines 8, 18, 28, 38, 48 and 2 more), expected one of easy, medium, hard"
+        in one.message
+    )
 
 
 def test_metadata_too(tmp_path: Path) -> None:
@@ -203,10 +206,10 @@ def test_texts_that_repeat(tmp_path: Path) -> None:
     rows[5] |= {"text": "Begriff 2", "language": "en"}
     found = validate(written(tmp_path, rows))
     other, same = only(found, "contradicting_text"), only(found, "repeated_text")
-    assert other.message == "the text 'Begriff 0' stands 2 times (lines 2, 32), with different expected ids"
+    assert other.message == "the text 'Begriff 0' appears 2 times (lines 2, 32), with different expected ids"
     assert (other.case_id, other.line) == ("cases-003", 32)
-    assert same.message == "the text 'Begriff 1' stands 2 times (lines 12, 42)"
-    assert only(found, "shared_ids").message.startswith("1 of 6 cases expect an id that a case before them expects too")
+    assert same.message == "the text 'Begriff 1' appears 2 times (lines 12, 42)"
+    assert only(found, "shared_ids").message.startswith("1 of 6 cases expect an id that an earlier case expects too")
 
 
 def test_ids_and_the_ontology(tmp_path: Path) -> None:
@@ -230,7 +233,7 @@ def test_ids_and_the_ontology(tmp_path: Path) -> None:
 def test_too_few_cases(n: int, width: str, use: str, tmp_path: Path) -> None:
     one = only(validate(written(tmp_path, many(n))), "few_cases")
     assert f"{n} cases of language 'de': the 95% interval of a mean can be as wide as ± {width}" in one.message
-    assert one.advice == f"Good for {use}. Collect 200 for a statement (± 0.07), 500 for a fine one."
+    assert one.advice == f"Good for {use}. Collect 200 for a conclusion (± 0.07), 500 for a fine one."
     assert half_width(4 * n) == half_width(n) / 2
 
 
@@ -244,7 +247,7 @@ def test_a_text_in_another_language(tmp_path: Path) -> None:
     one = only(validate(written(tmp_path, rows)), "language")
     assert one.text == (
         "the text 'Abnormality of the skin of the hands and of the feet' of language 'de' looks like 'en' (a guess)."
-        " Look at it; if it is so, write language 'en'."
+        " Check it; if so, write language 'en'."
     )
     assert one.case_id == "cases-003"
 
@@ -296,7 +299,7 @@ def test_sets_in_another_language(language: str, texts: list[str], tmp_path: Pat
     claimed = "en" if language == "de" else "de"
     one = only(validate(written(tmp_path, [{**row, "language": claimed} for row in rows])), "language")
     assert f"the texts of language {claimed!r} look like " in one.message
-    assert one.advice == f"Look at them; if it is so, write {language!r}."
+    assert one.advice == f"Check them; if so, write {language!r}."
     assert not of_kind(validate(written(tmp_path, [{**row, "language": language} for row in rows])), "language")
 
 

@@ -124,5 +124,5 @@ def test_what_the_file_holds() -> None:
 
 @pytest.mark.parametrize("run", ["de.minilm-f32"])
 def test_missing_expected_ids_are_named(run: str) -> None:
-    with pytest.warns(DeadheatWarning, match="2 expected ids are no terms of .*: 'HP:0025802', 'HP:6001186'$"):
+    with pytest.warns(DeadheatWarning, match="2 expected ids are not terms of .*: 'HP:0025802', 'HP:6001186'$"):
         hpo().judge(hpo_qrels(run), hpo_run(run))

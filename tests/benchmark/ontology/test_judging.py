@@ -97,8 +97,8 @@ def test_unknown_ids_are_reported() -> None:
     unknown, merged = "'O' (is obsolete: use 'B'), 'Z'", "'M' (is an alternative id: use 'A')"
     messages = [str(warning.message) for warning in caught]
     assert messages == [
-        f"2 expected ids are no terms of {ontology}; such ids have similarity 0 to everything: {unknown}",
-        f"1 retrieved id is no term of {ontology}; such ids are given relevance 0: {merged}",
+        f"2 expected ids are not terms of {ontology}; such ids have similarity 0 to everything: {unknown}",
+        f"1 retrieved id is not a term of {ontology}; such ids are given relevance 0: {merged}",
     ]
     assert all(warning.filename == __file__ for warning in caught)
     assert judged.to_dict() == {"q1": {"A": 0.5, "B": 1, "M": 0, "O": 0}, "q2": {"A": 0, "Z": 0}}

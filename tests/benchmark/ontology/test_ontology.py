@@ -180,7 +180,7 @@ def test_results_can_be_written_to_and_the_ontology_cannot(toy: Ontology) -> Non
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("X:0009", r"'X:0009' is no term of <Ontology .*>: it is obsolete: use 'X:0004' or 'X:0003'$"),
+        ("X:0009", r"'X:0009' is not a term of <Ontology .*>: it is obsolete: use 'X:0004' or 'X:0003'$"),
         ("X:0008", "it is obsolete, without a replacement"),
         ("X:0007", "it is an alternative id: use 'X:0002'"),
         ("x_0002", r"\. Did you mean 'X:0002'\?"),
@@ -205,7 +205,9 @@ def test_a_cycle_is_shown() -> None:
 
 
 def test_an_unknown_parent_is_named() -> None:
-    with pytest.raises(DataError, match=r"term 'owl' has the parent 'brd', which is no term\. Did you mean 'bird'\?"):
+    with pytest.raises(
+        DataError, match=r"term 'owl' has the parent 'brd', which is not a term\. Did you mean 'bird'\?"
+    ):
         Ontology.from_parents({"bird": [], "owl": ["brd"]})
 
 

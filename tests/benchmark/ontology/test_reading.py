@@ -180,7 +180,7 @@ def test_a_replacement_may_be_of_another_ontology(tmp_path: Path) -> None:
         (
             "a.obo",
             OBO.replace("is_a: X:0000001 ! root", "is_a: X:9"),
-            "refers to 'X:9' as its parent, which is no term",
+            "refers to 'X:9' as its parent, which is not a term of the file",
         ),
         ("a.obo", OBO + "is_a: X:0000005\n\n[Term]\nid: X:0000005\nis_a: X:0000004\n", "must not be its own ancestor"),
         (

@@ -159,7 +159,7 @@ def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str,
             twice = next((key for key in once if keys.count(key) > 1), None)
             if twice is not None:
                 raise DuplicateError(
-                    f"key {twice!r} stands twice in one object",
+                    f"key {twice!r} appears twice in one object",
                     allowed="once",
                     hint=shown(raw.strip()),
                     path=path,
