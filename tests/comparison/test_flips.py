@@ -36,7 +36,7 @@ class Defined:
 
     measure: Measure
     variant: Variant | None = None
-    cutoff: int | None = None
+    cutoff: float | None = None
 
     def definition(self, judged: Judged, scale: float) -> Callable[[Ranking], float]:
         """Bind everything but the ranking."""
@@ -45,7 +45,7 @@ class Defined:
         return self.variant.reference(self.cutoff, judged, scale)
 
 
-def defined(variant: Variant, cutoff: int | None) -> Defined:
+def defined(variant: Variant, cutoff: float | None) -> Defined:
     return Defined(dh.parse_measure(variant.notation(cutoff)), variant, cutoff)
 
 

@@ -196,3 +196,49 @@ def binary_preference(ranking: Ranking, judged: Judged, _scale: float, *, rel: f
         else:
             total += 1 - min(nonrelevant_above, n_relevant) / min(n_relevant, n_nonrelevant)
     return ratio(total, n_relevant)
+
+
+def set_average_precision(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Precision times recall of all that is retrieved: trec_eval's set_map."""
+    found = count_hits(ranking, rel)
+    return ratio(found, len(ranking)) * ratio(found, count_relevant(judged, rel))
+
+
+def relative_precision(
+    ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None
+) -> float:
+    """Precision at k over the highest that R relevant documents allow: trec_eval's relative_P and set_relative_P."""
+    k = len(ranking) if cutoff is None else cutoff
+    highest = ratio(min(k, count_relevant(judged, rel)), k)
+    return ratio(ratio(count_hits(ranking[:cutoff], rel), k), highest)
+
+
+def precision_at_multiple(
+    ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, cutoff: float = 1
+) -> float:
+    """Precision at a multiple of R, rounded as trec_eval's Rprec_mult does."""
+    k = int(cutoff * count_relevant(judged, rel) + 0.9)
+    return ratio(count_hits(ranking[:k], rel), k)
+
+
+def n_nonrelevant_retrieved(ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Retrieved documents that are judged and not relevant; those of negative relevance are not judged."""
+    return float(sum(relevance is not None and 0 <= relevance < rel for _, relevance in ranking))
+
+
+def utility(
+    ranking: Ranking,
+    judged: Judged,
+    _scale: float,
+    *,
+    rel: float = 1,
+    a: float = 1,
+    b: float = -1,
+    c: float = 0,
+    d: float = 0,
+    N: float = 0,  # noqa: N803 - the parameter's name in the notation
+) -> float:
+    """Worth of the cells of the table retrieved x relevant."""
+    both = count_hits(ranking, rel)
+    only_retrieved, only_relevant = len(ranking) - both, count_relevant(judged, rel) - both
+    return a * both + b * only_retrieved + c * only_relevant + d * (N - both - only_retrieved - only_relevant)

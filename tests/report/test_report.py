@@ -243,6 +243,11 @@ TREC_NAMES = {
     "F": ("set_F", None),
     "nDCG": ("ndcg", "ndcg_cut_{}"),
     "Hit": (None, "success_{}"),
+    "NumNonrelJudgedRet": ("num_nonrel_judged_ret", None),
+    "SetAP": ("set_map", None),
+    "Utility": ("utility", None),
+    "RelP": ("set_relative_P", "relative_P_{}"),
+    "RprecMult": (None, "Rprec_mult_{}"),
 }
 
 
@@ -250,6 +255,9 @@ TREC_NAMES = {
 def test_trec_names_are_read_back_as_the_same_measure(name: str) -> None:
     plain, cut = TREC_NAMES.get(name, (None, None))
     assert trec_names(measures()[name]) == [template for template in (plain, cut) if template]
+    measure = measures()[name]()
+    if measure.at != "cutoff":
+        return  # its names have a number of two decimals, which tests/whole/test_trec_eval_measures.py reads back
     assert trec_name(name) == (plain or name)
     if plain:
         assert str(parse_measure(plain)) == name

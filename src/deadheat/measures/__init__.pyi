@@ -3,7 +3,7 @@
 from deadheat.measures.average import AP, AR, MAP, MAR
 from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, MERR, nERR
-from deadheat.measures.counts import NumQ, NumRel, NumRet
+from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet
 from deadheat.measures.custom import Custom
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
@@ -12,6 +12,7 @@ from deadheat.measures.maximum import MaxRel
 from deadheat.measures.notation import parse_measure
 from deadheat.measures.preference import bpref
 from deadheat.measures.rank import MR
+from deadheat.measures.sets import RelP, RprecMult, SetAP, Utility
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Judged",
     "MaxRel",
     "Measure",
+    "NumNonrelJudgedRet",
     "NumQ",
     "NumRel",
     "NumRelRet",
@@ -45,9 +47,13 @@ __all__ = [
     "Q",
     "R",
     "RBPResidual",
+    "RelP",
     "Rprec",
+    "RprecMult",
+    "SetAP",
     "Success",
     "TMHits",
+    "Utility",
     "bpref",
     "measures",
     "nDCG",

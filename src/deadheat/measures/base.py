@@ -65,7 +65,7 @@ class MeasureType(ABCMeta):
             raise MeasureError(problem, measure=cls.__name__, given=values)
         return super().__call__(*values, **parameters)
 
-    def __matmul__(cls, cutoff: int) -> Measure:
+    def __matmul__(cls, cutoff: float) -> Measure:
         return cls() @ cutoff
 
     def __repr__(cls) -> str:
@@ -95,6 +95,8 @@ class Measure(ABC, metaclass=MeasureType):
         Whether its value says nothing of a single query.
     binary : bool
         Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
+    at : str
+        The parameter that ``@`` sets.
     """
 
     title: ClassVar[str]
@@ -105,6 +107,7 @@ class Measure(ABC, metaclass=MeasureType):
     total: ClassVar[bool] = False
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
+    at: ClassVar[str] = "cutoff"
 
     def __post_init__(self) -> None:
         """Check every parameter and bring it to its normal form."""
@@ -123,21 +126,22 @@ class Measure(ABC, metaclass=MeasureType):
         measure: type[Self] = type(self)
         return measure(**(own | parameters))
 
-    def __matmul__(self, cutoff: int) -> Self:
-        """Return the measure at a cutoff."""
-        if getattr(self, "cutoff", None) is not None:
-            raise MeasureError(f"{self} has a cutoff already", given=Plain(f"another: {as_given(cutoff)}"))
-        return self.__call__(cutoff=cutoff)
+    def __matmul__(self, cutoff: float) -> Self:
+        """Return the measure at a cutoff, or at what else its ``@`` sets."""
+        if getattr(self, self.at, None) != getattr(type(self), self.at, None):
+            raise MeasureError(f"{self} has a {self.at} already", given=Plain(f"another: {as_given(cutoff)}"))
+        return self.__call__(**{self.at: cutoff})
 
     def __repr__(self) -> str:
         """Return the notation: what prints can be parsed."""
         shown = [
             f"{field.name}={getattr(self, field.name)!r}"
             for field in dataclasses.fields(self)
-            if field.name != "cutoff" and getattr(self, field.name) != field.default
+            if field.name != self.at and getattr(self, field.name) != field.default
         ]
-        cutoff = getattr(self, "cutoff", None)
-        return type(self).__name__ + (f"({', '.join(shown)})" if shown else "") + (f"@{cutoff}" if cutoff else "")
+        at = getattr(self, self.at, None)
+        name = type(self).__name__ + (f"({', '.join(shown)})" if shown else "")
+        return name if at is None else f"{name}@{at}"
 
     @property
     def is_zero_or_one(self) -> bool:

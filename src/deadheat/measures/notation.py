@@ -13,7 +13,8 @@ from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str
 
-TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]+)")
+TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]*\.?[0-9]+)")
+AFTER_NAME = re.compile(r"[@(\s]")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
 
 
@@ -58,10 +59,13 @@ def parse_measure(notation: MeasureLike) -> Measure:
     trec = TREC_CUT.fullmatch(text)
     if trec and _find(trec["name"]):
         text = f"{trec['name']}@{trec['cutoff']}"
+    name = AFTER_NAME.split(text)[0]
+    if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
+        text = ALIASES[name] + text.removeprefix(name)
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, *TOO_DEEP):
-        _known(re.split(r"[@(\s]", text)[0])
+        _known(name)
         raise _unreadable(text) from None
     return _read(tree, text)
 
@@ -72,8 +76,9 @@ def _unreadable(notation: str) -> MeasureError:
 
 def _read(tree: ast.expr, notation: str) -> Measure:
     parameters: dict[str, Any] = {}
+    at: list[Any] = []
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
-        parameters["cutoff"] = _literal(tree.right, notation)
+        at = [_literal(tree.right, notation)]
         tree = tree.left
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
@@ -85,7 +90,12 @@ def _read(tree: ast.expr, notation: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         raise _unreadable(notation)
-    return _known(tree.id)(**parameters)
+    measure = _known(tree.id)
+    if not at:
+        return measure(**parameters)
+    if measure.at in parameters:
+        raise MeasureError(f"{measure.at} stands twice in {as_given(notation)}")
+    return measure(**parameters, **{measure.at: at[0]})
 
 
 def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it
