@@ -6,13 +6,15 @@ what trec_eval itself decides: order, default cutoffs, how a value is printed an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
-from deadheat.errors import UnknownMeasureError
+from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures import Measure, parse_measure
+from deadheat.wording import Plain
 
 Parameters = Literal["none", "cutoffs", "shares", "numbers", "pairs"]
 Printed = Literal["number", "count", "text"]
@@ -151,13 +153,20 @@ def _is_computed(one: TrecMeasure) -> bool:
     if one.printed == "text":
         return True
     try:
-        parse_measure(_printed(one, one.defaults[:1]))
+        parse_measure(_printed(one, one.defaults[:1]) if one.has_values else one.name)
     except UnknownMeasureError:
         return False
     return True
 
 
-def columns(wanted: Mapping[str, Sequence[str]], rel: float, version: int = 9) -> list[Column]:
+def columns(
+    wanted: Mapping[str, Sequence[str]],
+    rel: float,
+    version: int = 9,
+    *,
+    n_documents: float = 0,
+    levels: Collection[float] = (),
+) -> list[Column]:
     """Return the values of measures, in trec_eval's order.
 
     Parameters
@@ -168,26 +177,56 @@ def columns(wanted: Mapping[str, Sequence[str]], rel: float, version: int = 9) -
         Lowest relevance that counts as relevant.
     version : int, default 9
         Of trec_eval.
+    n_documents : float, default 0
+        Documents in the collection.
+    levels : collection of float, optional
+        Of relevance in the qrels: their gain is their value where none is given.
+
+    Raises
+    ------
+    MeasureError
+        A parameter cannot be read.
     """
     found: list[Column] = []
     for name in known(version):
         if name in wanted:
-            found += _columns(MEASURES[name], tuple(wanted[name]), rel)
+            found += _columns(MEASURES[name], tuple(wanted[name]), {"rel": rel, "N": n_documents}, levels)
     return found
 
 
-def _columns(one: TrecMeasure, given: tuple[str, ...], rel: float) -> Iterable[Column]:
+def _columns(
+    one: TrecMeasure, given: tuple[str, ...], settings: dict[str, float], levels: Collection[float]
+) -> list[Column]:
+    if one.takes != "pairs":
+        for text in given:
+            _number(one, text)
     if one.printed == "text":
         return [Column(_printed(one, given), one, None, given or one.defaults)]
-    if not one.has_values:
-        measure = _with_rel(parse_measure(one.name), rel)
-        return [Column(_printed(one, given), one, _with_numbers(one, measure, given), given)]
-    values = sorted(set(given or one.defaults), key=float)
-    return [
-        Column(name, one, _with_rel(parse_measure(name), rel), (value,))
-        for value in values
-        for name in [_printed(one, (value,))]
-    ]
+    if one.has_values:
+        values = sorted(set(given or one.defaults), key=float)
+        named = [(_printed(one, (value,)), {}) for value in values]
+    else:
+        named = [(_printed(one, given), _named(one, given, levels))]
+    found = []
+    for name, own in named:
+        measure = parse_measure(name if one.has_values else one.name)
+        takes = {field.name for field in fields(measure)}
+        found.append(
+            Column(name, one, measure(**own, **{key: settings[key] for key in takes & settings.keys()}), given)
+        )
+    return found
+
+
+def _number(one: TrecMeasure, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number) or (one.takes == "cutoffs" and not (number.is_integer() and number >= 1)):
+        allowed = "whole numbers from 1 on" if one.takes == "cutoffs" else "numbers"
+        example = f"{one.name}.{','.join(one.defaults[:3])}" if one.defaults else one.name
+        raise MeasureError(given=text, allowed=allowed, measure=one.name, hint=f"write it like {example}")
+    return number
 
 
 def _printed(one: TrecMeasure, given: Sequence[str]) -> str:
@@ -195,18 +234,34 @@ def _printed(one: TrecMeasure, given: Sequence[str]) -> str:
     if one.takes == "none" or not given:
         return one.name
     if one.takes == "cutoffs":
-        return f"{one.name}_{int(given[0])}"
-    if one.takes == "shares":
-        return f"{one.name}_{float(given[0]):.2f}"
-    return f"{one.name}_{','.join(given)}" if tuple(given) != one.defaults else one.name
+        return f"{one.name}_{int(float(given[0]))}"
+    return f"{one.name}_{float(given[0]):.2f}" if one.takes == "shares" else f"{one.name}_{','.join(given)}"
 
 
-def _with_rel(measure: Measure, rel: float) -> Measure:
-    return measure(rel=rel) if any(field.name == "rel" for field in fields(measure)) else measure
+def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) -> dict[str, Any]:
+    """Return the parameters that trec_eval has no names for, as our measure calls them."""
+    if not given or one.takes == "none":
+        return {}
+    if one.takes == "pairs":
+        return _of_pairs(one, given, levels)
+    numbers = [_number(one, text) for text in given]
+    if len(numbers) != len(one.defaults) and one.name != "11pt_avg":
+        allowed = f"{len(one.defaults)} numbers behind the dot, such as {one.name}.{','.join(one.defaults)}"
+        raise MeasureError(given=Plain(",".join(given)), allowed=allowed, measure=one.name)
+    if one.name == "set_F":  # its x is the square of van Rijsbergen's beta
+        return {"beta": math.sqrt(max(numbers[0], 0.0))}
+    return dict(zip("abcd", numbers, strict=True)) if one.name == "utility" else {"recalls": tuple(numbers)}
 
 
-def _with_numbers(one: TrecMeasure, measure: Measure, given: Sequence[str]) -> Measure:
-    """Return a measure with its parameters, which trec_eval gives no names."""
-    if not given:
-        return measure
-    return measure
+def _of_pairs(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) -> dict[str, Any]:
+    """Return the gains of levels of relevance, or what else is given by its name."""
+    pairs = [text.partition("=") for text in given]
+    if not all(equal for _, equal, _ in pairs):
+        raise MeasureError(given=Plain(",".join(given)), allowed=f"pairs such as {one.name}.1=3,2=9", measure=one.name)
+    named = {name: _number(one, value) for name, _, value in pairs}
+    gains = {level: named.pop(level) for level in list(named) if level.lstrip("-").isdigit()}
+    if not gains:
+        return named
+    return named | {
+        "gain": {level: level for level in levels if level > 0} | {int(level): gain for level, gain in gains.items()}
+    }
