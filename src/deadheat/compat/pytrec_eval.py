@@ -7,17 +7,15 @@ environment, gives exact means over the orders of the ties instead.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from deadheat.compat.defaults import OF_TREC_EVAL, tie_policy
 from deadheat.compat.evaluating import Evaluator
-from deadheat.compat.trec_names import NICKNAMES, columns, known, members
-from deadheat.errors import DuplicateError, ParameterError, UnknownMeasureError
+from deadheat.compat.trec_names import NICKNAMES, columns, known, members, requested
+from deadheat.errors import DuplicateError, ParameterError
 from deadheat.io.formats.trec import read_lines
 from deadheat.io.kinds import Kind
-from deadheat.wording import did_you_mean
 
 __all__ = [
     "RelevanceEvaluator",
@@ -31,9 +29,6 @@ __version__ = "0.5.11"  # of pytrec_eval-terrier, whose interface this is; ir_me
 
 supported_measures = set(known())
 supported_nicknames = {nickname: set(members(nickname)) for nickname in NICKNAMES}
-
-NUMBERS = r"[0-9]+(?:\.[0-9]+)?"
-WITH_PARAMETERS = re.compile(rf"(?P<name>.+?)[._](?P<parameters>{NUMBERS}(?:,{NUMBERS})*)")
 
 
 class RelevanceEvaluator:
@@ -102,31 +97,6 @@ class RelevanceEvaluator:
             ``{query: {measure: value}}`` of the queries that have judgments, in the order of `scores`.
         """
         return self._evaluator.by_query(scores)
-
-
-def requested(measures: Iterable[str]) -> dict[str, list[str]]:
-    """Return the parameters of each measure that is asked for, none for its defaults; nicknames are replaced.
-
-    Examples
-    --------
-    >>> requested(["ndcg_cut.5,10", "ndcg_cut_20", "map"])
-    {'ndcg_cut': ['5', '10', '20'], 'map': []}
-    """
-    wanted: dict[str, list[str]] = {}
-    for given in measures:
-        if given in supported_nicknames:
-            wanted |= {name: [] for name in supported_nicknames[given] if name not in wanted}
-            continue
-        name, parameters = given, ""
-        if given not in supported_measures and (found := WITH_PARAMETERS.fullmatch(str(given))):
-            name, parameters = found["name"], found["parameters"]
-        if name not in supported_measures:
-            everything = [*known(), *supported_nicknames]
-            raise UnknownMeasureError(
-                f"pytrec_eval has no measure {given!r}", hint=did_you_mean(name, everything) or f"All: {everything}"
-            )
-        wanted.setdefault(name, []).extend(parameters.split(",") if parameters else [])
-    return wanted
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:

@@ -7,14 +7,15 @@ what trec_eval itself decides: order, default cutoffs, how a value is printed an
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal
 
 from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures import Measure, parse_measure
-from deadheat.wording import Plain
+from deadheat.wording import Plain, did_you_mean
 
 Parameters = Literal["none", "cutoffs", "shares", "numbers", "pairs"]
 Printed = Literal["number", "count", "text"]
@@ -116,6 +117,8 @@ MEASURES = {
     )
 }
 NICKNAMES = ("official", "set", "all_trec")
+WORDS = (*NICKNAMES, *MEASURES)
+UNDERSCORED = re.compile(r"(?P<name>.+?)_(?P<parameters>[0-9.]+(?:,[0-9.]+)*)")
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,11 @@ class Column:
     measure: Measure | None
     parameters: tuple[str, ...] = ()
 
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text for each query."""
+        return self.measure is None and self.of.has_queries
+
 
 def known(version: int = 9) -> list[str]:
     """Return the names of the measures that a version of trec_eval has and deadheat computes, in trec_eval's order."""
@@ -157,6 +165,42 @@ def _is_computed(one: TrecMeasure) -> bool:
     except UnknownMeasureError:
         return False
     return True
+
+
+def requested(measures: Iterable[str], version: int = 9) -> dict[str, list[str]]:
+    """Return the parameters of each measure that is asked for, none for its defaults; nicknames are replaced.
+
+    Parameters
+    ----------
+    measures : iterable of str
+        Names, with parameters behind a dot or an underscore.
+    version : int, default 9
+        Of trec_eval.
+
+    Raises
+    ------
+    UnknownMeasureError
+        trec_eval has no such measure, or deadheat does not compute it.
+
+    Examples
+    --------
+    >>> requested(["ndcg_cut.5,10", "ndcg_cut_20", "map"])
+    {'ndcg_cut': ['5', '10', '20'], 'map': []}
+    """
+    wanted: dict[str, list[str]] = {}
+    names = known(version)
+    for given in measures:
+        if given in NICKNAMES:
+            wanted = {name: [] for name in members(given, version)} | wanted
+            continue
+        name, _, parameters = str(given).partition(".")
+        if name not in names and (found := UNDERSCORED.fullmatch(str(given))):
+            name, parameters = found["name"], found["parameters"]
+        if name not in names:
+            hint = did_you_mean(given, [*NICKNAMES, *names]) or f"All: {', '.join([*NICKNAMES, *names])}"
+            raise UnknownMeasureError(f"trec_eval {version} has no measure {given!r}", hint=hint)
+        wanted.setdefault(name, []).extend(parameters.split(",") if parameters else [])
+    return wanted
 
 
 def columns(
