@@ -5,6 +5,7 @@ Conventions of the arguments stand in `reference`.
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TypeAlias
 
 Ranking: TypeAlias = Sequence[tuple[str, float | None]]
@@ -242,3 +243,52 @@ def utility(
     both = count_hits(ranking, rel)
     only_retrieved, only_relevant = len(ranking) - both, count_relevant(judged, rel) - both
     return a * both + b * only_retrieved + c * only_relevant + d * (N - both - only_retrieved - only_relevant)
+
+
+def _interpolated(ranking: Ranking, rel: float, need: int) -> float:
+    """Highest precision at any rank from that of the `need`-th relevant document on; 0 if there are fewer."""
+    ranks = ranks_of(ranking, rel)
+    return max([0.0, *(count / rank for count, rank in enumerate(ranks, start=1) if count >= need)])
+
+
+def _documents_of(recall: float, n_relevant: int, rounding: str) -> int:
+    if rounding == "trec_eval 9":
+        return int(recall * n_relevant + 0.9)
+    if rounding == "trec_eval 10":
+        return int(Decimal(recall * n_relevant).to_integral_value(ROUND_HALF_UP))
+    if rounding == "ceil":
+        return math.ceil(recall * n_relevant)
+    raise ValueError(rounding)
+
+
+def interpolated_precision(
+    ranking: Ranking,
+    judged: Judged,
+    _scale: float,
+    *,
+    rel: float = 1,
+    rounding: str = "trec_eval 9",
+    cutoff: float = 0,
+) -> float:
+    """Highest precision at or below the rank where a level of recall is reached: trec_eval's iprec_at_recall."""
+    return _interpolated(ranking, rel, _documents_of(cutoff, count_relevant(judged, rel), rounding))
+
+
+def eleven_points(
+    ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1, rounding: str = "trec_eval 9"
+) -> float:
+    """Mean of interpolated precision at recall 0, 0.1, ..., 1: trec_eval's 11pt_avg."""
+    levels = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    return (
+        math.fsum(
+            interpolated_precision(ranking, judged, scale, rel=rel, rounding=rounding, cutoff=level) for level in levels
+        )
+        / 11
+    )
+
+
+def binary_gain(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Each relevant document, over the logarithm of 2 + the others above it: trec_eval's binG."""
+    ranks = ranks_of(ranking, rel)
+    total = math.fsum(1 / math.log2(2 + rank - count) for count, rank in enumerate(ranks, start=1))
+    return ratio(total, count_relevant(judged, rel))

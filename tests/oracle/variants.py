@@ -15,6 +15,8 @@ NO_CUTOFF = (None,)
 ONLY_CUTOFFS = (1, 2, 3, 5, 100)
 RELS: list[Parameters] = [{}, {"rel": 2}, {"rel": 3}]
 MULTIPLES = (None, 0.4, 0.5, 0.7, 1.2, 2, 3)
+LEVELS = (None, 0.1, 0.3, 0.5, 0.7, 1)
+ROUNDINGS: list[Parameters] = [{"rounding": "trec_eval 10"}, {"rounding": "ceil"}]
 RISING_GAIN = {0.25: 0.5, 0.5: 0.75, 1: 1, 1.5: 2, 2: 5, 3: 6.5}
 UNEVEN_GAIN = {-1: 0.25, 0: 0.5, 0.25: 2, 0.5: 0, 1: 3, 1.5: 1, 2: 0.125, 3: 5}
 """A mapping may lower the gain of a higher level, and may give one to those that are not relevant."""
@@ -88,6 +90,9 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("RelP", RELS, CUTOFFS),
     ("RprecMult", RELS, MULTIPLES),
     ("Utility", [*RELS, {"a": 3.5, "b": -2, "c": -0.5, "d": 0.25, "N": 100}], NO_CUTOFF),
+    ("IPrec", [*RELS, *ROUNDINGS], LEVELS),
+    ("AP11", [*RELS, *ROUNDINGS], NO_CUTOFF),
+    ("binG", RELS, NO_CUTOFF),
     ("MTRR", RELS[:2], NO_CUTOFF),
     ("TMHits", RELS[:2], ONLY_CUTOFFS),
     ("MaxRel", [{}], CUTOFFS),

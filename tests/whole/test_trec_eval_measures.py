@@ -29,6 +29,9 @@ MULTIPLES = ("0.20", "0.40", "0.60", "0.80", "1.00", "1.20", "1.40", "1.60", "1.
 NAMES = [
     *("set_map", "set_relative_P", "utility", "num_nonrel_judged_ret"),
     *(f"relative_P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+    "11pt_avg",
+    "binG",
+    *(f"iprec_at_recall_{tenth / 10:.2f}" for tenth in range(11)),
     *(f"Rprec_mult_{multiple}" for multiple in MULTIPLES),
 ]
 """As pytrec_eval names its results for the default parameters."""

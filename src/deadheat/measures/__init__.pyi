@@ -8,15 +8,17 @@ from deadheat.measures.custom import Custom
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.graded import GAP, Q
+from deadheat.measures.interpolated import AP11, IPrec
 from deadheat.measures.maximum import MaxRel
 from deadheat.measures.notation import parse_measure
-from deadheat.measures.preference import bpref
+from deadheat.measures.preference import binG, bpref
 from deadheat.measures.rank import MR
 from deadheat.measures.sets import RelP, RprecMult, SetAP, Utility
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
 
 __all__ = [
     "AP",
+    "AP11",
     "AR",
     "DCG",
     "ERR",
@@ -35,6 +37,7 @@ __all__ = [
     "CutMeasure",
     "F",
     "Hit",
+    "IPrec",
     "Judged",
     "MaxRel",
     "Measure",
@@ -54,6 +57,7 @@ __all__ = [
     "Success",
     "TMHits",
     "Utility",
+    "binG",
     "bpref",
     "measures",
     "nDCG",

@@ -1,4 +1,4 @@
-"""bpref: preference of judged relevant over judged non-relevant documents."""
+"""Preference of relevant over other documents: bpref, and binG."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import TrecName, register
@@ -51,14 +51,65 @@ class bpref(RelevanceMeasure):
         n_relevant = placements.n_relevant(self.rel)
         n_judged = placements.n_relevant(min(0, self.rel))
         bound = np.minimum(n_relevant, n_judged - n_relevant)
-        keep = relevant > 0
-        mean, variance = preference.moments(
-            relevant[keep], nonrelevant[keep], before[keep], n_relevant[of[keep]], bound[of[keep]]
-        )
+        keep = np.flatnonzero(relevant)
+
+        def kept(index: IntArray, x: IntArray) -> FloatArray:
+            tie = keep[index, None]
+            worse = before[tie] + x
+            lost = np.minimum(worse, n_relevant[of[tie]]) / np.maximum(bound[of[tie]], 1)
+            return np.where(worse > 0, 1 - lost, 1.0)
+
+        mean, variance = preference.moments(relevant[keep], nonrelevant[keep], kept)
         return (
             ratio(placements.by_query(mean, of[keep]), n_relevant),
             ratio(placements.by_query(variance, of[keep]), n_relevant.astype(np.float64) ** 2),
         )
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return self._moments(placements)[0]
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        return self._moments(placements)[1]
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class binG(RelevanceMeasure):
+    r"""Gain of the relevant documents, each discounted by the documents above it that are not relevant.
+
+    .. math:: \text{binG} = \frac{1}{R} \sum_{d\ \text{relevant, retrieved}} \frac{1}{\log_2(2 + n_d)}
+
+    with :math:`n_d` the documents above d that are not relevant, unjudged ones included: `G` with a gain of 0 or 1.
+    In a tie of s other documents and r relevant ones, the number of others above one relevant document is uniform on
+    0..s, and that above two is x and y with probability 1 / ((s + 1)(s + 2)), twice that if x = y: there are as many
+    orders as ways to put r documents into s + 1 gaps. That gives mean and variance.
+
+    References
+    ----------
+    binG of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_binG.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> round(evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["binG"]).means()["binG"], 4)
+    0.8155
+    """
+
+    title = "binary gain"
+    formula = "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d"
+    aliases = (TrecName("binG"),)
+
+    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        found = placements.relevant(self.rel)
+        above = found.above - found.before  # that are not relevant
+        parts = preference.moments(
+            found.count, found.tied - found.count, lambda index, x: 1 / np.log2(2.0 + above[index, None] + x)
+        )
+        mean, variance = (placements.by_query(part, found.query) for part in parts)
+        n_relevant = placements.n_relevant(self.rel).astype(np.float64)
+        return ratio(mean, n_relevant), ratio(variance, n_relevant**2)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
