@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
@@ -20,7 +18,6 @@ EXAMPLES = examples(
     "deadheat trec_eval -q -c -l 2 -m ndcg_cut.5,10 -m all_trec qrels.txt bm25.run",
     "deadheat trec_eval --ties expected qrels.txt bm25.run    # exact means over the orders of ties",
 )
-"""What the epilog shows."""
 
 
 @click.command("trec_eval", short_help="Print what trec_eval prints.", **EXAMPLES)
@@ -125,6 +122,9 @@ def _in_file(path: str) -> Iterator[str]:
     if Path(path).is_file():
         yield path
         return
+    import shutil  # only a pipe needs them
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory(prefix="deadheat-") as folder:
         copy = Path(folder) / "run"
         with Path(path).open("rb") as stream, copy.open("wb") as file:

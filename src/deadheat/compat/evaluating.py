@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from itertools import repeat
+from typing import Generic, TypeVar
 
 from deadheat.compat.defaults import OF_TREC_EVAL
-from deadheat.compat.trec_names import Column
 from deadheat.data.tables import Qrels, Run
+from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.condensing import condense
 from deadheat.placements.place import engine_of
@@ -15,39 +16,40 @@ from deadheat.placements.placements import Placements
 from deadheat.placements.prepared import Prepared
 
 Nested = Mapping[str, Mapping[str, float]]
+Key = TypeVar("Key", bound=Hashable)
 
 
-class Evaluator:
+class Evaluator(Generic[Key]):
     """Values of runs against the same judgments.
 
     Parameters
     ----------
     qrels : mapping of mapping
-    columns : sequence of Column
+    named : mapping of key to Measure
+        The measures by what the values are called; None for a value that is always 0.
     ties : str
         A tie policy.
     judged_only : bool
         Whether unjudged documents are taken out of the runs first.
     """
 
-    def __init__(self, qrels: Nested, columns: Sequence[Column], *, ties: str, judged_only: bool) -> None:
-        self._columns, self._ties, self._judged_only = columns, ties, judged_only
-        self._names = [column.name for column in columns]
+    def __init__(self, qrels: Nested, named: Mapping[Key, Measure | None], *, ties: str, judged_only: bool) -> None:
+        self._named, self._ties, self._judged_only = named, ties, judged_only
         self._prepared = Prepared(qrels) if any(map(len, qrels.values())) else None
 
-    def by_query(self, run: Nested) -> dict[str, dict[str, float]]:
-        """Return ``{query: {name: value}}`` of the queries of a run that have judgments, in its order."""
+    def by_query(self, run: Nested) -> dict[str, dict[Key, float]]:
+        """Return ``{query: {key: value}}`` of the queries of a run that have judgments, in its order."""
         prepared = self._prepared
         queries = prepared.common(run) if prepared else []
         if prepared is None or not queries:
             return {}
         placements = self._place(prepared, run, queries)
         zeros = [0.0] * len(queries)
-        values = [
-            zeros if column.measure is None else column.measure.mean(placements).tolist() for column in self._columns
-        ]
+        values = [zeros if one is None else one.mean(placements).tolist() for one in self._named.values()]
         rows = zip(*values, strict=True) if values else repeat((), len(queries))
-        found = dict(zip(placements.query_ids.tolist(), map(dict, map(zip, repeat(self._names), rows)), strict=True))
+        found = dict(
+            zip(placements.query_ids.tolist(), map(dict, map(zip, repeat(tuple(self._named)), rows)), strict=True)
+        )
         return found if list(found) == queries else {query: found[query] for query in queries}
 
     def _place(self, prepared: Prepared, run: Nested, queries: list[str]) -> Placements:

@@ -78,7 +78,7 @@ class RelevanceEvaluator:
         wanted = requested([measures] if isinstance(measures, str) else measures)
         self._evaluator = Evaluator(
             query_relevance,
-            columns(wanted, relevance_level),
+            {column.key: column.measure for column in columns(wanted, relevance_level)},
             ties=tie_policy(ties, OF_TREC_EVAL),
             judged_only=bool(judged_docs_only_flag),
         )

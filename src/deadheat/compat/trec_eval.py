@@ -18,6 +18,7 @@ from deadheat.compat.defaults import OF_TREC_EVAL, precision_of
 from deadheat.compat.trec_names import Column, columns
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import MissingQueryError, printable
+from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.condensing import condense, truncate
 from deadheat.placements.place import engine_of
@@ -97,7 +98,7 @@ def trec_eval(
     missing = placements.missing
     shorter = placements if options.depth is None else truncate(placements, options.depth)
     ranked = condense(shorter) if options.judged_only else shorter
-    values = {one.name: _values(one, ranked, missing) for one in chosen if one.measure is not None}
+    values = {one.name: _values(one, one.measure, ranked, missing) for one in chosen if one.measure is not None}
     if options.has_queries:
         is_shown = ~missing if options.version == 9 else np.ones_like(missing)
         yield from _by_query(chosen, ranked, values, is_shown)
@@ -112,7 +113,7 @@ def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:
     placements = engine.place()
     missing = placements.missing
     if not options.complete and missing.any():
-        if options.version > 9:
+        if options.version > VERSIONS[0]:
             lacking = placements.query_ids[missing].tolist()
             raise MissingQueryError(
                 f"{run.where} lacks {counted(len(lacking), 'topic')} of the qrels: {three([*map(repr, lacking[:4])])};"
@@ -125,10 +126,9 @@ def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:
     return policies.apply(placements, options.ties, None)
 
 
-def _values(one: Column, placements: Placements, missing: BoolArray) -> FloatArray:
+def _values(one: Column, measure: Measure, placements: Placements, missing: BoolArray) -> FloatArray:
     """Return the values of all topics; of one that the run lacks it is 0, whatever an empty list would have."""
-    assert one.measure is not None  # noqa: S101 - for type checkers
-    values = one.measure.mean(placements)
+    values = measure.mean(placements)
     return values if one.name in KEPT or one.of.is_geometric else np.where(missing, 0.0, values)
 
 

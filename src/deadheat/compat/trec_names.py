@@ -141,6 +141,11 @@ class Column:
     parameters: tuple[str, ...] = ()
 
     @property
+    def key(self) -> str:
+        """Its name in pytrec_eval, which leaves out parameters that make one value together."""
+        return self.name if self.of.has_values else self.of.name
+
+    @property
     def is_text(self) -> bool:
         """Whether it is a text for each query."""
         return self.measure is None and self.of.has_queries
@@ -231,15 +236,16 @@ def columns(
     MeasureError
         A parameter cannot be read.
     """
+    settings = {"rel": rel, "N": n_documents, "rounding": f"trec_eval {version}"}
     found: list[Column] = []
     for name in known(version):
         if name in wanted:
-            found += _columns(MEASURES[name], tuple(wanted[name]), {"rel": rel, "N": n_documents}, levels)
+            found += _columns(MEASURES[name], tuple(wanted[name]), settings, levels)
     return found
 
 
 def _columns(
-    one: TrecMeasure, given: tuple[str, ...], settings: dict[str, float], levels: Collection[float]
+    one: TrecMeasure, given: tuple[str, ...], settings: dict[str, Any], levels: Collection[float]
 ) -> list[Column]:
     if one.takes != "pairs":
         for text in given:
@@ -289,12 +295,16 @@ def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) ->
     if one.takes == "pairs":
         return _of_pairs(one, given, levels)
     numbers = [_number(one, text) for text in given]
-    if len(numbers) != len(one.defaults) and one.name != "11pt_avg":
+    if len(numbers) != len(one.defaults):
         allowed = f"{len(one.defaults)} numbers behind the dot, such as {one.name}.{','.join(one.defaults)}"
         raise MeasureError(given=Plain(",".join(given)), allowed=allowed, measure=one.name)
     if one.name == "set_F":  # its x is the square of van Rijsbergen's beta
         return {"beta": math.sqrt(max(numbers[0], 0.0))}
-    return dict(zip("abcd", numbers, strict=True)) if one.name == "utility" else {"recalls": tuple(numbers)}
+    if one.name == "utility":
+        return dict(zip("abcd", numbers, strict=True))
+    if [f"{number:g}" for number in numbers] != [f"{float(text):g}" for text in one.defaults]:
+        raise MeasureError(given=Plain(",".join(given)), allowed="the 11 points of trec_eval", measure=one.name)
+    return {}
 
 
 def _of_pairs(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) -> dict[str, Any]:
