@@ -16,6 +16,7 @@ from deadheat.measures import (
     RR,
     F,
     Hit,
+    IPrec,
     Judged,
     Measure,
     NumQ,
@@ -24,11 +25,13 @@ from deadheat.measures import (
     NumRet,
     P,
     R,
+    RelP,
     Rprec,
+    SetAP,
     bpref,
-    measures,
     nDCG,
 )
+from deadheat.measures.base import REGISTRY
 
 try:
     import ir_measures
@@ -40,9 +43,9 @@ Parameters = dict[str, Any]
 GDEVAL_TOP = 4  # the highest relevance that gdeval.pl knows
 
 
-def _cut(measure: type[Measure], *names: str) -> Callable[[Parameters], Measure]:
+def _cut(measure: Callable[..., Measure]) -> Callable[[Parameters], Measure]:
     """Return a function from ir_measures' parameters to a measure that takes some of the same names."""
-    return lambda given: measure(**{name: given[name] for name in ("cutoff", "rel", *names) if name in given})
+    return lambda given: measure(**{name: given[name] for name in ("cutoff", "rel") if name in given})
 
 
 def _ndcg(given: Parameters) -> Measure:
@@ -55,12 +58,17 @@ def _set_f(given: Parameters) -> Measure:
 
 
 def _set_p(given: Parameters) -> Measure:
-    own = measures()["RelP"] if given.get("relative") else P
+    own: Callable[..., Measure] = RelP if given.get("relative") else P
     return own(rel=given.get("rel", 1))
 
 
 def _rbp(given: Parameters) -> Measure | None:
     return RBP(p=given.get("p", 0.8), rel=given["rel"], cutoff=given.get("cutoff")) if "rel" in given else None
+
+
+def _registered(name: str) -> Callable[..., Measure]:
+    """Return a measure by its name; KeyError if deadheat does not have it."""
+    return REGISTRY[name]
 
 
 OURS: dict[str, Callable[[Parameters], Measure | None]] = {
@@ -81,9 +89,9 @@ OURS: dict[str, Callable[[Parameters], Measure | None]] = {
     "SetP": _set_p,
     "SetR": _cut(R),
     "SetF": _set_f,
-    "SetAP": lambda given: measures()["SetAP"](rel=given.get("rel", 1)),
-    "IPrec": lambda given: measures()["IPrec"](recall=given["recall"], rel=given.get("rel", 1)),
-    "infAP": lambda given: measures()["infAP"](rel=given.get("rel", 1)),
+    "SetAP": lambda given: SetAP(rel=given.get("rel", 1)),
+    "IPrec": lambda given: IPrec(recall=given["recall"], rel=given.get("rel", 1)),
+    "infAP": lambda given: _registered("infAP")(rel=given.get("rel", 1)),
 }
 """Our measures by the names of ir_measures."""
 
@@ -110,7 +118,7 @@ def ours(measure: Any) -> Measure | None:  # noqa: ANN401 - ir_measures has no t
         return None
 
 
-class DeadheatProvider(ir_measures.providers.Provider):  # type: ignore[misc]  # ir_measures has no types
+class DeadheatProvider(ir_measures.providers.Provider):
     """Computes what deadheat has.
 
     Parameters
@@ -122,7 +130,7 @@ class DeadheatProvider(ir_measures.providers.Provider):  # type: ignore[misc]  #
     NAME = "deadheat"
 
     def __init__(self, ties: str | None = None) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._ties = ties
 
     def supports(self, measure: Any) -> bool:  # noqa: ANN401 - ir_measures has no types
@@ -135,7 +143,7 @@ class DeadheatProvider(ir_measures.providers.Provider):  # type: ignore[misc]  #
         return DeadheatEvaluator(list(measures), judgments, tie_policy(self._ties, "expected"))
 
 
-class DeadheatEvaluator(ir_measures.providers.Evaluator):  # type: ignore[misc]  # ir_measures has no types
+class DeadheatEvaluator(ir_measures.providers.Evaluator):
     """Computes some measures of any number of runs.
 
     Parameters

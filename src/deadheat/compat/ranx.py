@@ -28,7 +28,7 @@ Dicts = Mapping[str, Mapping[str, float]]
 
 METRIC = re.compile(r"(?P<name>[a-z_0-9-]+?)(?:@(?P<cutoff>[0-9]+))?(?:-l(?P<level>[0-9]+))?")
 RBP = re.compile(r"rbp[.@](?P<digits>[0-9]+)(?:-l(?P<level>[0-9]+))?")
-BINARY: dict[str, type[Measure]] = {
+BINARY: dict[str, Callable[..., Measure]] = {
     "hits": NumRelRet,
     "hit_rate": Hit,
     "precision": P,
@@ -39,7 +39,7 @@ BINARY: dict[str, type[Measure]] = {
     "map": AP,
     "bpref": bpref,
 }
-GRADED: dict[str, tuple[type[Measure], Callable[[float], float]]] = {
+GRADED: dict[str, tuple[Callable[..., Measure], Callable[[float], float]]] = {
     "dcg": (DCG, lambda level: level),
     "ndcg": (nDCG, lambda level: level),
     "dcg_burges": (DCG, lambda level: 2**level - 1),

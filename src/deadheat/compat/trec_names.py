@@ -254,7 +254,7 @@ def _columns(
         return [Column(_printed(one, given), one, None, given or one.defaults)]
     if one.has_values:
         values = sorted(set(given or one.defaults), key=float)
-        named = [(_printed(one, (value,)), {}) for value in values]
+        named: list[tuple[str, dict[str, Any]]] = [(_printed(one, (value,)), {}) for value in values]
     else:
         named = [(_printed(one, given), _named(one, given, levels))]
     found = []
