@@ -292,3 +292,37 @@ def binary_gain(ranking: Ranking, judged: Judged, _scale: float, *, rel: float =
     ranks = ranks_of(ranking, rel)
     total = math.fsum(1 / math.log2(2 + rank - count) for count, rank in enumerate(ranks, start=1))
     return ratio(total, count_relevant(judged, rel))
+
+
+def inferred_average_precision(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Precision at each relevant document, of the pool above it as its judged documents tell: trec_eval's infAP."""
+    epsilon, total = 0.00001, 0.0
+    relevant, other, pooled = 0, 0, 0
+    for rank, (_, relevance) in enumerate(ranking, start=1):
+        if is_relevant(relevance, rel):
+            share = (relevant + epsilon) / (relevant + other + 2 * epsilon)
+            pool = (relevant + other + pooled) / (rank - 1) if rank > 1 else 0.0
+            total += 1 / rank + (rank - 1) / rank * pool * share
+            relevant += 1
+        elif relevance is not None and relevance >= 0:
+            other += 1
+        elif relevance is not None:
+            pooled += 1
+    return ratio(total, count_relevant(judged, rel))
+
+
+def log_average_precision(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of average precision, at least that of 0.00001: a query's part of trec_eval's gm_map."""
+    return math.log(max(average_precision(ranking, judged, scale, rel=rel), 0.00001))
+
+
+def log_binary_preference(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of binary preference, at least that of 0.00001: a query's part of trec_eval's gm_bpref."""
+    return math.log(max(binary_preference(ranking, judged, scale, rel=rel), 0.00001))
+
+
+def smoothed_log_odds(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of the odds of average precision, each side a document more: trec_eval's yaap."""
+    n_relevant = count_relevant(judged, rel)
+    total = n_relevant * average_precision(ranking, judged, scale, rel=rel)
+    return math.log((1 + total) / (1 + n_relevant - total))

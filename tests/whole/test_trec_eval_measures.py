@@ -30,13 +30,19 @@ NAMES = [
     *("set_map", "set_relative_P", "utility", "num_nonrel_judged_ret"),
     *(f"relative_P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     "11pt_avg",
+    "gm_bpref",
+    "gm_map",
+    "G",
+    "infAP",
+    "ndcg_rel",
+    "Rndcg",
     "binG",
     *(f"iprec_at_recall_{tenth / 10:.2f}" for tenth in range(11)),
     *(f"Rprec_mult_{multiple}" for multiple in MULTIPLES),
 ]
 """As pytrec_eval names its results for the default parameters."""
 
-GRADED: set[str] = set()
+GRADED = {"ndcg_rel", "G"}
 """Measures without a lowest relevant level."""
 
 

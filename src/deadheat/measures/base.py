@@ -91,6 +91,8 @@ class Measure(ABC, metaclass=MeasureType):
         Other names that are read, with a cutoff behind ``@``, ``_`` or ``.``; a `TrecName` is what trec_eval prints.
     total : bool
         Whether its values are counts, whose sum over queries is reported, not their mean.
+    geometric : bool
+        Whether its values are logarithms, and the exponential of their mean is reported.
     only_total : bool
         Whether its value says nothing of a single query.
     binary : bool
@@ -105,6 +107,7 @@ class Measure(ABC, metaclass=MeasureType):
     higher_is_better: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ()
     total: ClassVar[bool] = False
+    geometric: ClassVar[bool] = False
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
     at: ClassVar[str] = "cutoff"

@@ -90,7 +90,7 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
         small, large = random[~is_large], random[is_large]
         ties = ties[~is_large[ties.query]].numbered()
         moments[:2, small] = interpolated.moments(ties, need[small])
-        moments[:, large] = self.over_orders(placements, large)
+        moments[:, large] = self.over_orders(placements, large)[:3]
         return moments
 
 

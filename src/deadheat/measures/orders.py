@@ -48,11 +48,11 @@ class OrdersMeasure(Measure):
         """
 
     def over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
-        """Return mean, variance and standard error of some queries, of shape (3, n_queries)."""
+        """Return mean, variance, standard error, minimum and maximum of some queries, of shape (5, n_queries)."""
         found = [self._of_query(placements, query) for query in queries.tolist()]
-        return np.array(found).reshape(len(queries), 3).T
+        return np.array(found).reshape(len(queries), 5).T
 
-    def _of_query(self, placements: Placements, query: int) -> tuple[float, float, float]:
+    def _of_query(self, placements: Placements, query: int) -> tuple[float, float, float, float, float]:
         ranking, ties = self._ties(placements, query)
         few = math.prod(orders.n_arrangements(codes) for _, codes in ties if len(codes) <= MAX_ORDERS) <= MAX_ORDERS
         is_listed = few and all(len(codes) <= MAX_ORDERS for _, codes in ties)
@@ -64,10 +64,9 @@ class OrdersMeasure(Measure):
             rng = np.random.default_rng(zlib.crc32(placements.query_ids[query].encode()))
             found = orders.drawn(ranking, ties, size, rng)
         values = np.concatenate([self.of_rankings(rows, placements, query) for rows in found])
-        if is_listed:
-            return float(values.mean()), float(values.var()), 0.0
-        variance = float(values.var(ddof=1))
-        return float(values.mean()), variance, math.sqrt(variance / len(values))
+        variance = float(values.var(ddof=0 if is_listed else 1))
+        error = 0.0 if is_listed else math.sqrt(variance / len(values))
+        return float(values.mean()), variance, error, float(values.min()), float(values.max())
 
     def _ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
         """Return the codes of all ranks, and the ties in which they differ."""

@@ -40,29 +40,36 @@ class bpref(RelevanceMeasure):
     formula = "bpref = 1/R ∑ (1 - min(n_d, R) / min(R, N)) over the retrieved relevant documents d"
     aliases = (TrecName("bpref"),)
 
-    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def judged_ties(self, placements: Placements) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the ties with a relevant document: query, relevant and other judged documents, others above."""
         rows = np.flatnonzero((placements.relevance >= 0) | (placements.relevance >= self.rel))
         query, above = placements.query[rows], placements.above[rows]
         starts = run_starts(query, above)
         of = query[starts]
         relevant = segment_sums((placements.relevance[rows] >= self.rel).astype(np.int64), starts)
-        nonrelevant = np.diff(np.append(starts, len(rows))) - relevant
-        before = scan_before(nonrelevant.astype(np.float64), of, np.add).astype(np.int64)
-        n_relevant = placements.n_relevant(self.rel)
-        n_judged = placements.n_relevant(min(0, self.rel))
-        bound = np.minimum(n_relevant, n_judged - n_relevant)
+        others = np.diff(np.append(starts, len(rows))) - relevant
+        before = scan_before(others.astype(np.float64), of, np.add).astype(np.int64)
         keep = np.flatnonzero(relevant)
+        return of[keep], relevant[keep], others[keep], before[keep]
 
-        def kept(index: IntArray, x: IntArray) -> FloatArray:
-            tie = keep[index, None]
-            worse = before[tie] + x
-            lost = np.minimum(worse, n_relevant[of[tie]]) / np.maximum(bound[of[tie]], 1)
-            return np.where(worse > 0, 1 - lost, 1.0)
+    def bound(self, placements: Placements) -> IntArray:
+        """Return the smaller of the numbers of relevant and of other judged documents, by query."""
+        n_relevant = placements.n_relevant(self.rel)
+        return np.minimum(n_relevant, placements.n_relevant(min(0, self.rel)) - n_relevant)
 
-        mean, variance = preference.moments(relevant[keep], nonrelevant[keep], kept)
-        return (
-            ratio(placements.by_query(mean, of[keep]), n_relevant),
-            ratio(placements.by_query(variance, of[keep]), n_relevant.astype(np.float64) ** 2),
+    def kept(self, placements: Placements, query: IntArray, above: IntArray) -> FloatArray:
+        """Return what a relevant document counts with so many judged others above it."""
+        n_relevant, bound = placements.n_relevant(self.rel)[query], self.bound(placements)[query]
+        return np.where(above > 0, 1 - np.minimum(above, n_relevant) / np.maximum(bound, 1), 1.0)
+
+    def _moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        query, relevant, others, before = self.judged_ties(placements)
+        mean, variance = preference.moments(
+            relevant, others, lambda index, x: self.kept(placements, query[index, None], before[index, None] + x)
+        )
+        n_relevant = placements.n_relevant(self.rel).astype(np.float64)
+        return ratio(placements.by_query(mean, query), n_relevant), ratio(
+            placements.by_query(variance, query), n_relevant**2
         )
 
     def mean(self, placements: Placements) -> FloatArray:
