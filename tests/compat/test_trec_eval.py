@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.compat.trec_names import MEASURES, columns, known, requested
+from deadheat.compat.trec_names import MEASURES, columns, members, requested
 from support.command import call, ok
 from support.shared_data import (
     HPO_RUNS,
@@ -108,7 +108,7 @@ def test_every_line_of_real_runs(name: str) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels, run = SOURCES[name]
     judged, retrieved = qrels_dict(qrels), run_dict(run)
-    names = {one for one in known() if MEASURES[one].printed != "text"}
+    names = {one for one in members("all_trec") if MEASURES[one].printed != "text"}
     values = pytrec_eval.RelevanceEvaluator(judged, names).evaluate(retrieved)
     shown = [one for one in columns({one: [] for one in names}, 1) if one.measure is not None]
     expected = [

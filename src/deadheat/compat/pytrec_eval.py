@@ -12,7 +12,7 @@ from pathlib import Path
 
 from deadheat.compat.defaults import OF_TREC_EVAL, tie_policy
 from deadheat.compat.evaluating import Evaluator
-from deadheat.compat.trec_names import NICKNAMES, columns, known, members, requested
+from deadheat.compat.trec_names import NICKNAMES, columns, members, requested
 from deadheat.errors import DuplicateError, ParameterError
 from deadheat.io.formats.trec import read_lines
 from deadheat.io.kinds import Kind
@@ -27,7 +27,7 @@ __all__ = [
 ]
 __version__ = "0.5.11"  # of pytrec_eval-terrier, whose interface this is; ir_measures asks for one
 
-supported_measures = set(known())
+supported_measures = set(members("all_trec"))
 supported_nicknames = {nickname: set(members(nickname)) for nickname in NICKNAMES}
 
 

@@ -39,11 +39,11 @@ BINARY: dict[str, Callable[..., Measure]] = {
     "map": AP,
     "bpref": bpref,
 }
-GRADED: dict[str, tuple[Callable[..., Measure], Callable[[float], float]]] = {
-    "dcg": (DCG, lambda level: level),
-    "ndcg": (nDCG, lambda level: level),
-    "dcg_burges": (DCG, lambda level: 2**level - 1),
-    "ndcg_burges": (nDCG, lambda level: 2**level - 1),
+GRADED: dict[str, tuple[Callable[..., Measure], str]] = {
+    "dcg": (DCG, "linear"),
+    "ndcg": (nDCG, "linear"),
+    "dcg_burges": (DCG, "exp"),
+    "ndcg_burges": (nDCG, "exp"),
 }
 WITHOUT_CUTOFF = {"r-precision", "bpref"}
 TESTS = {"student": "t", "fisher": "randomization", "tukey": "tukey"}
@@ -75,7 +75,7 @@ def metric_of(text: str, levels: Collection[float]) -> Metric:
     rbp, found = RBP.fullmatch(text), METRIC.fullmatch(text)
     if rbp:
         p = float(f"0.{rbp['digits']}")
-        gain = _gains(levels, int(rbp["level"] or 1), lambda level: level)
+        gain = _gains(levels, int(rbp["level"] or 1), "linear")
         return Metric(DCG(gain=gain, discount=f"exp({p})"), (1 - p) / p)
     names = [*BINARY, *GRADED, "rbp.95"]
     if found is None or found["name"] not in names[:-1]:
@@ -87,13 +87,15 @@ def metric_of(text: str, levels: Collection[float]) -> Metric:
     cutoff = {} if name in WITHOUT_CUTOFF else {"cutoff": int(found["cutoff"] or 0) or None}
     if name in BINARY:
         return Metric(BINARY[name](rel=level, **cutoff))
-    measure, gain_of = GRADED[name]
-    return Metric(measure(gain=_gains(levels, level, gain_of), **cutoff))
+    measure, gain = GRADED[name]
+    return Metric(measure(gain=_gains(levels, level, gain), **cutoff))
 
 
-def _gains(levels: Collection[float], least: float, gain: Callable[[float], float]) -> dict[float, float]:
-    """Return the gain of each level of relevance: 0 below the least one."""
-    return {level: gain(level) if level >= least else 0.0 for level in {*levels, least}}
+def _gains(levels: Collection[float], least: float, gain: str) -> str | dict[float, float]:
+    """Return a gain that is 0 below a level of relevance."""
+    if not any(0 < level < least for level in levels):
+        return gain
+    return {level: 0.0 if level < least else level if gain == "linear" else 2**level - 1 for level in levels}
 
 
 def evaluate(  # noqa: PLR0917 - ranx's order of arguments
