@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
 
 MAX_ROWS = 1 << 16  # placed at once: their arrays stay in the processor's cache
+Keys: TypeAlias = NDArray[np.uint64]
 SHORT = 8  # bytes of an id that an integer holds
 
 
@@ -50,6 +51,11 @@ class Chosen:
     def ids(self) -> TextArray:
         """The document of each judgment, of shape (n_judged,)."""
         return np.array(list(chain.from_iterable(self.documents)), dtype=object)
+
+    @cached_property
+    def keys(self) -> Keys | None:
+        """The same as integers, if they are short."""
+        return _as_integers(self.ids)
 
 
 class Prepared:
@@ -102,7 +108,7 @@ class Prepared:
         for part in _parts(sizes):
             of_part = slice(*np.searchsorted(chosen.query[rows], (part.start, part.stop)))
             query, scores = chosen.query[rows[of_part]] - part.start, own[rows[of_part]]
-            judged = _Judged(query, scores, chosen.ids[rows[of_part]])
+            judged = _Judged(query, scores, rows[of_part], chosen)
             above[of_part] = _count_above(run, queries[part], sizes[part], judged)
         order = np.argsort(chosen.query[rows] * (sizes.max(initial=0) + 1) + above)
         rows = rows[order]
@@ -139,12 +145,15 @@ class _Judged:
     query : ndarray of int, shape (n,)
         Index into these queries, ascending.
     scores : ndarray of float, shape (n,)
-    ids : ndarray of str, shape (n,)
+    rows : ndarray of int, shape (n,)
+        Which of the judgments they are.
+    chosen : Chosen
     """
 
     query: IntArray
     scores: FloatArray
-    ids: TextArray
+    rows: IntArray
+    chosen: Chosen
 
 
 def _looked_up(run: Nested, chosen: Chosen) -> FloatArray:
@@ -176,9 +185,9 @@ def _parts(sizes: IntArray) -> Iterator[slice]:
 def _count_above(run: Nested, queries: list[str], sizes: IntArray, judged: _Judged) -> IntArray:
     """Count the documents before each judged one: those of a higher score, and of its score those of a higher id."""
     keys = _keys(np.repeat(np.arange(len(queries)), sizes), all_numbers(run, queries, "run", "run"))
-    ordered = np.sort(keys)
+    ordered, starts_of_query = np.sort(keys), np.cumsum(sizes) - sizes
     first = np.searchsorted(ordered, _keys(judged.query, judged.scores))
-    above = first - (np.cumsum(sizes) - sizes)[judged.query]
+    above = first - starts_of_query[judged.query]
     starts = run_starts(ordered)
     lengths = np.diff(starts, append=len(ordered))
     if len(first) and lengths.max() > 1:
@@ -188,10 +197,23 @@ def _count_above(run: Nested, queries: list[str], sizes: IntArray, judged: _Judg
         is_member = np.zeros(len(starts), np.bool_)
         is_member[own[tied]] = True
         members = np.flatnonzero(is_member[ties])
-        rows = np.argsort(keys, kind="stable")[members]
-        documents = list(chain.from_iterable(map(run.__getitem__, queries)))
-        above[tied] += _count_first(documents, rows, ties[members], judged.ids[tied], own[tied])
+        rows = np.argsort(keys, kind="stable")[members] if len(members) else members
+        if 2 * len(rows) > len(keys):
+            documents = list(chain.from_iterable(map(run.__getitem__, queries)))
+        else:
+            documents, rows = _documents(run, queries, starts_of_query, rows), np.arange(len(rows))
+        above[tied] += _count_first(documents, rows, ties[members], judged, tied, own[tied])
     return above
+
+
+def _documents(run: Nested, queries: list[str], starts: IntArray, rows: IntArray) -> list[str]:
+    """Return the documents of some rows, whose queries ascend."""
+    query = np.searchsorted(starts, rows, side="right") - 1
+    firsts = run_starts(query)
+    found: list[str] = []
+    for n, own in zip(query[firsts].tolist(), np.split(rows, firsts[1:]), strict=bool(len(rows))):
+        found += map(list(run[queries[n]]).__getitem__, (own - starts[n]).tolist())
+    return found
 
 
 def _keys(query: IntArray, scores: FloatArray) -> IntArray:
@@ -201,7 +223,9 @@ def _keys(query: IntArray, scores: FloatArray) -> IntArray:
     return (query << 32) - (bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF)))
 
 
-def _count_first(documents: list[str], rows: IntArray, ties: IntArray, ids: TextArray, own: IntArray) -> IntArray:
+def _count_first(  # noqa: PLR0917 - arrays that belong together
+    documents: list[str], rows: IntArray, ties: IntArray, judged: _Judged, tied: IntArray, own: IntArray
+) -> IntArray:
     """Count the documents of its tie that have a higher id than each of some tied documents.
 
     Parameters
@@ -211,36 +235,37 @@ def _count_first(documents: list[str], rows: IntArray, ties: IntArray, ids: Text
         Which of them are in these ties, tie by tie.
     ties : ndarray of int, shape (n_rows,)
         Their ties.
-    ids : ndarray of str, shape (n,)
-        The documents that are counted for, all among those in the ties.
+    judged : _Judged
+    tied : ndarray of int, shape (n,)
+        Which of the judged documents are counted for; all are among those in the ties.
     own : ndarray of int, shape (n,)
         Their ties.
     """
-    names, own_names = _ranks(documents, rows, ids)
+    names, own_names = _ranks(documents, rows, judged.chosen, judged.rows[tied])
     most = len(rows)
     ordered = np.sort(ties * most + (most - 1 - names))
     before = np.searchsorted(ties, own)
     return np.searchsorted(ordered, own * most + (most - 1 - own_names)) - before
 
 
-def _ranks(documents: list[str], rows: IntArray, ids: TextArray) -> tuple[IntArray, IntArray]:
-    """Return the ranks of some documents and of some ids by their UTF-8 bytes, from the lowest.
+def _ranks(documents: list[str], rows: IntArray, chosen: Chosen, own: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the ranks of some documents, and of the ids of some judgments, by their UTF-8 bytes, from the lowest.
 
     Equal ones among the documents have ranks in any order; an id has the last of them.
     """
-    keys, own = _as_integers(documents), _as_integers(ids)
-    if keys is None or own is None:  # sorted as text: the order of code points is that of UTF-8 bytes
+    keys = None if chosen.keys is None else _as_integers(documents)
+    if keys is None or chosen.keys is None:  # sorted as text: the order of code points is that of UTF-8 bytes
         some = [documents[row] for row in rows.tolist()]
         place = {text: n for n, text in enumerate(sorted(set(some)))}
-        return np.array([place[text] for text in some]), np.array([place[text] for text in ids.tolist()])
+        return np.array([place[text] for text in some]), np.array([place[text] for text in chosen.ids[own].tolist()])
     keys = keys[rows]
     order = np.argsort(keys)
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order))
-    return ranks, np.searchsorted(keys[order], own, side="right") - 1
+    return ranks, np.searchsorted(keys[order], chosen.keys[own], side="right") - 1
 
 
-def _as_integers(texts: Sequence[str] | TextArray) -> NDArray[np.uint64] | None:
+def _as_integers(texts: Sequence[str] | TextArray) -> Keys | None:
     """Return integers in the order of the texts; None if one is longer than 8 bytes or not plain ASCII."""
     together = "".join(texts)
     if not together.isascii() or "\0" in together:
