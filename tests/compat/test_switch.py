@@ -59,6 +59,12 @@ qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}
 print(EvaluateRetrieval.evaluate(qrels, run, [1, 10])[0]["NDCG@1"])
 """
 
+MTEB = """\
+from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
+qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}
+print(calculate_retrieval_scores(run, qrels, [1, 10]).ndcg["NDCG@1"])
+"""
+
 
 def python(folder: Path, *arguments: str, ties: str | None = None) -> str:
     import os
@@ -126,9 +132,11 @@ def test_install_reaches_modules_that_were_imported_before(before: str, tmp_path
     assert found == "{'q': {'recip_rank': 0.75}}\ndeadheat.compat.pytrec_eval\n{RR: 0.75}\n1\n"
 
 
-@pytest.mark.skipif(find_spec("beir") is None, reason="beir is not installed")
-def test_beirs_evaluation(tmp_path: Path) -> None:
-    program = saved(tmp_path, BEIR)
+@pytest.mark.parametrize(("package", "text"), [("beir", BEIR), ("mteb", MTEB)])
+def test_evaluations_of_beir_and_mteb(package: str, text: str, tmp_path: Path) -> None:
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    program = saved(tmp_path, text)
     assert python(tmp_path, program) == "0.0\n"
     assert python(tmp_path, "-m", "deadheat.compat", program) == "0.0\n"
     assert python(tmp_path, "-m", "deadheat.compat", program, ties="expected") == "0.5\n"

@@ -139,7 +139,8 @@ def test_exact_means_over_ties_by_option_and_by_environment(monkeypatch: pytest.
     ("arguments", "code", "message"),
     [
         (("-m", "ndgc", "x.qrels", "some.run"), 2, "trec_eval 9 has no measure 'ndgc'. Did you mean 'ndcg'?"),
-        (("-m", "unj", "x.qrels", "some.run"), 2, "trec_eval 9 has no measure 'unj'"),
+        (("-m", "unj", "x.qrels", "some.run"), 2, "trec_eval 9 has no measure 'unj': trec_eval 10 has it"),
+        (("-m", "prefs_pair", "x.qrels", "some.run"), 2, "deadheat does not compute 'prefs_pair' of trec_eval"),
         (
             ("-m", "P.0", "x.qrels", "some.run"),
             2,

@@ -35,7 +35,8 @@ class Evaluator(Generic[Key]):
 
     def __init__(self, qrels: Nested, named: Mapping[Key, Measure | None], *, ties: str, judged_only: bool) -> None:
         self._named, self._ties, self._judged_only = named, ties, judged_only
-        self._prepared = Prepared(qrels) if any(map(len, qrels.values())) else None
+        is_empty = hasattr(qrels, "values") and all(own == {} for own in qrels.values())
+        self._prepared = None if is_empty else Prepared(qrels)
 
     def by_query(self, run: Nested) -> dict[str, dict[Key, float]]:
         """Return ``{query: {key: value}}`` of the queries of a run that have judgments, in its order."""

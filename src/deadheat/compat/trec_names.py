@@ -202,10 +202,21 @@ def requested(measures: Iterable[str], version: int = 9) -> dict[str, list[str]]
         if name not in names and (found := UNDERSCORED.fullmatch(str(given))):
             name, parameters = found["name"], found["parameters"]
         if name not in names:
-            hint = did_you_mean(given, [*NICKNAMES, *names]) or f"All: {', '.join([*NICKNAMES, *names])}"
-            raise UnknownMeasureError(f"trec_eval {version} has no measure {given!r}", hint=hint)
+            raise _unknown(str(given), name, version)
         wanted.setdefault(name, []).extend(parameters.split(",") if parameters else [])
     return wanted
+
+
+def _unknown(given: str, name: str, version: int) -> UnknownMeasureError:
+    names = [*NICKNAMES, *known(version)]
+    if name in MEASURES and MEASURES[name].since > version:
+        newer = MEASURES[name].since
+        return UnknownMeasureError(f"trec_eval {version} has no measure {name!r}", hint=f"trec_eval {newer} has it")
+    if name in MEASURES or "prefs" in name or name.endswith(("_jg", "_avgjg")):
+        here = f"here are {', '.join(names)}"
+        return UnknownMeasureError(f"deadheat does not compute {name!r} of trec_eval", hint=here)
+    hint = did_you_mean(given, names) or f"All: {', '.join(names)}"
+    return UnknownMeasureError(f"trec_eval {version} has no measure {given!r}", hint=hint)
 
 
 def columns(

@@ -68,6 +68,7 @@ class Prepared:
     """
 
     def __init__(self, qrels: Mapping[Any, Any]) -> None:
+        _check_is_mapping(qrels, "relevance")
         mapping = check_mapping(qrels, "qrels", "qrels")
         queries = list(mapping)
         values = all_numbers(mapping, queries, "qrels", "qrels")
@@ -84,7 +85,10 @@ class Prepared:
 
     def common(self, run: Mapping[Any, Any]) -> list[str]:
         """Return the queries of a run that have judgments, in the order of the run."""
+        _check_is_mapping(run, "score")
         queries = [query for query in run if query in self._documents]
+        if len(queries) < len(run):
+            check_ids([query for query in run if query not in self._documents], "run")
         for query in queries:
             if not isinstance(run[query], Mapping):
                 given = Plain(f"{run[query]!r} for {query!r}")
@@ -156,6 +160,12 @@ class _Judged:
     chosen: Chosen
 
 
+def _check_is_mapping(source: object, value: str) -> None:
+    if not isinstance(source, Mapping):
+        given = Plain(f"{source!r:.80} ({type(source).__name__})")
+        raise SourceTypeError(given=given, allowed=f"a dict of dicts {{query: {{document: {value}}}}}")
+
+
 def _looked_up(run: Nested, chosen: Chosen) -> FloatArray:
     """Return the score of each judgment; NaN where the run lacks the document."""
     found: list[float] = []
@@ -166,7 +176,7 @@ def _looked_up(run: Nested, chosen: Chosen) -> FloatArray:
     except (TypeError, ValueError, OverflowError):
         all_numbers(run, chosen.queries, "run", "run")  # says which number is none
         raise
-    for missed in np.unique(chosen.query[np.isnan(scores)]).tolist():
+    for missed in np.flatnonzero(np.bincount(chosen.query[np.isnan(scores)])).tolist():
         check_ids(list(run[chosen.queries[missed]]), "run")  # 10 is not "10": it would be missed in silence
     return scores
 
