@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.measures import interpolated, prefix
+from deadheat.measures import geometric, interpolated, prefix
 
 
 def tied_run() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
@@ -19,12 +19,14 @@ def tied_run() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     return qrels, {query: {doc: float(rng.randrange(3)) for doc in docs} for query in qrels}
 
 
-@pytest.mark.parametrize("notation", ["IPrec@0.1", "IPrec@0.5", "AP11", "AP11(rel=2)", "infAP", "G"])
+@pytest.mark.parametrize(
+    "notation", ["IPrec@0.1", "IPrec@0.5", "AP11", "AP11(rel=2)", "infAP", "G", "GMAP", "GMbpref", "yaap"]
+)
 def test_drawn_orders_are_near_the_exact_values(notation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, run = tied_run()
     exact = dh.evaluate(qrels, run, [notation])[notation]
     assert not exact.standard_error.any()
-    for module in (interpolated, prefix):
+    for module in (interpolated, prefix, geometric):
         monkeypatch.setattr(module, "MOST_STEPS", 0)
     drawn = dh.evaluate(qrels, run, [notation])[notation]
     assert (drawn.standard_error > 0).sum() >= 4

@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import logarithms
+from deadheat.kernels.segments import batches
 from deadheat.measures.average import AP
 from deadheat.measures.base import Measure, TrecName, register
 from deadheat.measures.orders import OrdersMeasure
@@ -20,6 +23,7 @@ from deadheat.placements.placements import Placements
 
 FLOOR = 1e-5  # the least average that a geometric mean counts, as in trec_eval
 MOST_STEPS = 1 << 27  # numbers computed for one query, in about a second; beyond, orders are drawn
+MOST_QUERIES = 1 << 12  # computed at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,19 +102,20 @@ class LogarithmMeasure(RelevanceMeasure, OrdersMeasure):
             own.count[keep],
             lambda index, left, i: own.value(keep[index], left, i),
         )
-        return parts, np.bincount(parts.query, parts.size * (parts.count + 1.0), minlength=len(queries))
+        cells = np.bincount(parts.query, parts.size * (parts.count + 1.0), minlength=len(queries))
+        return parts, cells.astype(np.float64)
 
     @abstractmethod
     def ties(self, placements: Placements) -> Parts:
         """Return all ties with a relevant document."""
 
 
-def transform_of(parts: Parts, n_queries: int, added: FloatArray | float = 0.0) -> Callable[[FloatArray], FloatArray]:
-    """Return the transform of the sum over the ties of each query, and something `added` that no order changes."""
+def transform_of(parts: Parts, n_queries: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return the transform of the sum over the ties of each query."""
 
-    def transform_at(s: FloatArray) -> FloatArray:
+    def transform_at(s: NDArray[Any]) -> NDArray[Any]:
+        product = np.ones((n_queries, s.shape[1]), s.dtype)
         each = logarithms.transform(parts.size, parts.count, parts.value, s[parts.query])
-        product = np.exp(-s * np.broadcast_to(added, n_queries)[:, None])
         np.multiply.at(product, parts.query, each)
         return product
 
@@ -146,12 +151,12 @@ class GeometricMeasure(LogarithmMeasure):
             spread = highest[queries] * total[queries] / least[queries]
         n_nodes = np.array([logarithms.n_nodes(one) for one in spread.tolist()])
         exact = (least[queries] >= FLOOR * total[queries]) & (cells * n_nodes <= MOST_STEPS)
-        own = queries[exact]
-        if len(own):
+        for start in range(0, int(exact.sum()), MOST_QUERIES):
+            chosen = np.flatnonzero(exact)[start : start + MOST_QUERIES]
+            own = queries[chosen]
             parts, _ = self.parts(placements, own)
-            moments[:2, own] = self._exact(
-                parts, mean[own] * total[own], float(spread[exact].max()), np.log(total[own])
-            )
+            sums, widest = mean[own] * total[own], float(spread[chosen].max())
+            moments[:2, own] = self._exact(parts, sums, widest, np.log(total[own]))
         return queries[~exact]
 
     @staticmethod
@@ -257,7 +262,7 @@ class GMbpref(GeometricMeasure):
 
     title = "geometric mean binary preference"
     formula = "GMbpref = exp of the mean over queries of log max(bpref, 0.00001)"
-    aliases = (TrecName("gm_bpref"), "gm_bpref")
+    aliases = (TrecName("gm_bpref"),)
 
     @property
     def average(self) -> Measure:
@@ -299,9 +304,8 @@ class yaap(PrecisionSum):
     .. math:: \text{yaap} = \log \frac{1 + S}{1 + R - S}, \quad S = R \cdot AP
 
     It has no limits, so that its mean over queries is less bent than that of `AP`. A query without relevant documents
-    has 0. The mean over ties is an integral of the Laplace transforms of S and R - S, exact to rounding; the standard
-    deviation is that of all orders if they are at most 10,000, else that of a sample. For very large ties the mean is
-    that of the sample too, and ``Scores.standard_error`` says how far it may be off.
+    has 0. Mean and variance over ties are Fourier series of the characteristic function of S, exact to rounding. For
+    very large ties, orders are drawn, and ``Scores.standard_error`` says how far the mean may be off.
 
     References
     ----------
@@ -321,23 +325,29 @@ class yaap(PrecisionSum):
 
     def of_average(self, average: FloatArray, n_relevant: IntArray) -> FloatArray:
         """Return the logarithm of the odds."""
-        total = average * n_relevant
-        return np.log((1 + total) / (1 + n_relevant - total))
+        return _log_odds(average * n_relevant, n_relevant=n_relevant)
 
     def fill(self, placements: Placements, queries: IntArray, moments: FloatArray) -> IntArray:
-        """Write the moments: the mean from two transforms, the variance over orders."""
-        moments[:, queries] = self.over_orders(placements, queries)[:3]
+        """Write the moments of queries whose ties are not too large."""
         n_relevant = placements.n_relevant(self.rel)
+        low, high = (end * n_relevant for end in self.average.extremes(placements))
+        room = 1 + low, 1 + n_relevant - high
         _, cells = self.parts(placements, queries)
-        n_nodes = np.array([2 * logarithms.n_nodes(1.0 + total) for total in n_relevant[queries].tolist()])
-        own = queries[cells * n_nodes <= MOST_STEPS]
-        if len(own):
+        n_nodes = logarithms.n_frequencies(low[queries], high[queries], (room[0][queries], room[1][queries]))
+        is_small = cells * n_nodes <= MOST_STEPS
+        small = np.flatnonzero(is_small)
+        for chosen, _ in batches(n_nodes[small], MOST_STEPS >> 5):
+            own = np.sort(queries[small[chosen]])
             parts, _ = self.parts(placements, own)
-            total = self.average.mean(placements)[own] * n_relevant[own]
-            spread = 1.0 + float(n_relevant[own].max())
-            missed = n_relevant[own] - np.bincount(parts.query, parts.count, minlength=len(own))
-            lost = Parts(parts.query, parts.size, parts.count, lambda *of: np.maximum(1 - parts.value(*of), 0.0))
-            gained = logarithms.moments(transform_of(parts, len(own), 1.0), 1 + total, spread)[0]
-            left = logarithms.moments(transform_of(lost, len(own), 1 + missed), 1 + n_relevant[own] - total, spread)[0]
-            moments[0, own], moments[2, own] = gained - left, 0.0
-        return queries[:0]
+            moments[:2, own] = logarithms.moments_of(
+                partial(_log_odds, n_relevant=n_relevant[own, None]),
+                transform_of(parts, len(own)),
+                low[own],
+                high[own],
+                room=(room[0][own], room[1][own]),
+            )
+        return queries[~is_small]
+
+
+def _log_odds(total: FloatArray, *, n_relevant: IntArray) -> FloatArray:
+    return np.log((1 + total) / (1 + n_relevant - total))

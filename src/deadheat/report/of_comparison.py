@@ -123,7 +123,7 @@ def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ..
 
 
 def _title(comparison: Comparison, measure: Measure) -> str:
-    of_totals = " of totals" if measure.total else ""
+    of_totals = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     if comparison.design.baseline is None:
         return f"{measure}: differences{of_totals}, system - baseline"
     return f"{measure}: differences{of_totals} from {comparison.design.baseline}"
