@@ -3,6 +3,8 @@
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,7 @@ pytest.importorskip("ir_measures")
 
 import ir_measures
 
-from deadheat.compat import ir_measures as ours
-from deadheat.compat.ir_measures_provider import DeadheatProvider
+from deadheat.compat.ir_measures_provider import DeadheatProvider, register
 
 TEXTS = [
     *("P@5", "P(rel=2)@10", "P(judged_only=True)@5", "RR", "RR(rel=2)", "Rprec", "AP", "AP(rel=2)@10"),
@@ -30,6 +31,16 @@ TEXTS = [
 PEERS = ir_measures.providers.FallbackProvider(
     [ir_measures.providers.registry[one] for one in ("pytrec_eval", "judged")]
 )
+
+
+@pytest.fixture
+def ours() -> Iterator[Any]:
+    """Import the module, whose provider is taken out of the pipeline afterwards: other tests ask ir_measures itself."""
+    module = import_module("deadheat.compat.ir_measures")
+    register()
+    yield module
+    pipeline = ir_measures.DefaultPipeline
+    pipeline.providers[:] = [one for one in pipeline.providers if one.NAME != "deadheat"]
 
 
 def by_query(provider: Any, qrels: Any, run: Any, measures: list[Any]) -> dict[tuple[str, str], float]:  # noqa: ANN401 - ir_measures has no types
@@ -76,7 +87,7 @@ def test_random_cases(seed: int) -> None:
     assert by_query(DeadheatProvider(ties="doc_id"), qrels, run, measures) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_pipeline_has_it_first_and_computes_exact_means(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pipeline_has_it_first_and_computes_exact_means(ours: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401 - a module
     assert ir_measures.DefaultPipeline.providers[0].NAME == "deadheat"
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}
     assert ir_measures.calc_aggregate([ir_measures.RR], qrels, run) == {ir_measures.RR: 0.75}
@@ -85,6 +96,7 @@ def test_the_pipeline_has_it_first_and_computes_exact_means(monkeypatch: pytest.
     assert ir_measures.calc_aggregate([ir_measures.RR], qrels, run) == {ir_measures.RR: 0.5}
 
 
+@pytest.mark.usefixtures("ours")
 def test_what_deadheat_lacks_is_computed_as_before() -> None:
     own = ir_measures.define_byquery(lambda _, run: len(run), name="Mine")
     result = ir_measures.calc_aggregate([own, ir_measures.AP], {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}})
@@ -111,7 +123,7 @@ def test_its_command_uses_the_provider(tmp_path: Path) -> None:
 
 
 @needs_shared_data
-def test_exact_means_are_those_of_evaluate() -> None:
+def test_exact_means_are_those_of_evaluate(ours: Any) -> None:  # noqa: ANN401 - a module
     qrels, run = qrels_dict(hpo_qrels("en.bm25")), run_dict(hpo_run("en.bm25"))
     pairs = {"nDCG@10": "nDCG@10", "AP": "AP", "Success@5": "Hit@5", "Bpref": "bpref", "P(rel=2)@5": "P(rel=2)@5"}
     found = ours.calc_aggregate([ir_measures.parse_measure(text) for text in pairs], qrels, run)

@@ -93,7 +93,7 @@ def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
     qrels, run = (path for path in SOURCES[name])
     notations = ["nDCG@10", "AP", "AP(rel=2)", "P(rel=2)@5", "RR", "Rprec", "R@100", "Success@1", "Bpref", "SetF"]
     ours = {"Bpref": "bpref", "SetF": "F"}
-    theirs = ir_measures.pytrec_eval.calc_aggregate(  # not the pipeline, in which deadheat may come first
+    theirs = ir_measures.calc_aggregate(
         [ir_measures.parse_measure(notation) for notation in notations], qrels_dict(qrels), run_dict(run)
     )
     means = dh.evaluate(

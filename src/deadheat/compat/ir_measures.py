@@ -4,13 +4,6 @@ From then on ``ir_measures`` itself, its command and what builds on it, such as 
 over the orders of ties for every measure that deadheat has; others are computed as before. ``DEADHEAT_TIES`` in the
 environment chooses another tie policy. The module has all names of ``ir_measures``, so that a program may change its
 import instead.
-
-Examples
---------
->>> import deadheat.compat.ir_measures as ir_measures
->>> from ir_measures import RR
->>> ir_measures.calc_aggregate([RR], {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}})
-{RR: 0.75}
 """
 
 from __future__ import annotations
