@@ -212,7 +212,8 @@ def _count_above(run: Nested, queries: list[str], sizes: IntArray, judged: _Judg
             documents = list(chain.from_iterable(map(run.__getitem__, queries)))
         else:
             documents, rows = _documents(run, queries, starts_of_query, rows), np.arange(len(rows))
-        above[tied] += _count_first(documents, rows, ties[members], judged, tied, own[tied])
+        first_member = (np.cumsum(lengths * is_member) - lengths)[own[tied]]
+        above[tied] += _count_first(documents, rows, ties[members], judged, tied, own[tied]) - first_member
     return above
 
 
@@ -236,7 +237,7 @@ def _keys(query: IntArray, scores: FloatArray) -> IntArray:
 def _count_first(  # noqa: PLR0917 - arrays that belong together
     documents: list[str], rows: IntArray, ties: IntArray, judged: _Judged, tied: IntArray, own: IntArray
 ) -> IntArray:
-    """Count the documents of its tie that have a higher id than each of some tied documents.
+    """Count the documents of earlier ties, and those of its tie that have a higher id, for some tied documents.
 
     Parameters
     ----------
@@ -254,8 +255,7 @@ def _count_first(  # noqa: PLR0917 - arrays that belong together
     names, own_names = _ranks(documents, rows, judged.chosen, judged.rows[tied])
     most = len(rows)
     ordered = np.sort(ties * most + (most - 1 - names))
-    before = np.searchsorted(ties, own)
-    return np.searchsorted(ordered, own * most + (most - 1 - own_names)) - before
+    return np.searchsorted(ordered, own * most + (most - 1 - own_names))
 
 
 def _ranks(documents: list[str], rows: IntArray, chosen: Chosen, own: IntArray) -> tuple[IntArray, IntArray]:
