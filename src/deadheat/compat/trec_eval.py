@@ -17,13 +17,13 @@ from deadheat.arrays import BoolArray, FloatArray
 from deadheat.compat.defaults import OF_TREC_EVAL, precision_of
 from deadheat.compat.trec_names import Column, columns
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import MissingQueryError, printable
+from deadheat.errors import MissingQueryError
 from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.condensing import condense, truncate
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
-from deadheat.wording import counted, three
+from deadheat.wording import counted, printable, three
 
 VERSIONS = (9, 10)
 KEPT = {"num_q", "num_rel"}  # values that a topic without results has too
