@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import repeat
 from typing import Generic, TypeVar
 
@@ -47,10 +47,10 @@ class Evaluator(Generic[Key]):
         placements = self._place(prepared, run, queries)
         zeros = [0.0] * len(queries)
         values = [zeros if one is None else one.mean(placements).tolist() for one in self._named.values()]
-        rows = zip(*values, strict=True) if values else repeat((), len(queries))
-        found = dict(
-            zip(placements.query_ids.tolist(), map(dict, map(zip, repeat(tuple(self._named)), rows)), strict=True)
-        )
+        rows: Iterable[tuple[float, ...]] = zip(*values, strict=True) if values else repeat((), len(queries))
+        of_queries: Iterable[dict[Key, float]] = map(dict, map(zip, repeat(tuple(self._named)), rows))
+        ids: list[str] = placements.query_ids.tolist()
+        found = dict(zip(ids, of_queries, strict=True))
         return found if list(found) == queries else {query: found[query] for query in queries}
 
     def _place(self, prepared: Prepared, run: Nested, queries: list[str]) -> Placements:

@@ -139,7 +139,7 @@ class DeadheatProvider(ir_measures.providers.Provider):
         return ours(measure) is not None
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> DeadheatEvaluator:  # noqa: ANN401 - as above
-        judgments = ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
+        judgments: Any = ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
         return DeadheatEvaluator(list(measures), judgments, tie_policy(self._ties, "expected"))
 
 
@@ -161,7 +161,7 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
         ]
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:  # noqa: ANN401 - ir_measures has no types
-        scores = ir_measures.util.RunConverter(run).as_dict_of_dict()
+        scores: Any = ir_measures.util.RunConverter(run).as_dict_of_dict()
         for evaluator in self._evaluators:
             for query, values in evaluator.by_query(scores).items():
                 for measure, value in values.items():

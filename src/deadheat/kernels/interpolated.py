@@ -75,7 +75,7 @@ def _places(sizes: IntArray) -> IntArray:
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
 
 
-def n_steps(ties: Ties, need: IntArray) -> FloatArray:
+def n_steps(ties: Ties, need: IntArray) -> IntArray | FloatArray:
     """Return how many numbers :func:`moments` computes for each query, of shape (n_queries,)."""
     starts = run_starts(ties.query)
     tie, _, _, n_ranks = _ranks(ties, *_bounds(ties, need))
