@@ -106,6 +106,9 @@ def table(data: bytes, separator: str) -> list[Row]:
     """
     header: list[str] | None = None
     places: list[int] = []
+    marks: set[str] = set()
+    if separator == "," and _has_semicolons(data):
+        separator = ";"
     rows = []
     for n, fields in csv_rows(lines_of(data), separator):
         if not any(fields):
@@ -120,6 +123,11 @@ def table(data: bytes, separator: str) -> list[Row]:
         if len(fields) != len(header):
             raise Refused(f"{len(fields)} fields", {n})
         query, doc, score = (fields[place] for place in places)
+        if separator == ";":
+            marks |= {mark for mark in ",." if mark in score}
+            if len(marks) > 1:
+                raise Refused("commas and points", {n})
+            score = score.replace(",", ".")
         value = number(score.strip(), n)
         if is_ranked:
             if not (float(value) >= 1 and float(value).is_integer()):
@@ -127,6 +135,21 @@ def table(data: bytes, separator: str) -> list[Row]:
             value = repr(-float(value))
         rows.append((ident(query, n), ident(doc, n), value))
     return _not_empty(rows)
+
+
+def _with_point(text: str, marks: set[str], line: int) -> str:
+    """Return a number with its decimal comma as a point; the marks of all numbers are collected."""
+    marks |= {mark for mark in ",." if mark in text}
+    if len(marks) > 1:
+        raise Refused("commas and points", {line})
+    return text.replace(",", ".")
+
+
+def _has_semicolons(data: bytes) -> bool:
+    """Tell whether the names of the header are between semicolons."""
+    lines = (line for line in data.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip(b' ,;"'))
+    names = [name.strip(' "') for name in next(lines, b"").decode(errors="replace").split(";")]
+    return len({*QUERY, *DOC, *SCORE, "rank"} & set(names)) > 1
 
 
 def _looks_like_score(header: list[str]) -> bool:

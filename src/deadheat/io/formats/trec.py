@@ -71,7 +71,7 @@ def _ranks(path: Path) -> pl.DataFrame | None:
     if not path.is_file():
         return None
     head = next(blocks(path, FIRST))[:FIRST]
-    whole = with_single_blanks(without_comments(without_bom(head[: head.rfind(b"\n") + 1]), "run")[0])
+    whole = with_single_blanks(without_comments(without_bom(head[: head.rfind(b"\n") + 1]), "run", set())[0])
     if misleads_polars(whole):
         return None
     fields = dict.fromkeys(TREC_FIELDS["run"], pl.String)
@@ -100,9 +100,9 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
 def _read_blocks(path: Path, kind: Kind) -> tuple[pl.DataFrame, int]:
     """Read a file block by block; return its rows, and how many comments there were."""
     frames: list[pl.DataFrame] = []
-    first_line, n_comments = 1, 0
+    first_line, n_comments, queries = 1, 0, set[bytes]()
     for given in blocks(path, has_lines=True):
-        block, n_found = without_comments(given, kind)
+        block, n_found = without_comments(given, kind, queries)
         n_comments += n_found
         if first_line == 1:
             _check_first_row(block, kind, path)
@@ -112,17 +112,25 @@ def _read_blocks(path: Path, kind: Kind) -> tuple[pl.DataFrame, int]:
     return pl.concat(frames), n_comments
 
 
-def without_comments(block: bytes, kind: Kind) -> tuple[bytes, int]:
+def without_comments(block: bytes, kind: Kind, queries: set[bytes]) -> tuple[bytes, int]:
     r"""Empty the lines that begin with # and are no record, as trec_eval 10 does; count them.
+
+    Parameters
+    ----------
+    block : bytes
+        Whole lines.
+    kind : {"qrels", "run"}
+    queries : set of bytes
+        Those that begin with # and were found before; those of the block are added. A line of theirs is no comment,
+        but a damaged record.
 
     Examples
     --------
-    >>> without_comments(b"# judged by us\nq1 0 d1 1\n#2 0 d1 1\n", "qrels")
+    >>> without_comments(b"# judged by us\nq1 0 d1 1\n#2 0 d1 1\n", "qrels", set())
     (b'\nq1 0 d1 1\n#2 0 d1 1\n', 1)
     """
     marked = _MARKED.findall(block)
-    # a line that begins as a record does is a damaged record
-    queries = {line.split(maxsplit=1)[0] for line in marked if not is_comment(line, kind)}
+    queries |= {line.split(maxsplit=1)[0] for line in marked if not is_comment(line, kind)}
     n_found = 0
 
     def emptied(found: re.Match[bytes]) -> bytes:
@@ -136,11 +144,15 @@ def without_comments(block: bytes, kind: Kind) -> tuple[bytes, int]:
 
 
 def is_comment(line: bytes, kind: Kind) -> bool:
-    """Return whether a line begins with # and is no record: a query may be called #1."""
+    """Return whether a line begins with #, is text, and no record: a query may be called #1."""
     if not line.startswith(b"#"):
         return False
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
     fields, value = line.split(), TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
-    return len(fields) != len(TREC_FIELDS[kind]) or not is_number(fields[value].decode(errors="replace"))
+    return len(fields) != len(TREC_FIELDS[kind]) or not is_number(fields[value].decode())
 
 
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
