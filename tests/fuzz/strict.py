@@ -123,18 +123,16 @@ def table(data: bytes, separator: str) -> list[Row]:
         if len(fields) != len(header):
             raise Refused(f"{len(fields)} fields", {n})
         query, doc, score = (fields[place] for place in places)
-        if separator == ";":
-            marks |= {mark for mark in ",." if mark in score}
-            if len(marks) > 1:
-                raise Refused("commas and points", {n})
-            score = score.replace(",", ".")
-        value = number(score.strip(), n)
-        if is_ranked:
-            if not (float(value) >= 1 and float(value).is_integer()):
-                raise Refused("no rank")
-            value = repr(-float(value))
+        value = number(_with_point(score.strip(), marks, n) if separator == ";" else score.strip(), n)
+        value = _of_rank(float(value)) if is_ranked else value
         rows.append((ident(query, n), ident(doc, n), value))
     return _not_empty(rows)
+
+
+def _of_rank(rank: float) -> str:
+    if not (rank >= 1 and rank.is_integer()):
+        raise Refused("no rank")
+    return repr(-rank)
 
 
 def _with_point(text: str, marks: set[str], line: int) -> str:
