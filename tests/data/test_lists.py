@@ -161,6 +161,8 @@ FILES = {
         for n, doc in enumerate(docs, 1)
     ),
     "excel.csv": "query_id;doc_id;score\nq1;b;0,9\nq1;a;0,85\nq1;c;0,5\nq2;a;12\nq2;b;-1,5e1\n",
+    "quoted.csv": '"query_id";"doc_id";"score"\r\n"q1";"b";"0,9"\r\n"q1";"a";"0,85"\r\n'
+    '"q1";"c";"0,5"\r\n"q2";"a";"12"\r\n"q2";"b";"0"\r\n',
     "objects.json": json.dumps(
         [{"query_id": q, "doc_id": doc, "score": -n} for q, docs in RANKED.items() for n, doc in enumerate(docs)]
     ),
