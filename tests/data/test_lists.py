@@ -104,6 +104,8 @@ def test_whole_numbers_are_ids(qrels: object, run: object) -> None:
         ({"q": ["a"], 7: ["b"]}, "expected one of both"),
         ({"q": {"7": 1.0}, "r": {7: 1.0}}, "expected one of both"),
         ({"q": {7: 1.0, "7": 1.0}}, "expected one of both"),
+        ({"q": [7], "r": ["7"]}, "expected one of both"),
+        ({"q": [(7, 0.5)], "r": {"7": 0.5}}, "expected one of both"),
         ([("q", 7, 1.0), ("q", "7", 2.0)], "expected one of both"),
         ({"q": {"a", "b"}}, "a set has no order: give a list, best first"),
         ({"q": "a"}, r"got str for 'q'; write \[id\] for a single document"),
