@@ -100,7 +100,7 @@ def test_no_relevance_reaches_the_level() -> None:
 
 def test_swapped_dicts() -> None:
     qrels = {f"q{q}": {f"d{n}": n % 3 for n in range(5)} for q in range(4)}
-    run = {f"q{q}": {f"d{n}": n / 7 + 0.01 for n in range(5)} for q in range(4)}
+    run = {f"q{q}": {f"d{n}": n / 7 + 0.01 for n in range(20)} for q in range(4)}
     with pytest.warns(SwappedDataWarning, match="were qrels and run given in the wrong order"):
         dh.evaluate(run, qrels, ["nDCG@5"])
     with warnings.catch_warnings(action="error"):
