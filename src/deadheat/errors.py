@@ -260,6 +260,10 @@ class InfiniteScoreWarning(DeadheatWarning):
     """A score is too large for the score precision and becomes infinite."""
 
 
+class AscendingScoresWarning(DeadheatWarning):
+    """The scores of results rise from the first to the last: they may be distances."""
+
+
 class FractionsWarning(DeadheatWarning):
     """A column named score is read as relevance, and has fractions."""
 

@@ -14,10 +14,11 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
+from deadheat.io.foreign import frame_of
 from deadheat.io.forking import check_threads
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
-from deadheat.io.lists import RANKED_BY_COLUMN, RELEVANT, lists_of_rows
+from deadheat.io.lists import RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.mappings import (
     BEYOND,
     VALUE_ERROR,
@@ -27,6 +28,7 @@ from deadheat.io.mappings import (
     series_of_ids,
     text_of_ids,
 )
+from deadheat.io.results import ASSUMED
 from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
@@ -69,7 +71,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         checked = named if collected is None else nw.from_native(collected.lazy())
         _check_rows(checked, value or VALUE_COLUMN[kind], kind, where)
         if value != "rank":
-            return Content(named if collected is None else collected, () if value else (RELEVANT,))
+            return Content(named if collected is None else collected, () if value else (ASSUMED["qrels"],))
         ranked = checked.select(*KEYS, score=-nw.col("rank"))
         return Content(ranked if collected is None else collect(ranked), (RANKED_BY_COLUMN,))
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
@@ -134,6 +136,8 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given)
         return _to_polars(frame.select(*dict.fromkeys(names.values())), where)
+    if (inside := frame_of(source)) is not None:
+        return _hold(inside, kind, where, given)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return _frame_of_tuples(source, kind, where)
     raise SourceTypeError(

@@ -39,7 +39,7 @@ _LISTS: dict[Kind, tuple[str, ...]] = {
     ),
     "run": (
         *("retrieved_doc_ids", "retrieved_chunk_ids", "retrieved_context_ids", "retrieved_ids", "retrieved"),
-        *("ranking", "results", "doc_ids", "documents"),
+        *("ranking", "results", "hits", "doc_ids", "documents"),
     ),
 }
 # One relevant document a row: no relevance is needed beside it.
@@ -64,6 +64,11 @@ CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of l
 
 class LabelledCases(Exception):  # noqa: N818 - nothing is wrong
     """A file of qrels holds labelled cases, which the benchmark package reads."""
+
+
+def names_of(kind: Kind) -> Mapping[str, Sequence[str]]:
+    """Return the recognised names of each column, by canonical name, nearest first."""
+    return _NAMES[kind]
 
 
 def known_names() -> frozenset[str]:
