@@ -25,11 +25,11 @@ TREC_FIELDS: dict[Kind, tuple[str, ...]] = {
 # Nearest first: PyTerrier's frames carry `qid` beside `query` (the text) and `docno` beside `docid` (a row number).
 _QUERY_NAMES = (
     *("query_id", "query-id", "qid", "q_id", "queryId", "topic_id", "topic", "user_id", "userId", "question_id"),
-    *("case_id", "query", "question", "user_input", "user"),
+    *("case_id", "query", "question", "user_input", "user", "Query Text"),
 )
 _DOC_NAMES = (
     *("doc_id", "doc-id", "corpus-id", "corpus_id", "docno", "docid", "docId", "doc", "document_id", "documentId"),
-    *("pid", "passage_id", "chunk_id", "context_id", "item_id", "itemId", "movieId", "product_id", "item"),
+    *("pid", "passage_id", "chunk_id", "context_id", "item_id", "itemId", "movieId", "product_id", "item", "Doc ID"),
 )
 # Lists of documents, one list a row. Ragas and question-answering sets hold judgments and results in one table.
 _LISTS: dict[Kind, tuple[str, ...]] = {
@@ -44,7 +44,18 @@ _LISTS: dict[Kind, tuple[str, ...]] = {
 }
 # One relevant document a row: no relevance is needed beside it.
 _EXPECTED = ("expected_doc_id", "expected_chunk_id", "expected_context_id", "expected_item_id", "expected_id")
-_RELEVANCE_NAMES = ("relevance", "label", "rel", "relevance_label", "rating", "grade", "judgment", "judgement")
+_RELEVANCE_NAMES = (
+    "relevance",
+    "label",
+    "rel",
+    "relevance_label",
+    "rating",
+    "grade",
+    "judgment",
+    "judgement",
+    "Rating",
+)
+_RANK_NAMES = ("rank", "Doc Position")
 _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
         "query_id": _QUERY_NAMES,
@@ -55,7 +66,7 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
         "query_id": _QUERY_NAMES,
         "doc_id": (*_DOC_NAMES, *_LISTS["run"]),
         "score": ("score", "relevance_score", "similarity", "prediction"),
-        "rank": ("rank",),
+        "rank": _RANK_NAMES,
     },
 }
 CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
@@ -121,6 +132,8 @@ def resolve_columns(
     for canonical, accepted in _NAMES[kind].items():
         if canonical == "rank" and "score" in found:
             continue
+        if canonical == "score" and "rank" in given and "score" not in given:
+            continue
         if canonical in given:
             accepted = (given[canonical],)  # noqa: PLW2901 - the only name that is accepted then
         actual = next((name for name in accepted if name in names), None)
@@ -162,7 +175,7 @@ def _may_lack(canonical: str, names: Sequence[object], found: Mapping[str, str],
     if canonical == "score":
         # ranks are not taken for a score that is misspelt
         near = [name for name in names if isinstance(name, str) and did_you_mean(name, _NAMES["run"]["score"][:1])]
-        return ("rank" in names and not near) or is_list_name(found["doc_id"], kind)
+        return (any(name in names for name in _RANK_NAMES) and not near) or is_list_name(found["doc_id"], kind)
     if canonical == "rank":
         return is_list_name(found["doc_id"], kind)
     is_relevant = canonical == "relevance" and (found["doc_id"] in (*_EXPECTED, *_LISTS["qrels"]) or len(names) == 2)

@@ -64,6 +64,7 @@ SHAPES = (
     Shape(("node_id",), "node_id", {}),
     Shape(("page_content", "metadata"), "id", {}),  # LangChain
 )
+PAIR = Shape((), "", {})  # an id with its number
 
 
 @dataclass(frozen=True)
@@ -175,10 +176,10 @@ class Reader:
         """Return the id and the number of one result; None for a number that is not there."""
         held, number = _unpaired(result)
         if is_id(held) and self.id is None:
-            return held, self._number(result, held, None, number, query, place)
+            return held, self._number(result, held, PAIR, number, query, place)
         shape = next((one for one in SHAPES if one.fits(held)), None) or _by_names(held, self.kind)
-        pick = self.id if self.id is not None else None if shape is None else shape.id
-        if pick is None:
+        pick = shape.id if self.id is None else self.id
+        if not pick:
             raise self._no_id(held, query, place)
         found = pick(result) if callable(pick) else value_at(held, pick)
         if found is _MISSING or found is None:
@@ -190,11 +191,13 @@ class Reader:
         return found, self._number(result, held, shape, number, query, place)
 
     def _number(  # noqa: PLR0917 - what a result is made of
-        self, result: object, held: object, shape: Shape | None, paired: object, query: object, place: int
+        self, result: object, held: object, shape: Shape, paired: object, query: object, place: int
     ) -> Any:  # noqa: ANN401 - checked with all numbers
         if self.number is None:
-            path = None if shape is None else shape.numbers.get(self.kind)
-            found = value_at(held, path) if paired is None and path else paired
+            if paired is not None:
+                return paired
+            paths = (shape.numbers.get(self.kind), _by_names(held, self.kind).numbers.get(self.kind))
+            found = next((one for path in paths if path and (one := value_at(held, path)) is not _MISSING), None)
             return None if found is _MISSING else found
         found = self.number(result) if callable(self.number) else value_at(held, self.number)
         if found is _MISSING:
@@ -346,15 +349,15 @@ def _warn_of_distances(where: str) -> None:
     warnings.warn(message, AscendingScoresWarning, stacklevel=2)
 
 
-def _by_names(held: object, kind: Kind) -> Shape | None:
-    """Return the shape of a result whose parts have names that tables have too, or ``id``."""
-    if is_id(held) or isinstance(held, tuple | list):
-        return None
+def _by_names(held: object, kind: Kind) -> Shape:
+    """Return the shape of a result whose parts have names that tables have too, or ``id``; those that it has."""
     names = names_of(kind)
-    value = VALUE_COLUMN[kind]
-    one_id = next((name for name in (*names["doc_id"], "id") if is_id(_member(held, name))), None)
-    number = next((name for name in names[value] if _member(held, name) is not _MISSING), "")
-    return None if one_id is None else Shape((), one_id, {kind: number} if number else {})
+    ids = () if is_id(held) else (*names["doc_id"], "id")  # text has methods of such names
+    one_id = next((name for name in ids if is_id(_member(held, name))), "")
+    # the score of a result is no relevance
+    numbers = [name for name in names[VALUE_COLUMN[kind]] if kind == "run" or name != "score"]
+    number = next((name for name in numbers if _member(held, name) is not _MISSING), "")
+    return Shape((), one_id, {kind: number} if number else {})
 
 
 def _names(held: object) -> list[str]:

@@ -14,10 +14,7 @@ _META = "mteb_model_meta"
 
 
 def _is_predictions(held: Mapping[Any, Any]) -> bool:
-    """Tell whether a document has its model's name, or queries below splits, or below subsets and splits."""
-    below = first_of(held)
-    is_deep = isinstance(below, dict) and isinstance(first_of(below), dict)  # plain runs, which may be large, are not
-    return isinstance(held.get(_META), dict) or (is_deep and any(True for _ in _splits(held)))
+    return isinstance(held.get(_META), dict)
 
 
 def _splits(held: Mapping[Any, Any]) -> Iterator[tuple[tuple[str, ...], Nested]]:
@@ -52,11 +49,9 @@ def _read(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]
         hint = f"write dh.read_run(json.load(open({where!r})){keys}), or in a shell jq '.{jq}' {where} > run.json"
         raise DataError("several subsets or splits", given=given, allowed="one", hint=hint, path=where)
     path = next(iter(tests or found))
-    model = held[_META].get("model_name") if isinstance(held.get(_META), dict) else None
     others = [f"others: {', '.join('/'.join(one) for one in found if one != path)}"] if len(found) > 1 else []
-    by = [f"by {model}"] if model else []
-    words = " ".join(["predictions of MTEB", *by])
-    return found[path], ("; ".join([f"{words}: {'/'.join(path)}", *others]),)
+    model = held[_META].get("model_name")
+    return found[path], ("; ".join([f"predictions of MTEB by {model}: {'/'.join(path)}", *others]),)
 
 
 register(
