@@ -37,7 +37,7 @@ def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
     if kind not in (None, holds):
         what = {"qrels": "a data set of BEIR, which has judgments", "run": "predictions of MTEB, which are runs"}
         hint = "were qrels and run given in the wrong order?"
-        raise SwappedFilesError(f"is {what[holds]}, expected a {OTHER_KIND[holds]}", hint=hint, path=folder)
+        raise SwappedFilesError(f"is {what[holds]}", allowed=OTHER_KIND[holds], hint=hint, path=folder)
     return _split(qrels, folder) if qrels else _task(predictions, folder)
 
 

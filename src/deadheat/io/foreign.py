@@ -105,8 +105,9 @@ def _rows_of(source: Any, kind: Kind, where: str) -> tuple[Any, tuple[str, ...]]
         raise DataError(f"this data set of ir_datasets has no {what[kind]}", hint=hint, path=where)
     try:
         return list(getattr(source, _ITERATORS[kind])()), ()
-    except OSError as error:  # among them all of requests: ir_datasets fetches files when they are needed
-        raise DataError(f"ir_datasets cannot fetch it: {error}", path=where) from error
+    except (OSError, RuntimeError) as error:  # ir_datasets fetches files when they are needed
+        hint = "the cause is in the messages above"
+        raise DataError("ir_datasets cannot fetch it", given=Plain(f"{error!s:.80}"), hint=hint, path=where) from error
 
 
 def _load(name: str) -> Any:  # noqa: ANN401 - ir_datasets has no types

@@ -130,9 +130,7 @@ def resolve_columns(
     given = {canonical: name for canonical, name in (given or {}).items() if canonical in _NAMES[kind]}
     found: dict[str, str] = {}
     for canonical, accepted in _NAMES[kind].items():
-        if canonical == "rank" and "score" in found:
-            continue
-        if canonical == "score" and "rank" in given and "score" not in given:
+        if _is_settled(canonical, found, given):
             continue
         if canonical in given:
             accepted = (given[canonical],)  # noqa: PLW2901 - the only name that is accepted then
@@ -168,6 +166,13 @@ def check_given(given: Mapping[str, str]) -> dict[str, str]:
 def is_list_name(name: str, kind: Kind) -> bool:
     """Return whether a column of this name holds a list of documents in each row."""
     return name in _LISTS[kind]
+
+
+def _is_settled(canonical: str, found: Mapping[str, str], given: Mapping[str, str]) -> bool:
+    """Return whether ranks are there for scores, or scores for ranks."""
+    if canonical == "score":
+        return "rank" in given and "score" not in given
+    return canonical == "rank" and "score" in found
 
 
 def _may_lack(canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind) -> bool:

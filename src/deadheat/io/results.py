@@ -271,7 +271,7 @@ class Reader:
             return NullIdError(f"{what} has no id at {missing!r}", hint=advice, path=self.where)
         has = f" with {', '.join(map(repr, names[:6]))}" if names else ""
         found = Plain(f"{type(held).__name__}{has}")
-        return SourceTypeError(f"cannot find the id of {what}", given=found, hint=advice)
+        return SourceTypeError(f"cannot find the id of {what}", given=found, hint=advice, path=self.where)
 
 
 BY_PLACE = "queries are called by their place in the list, from 0"
