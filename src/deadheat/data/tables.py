@@ -123,6 +123,8 @@ class Table:
         nested, notes = reader.nested(results)
         found = cls(nested, name=name)
         found.notes = (*notes, *found.notes)
+        if isinstance(found.rows, MappingRows):
+            found.rows.numbers(list(found.rows.mapping))  # raises for what is no number
         return found
 
     def __repr__(self) -> str:

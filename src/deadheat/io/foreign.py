@@ -12,6 +12,7 @@ from deadheat.errors import ColumnError, DataError, MissingDependencyError, Sour
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind
 from deadheat.wording import Plain, three
 
+SWAPPED = "were qrels and run given in the wrong order?"
 CATALOGUE = "ir_datasets:"  # before the name of a data set
 _ITERATORS: dict[Kind, str] = {"qrels": "qrels_iter", "run": "scoreddocs_iter"}  # of a data set of ir_datasets
 _NESTED: dict[Kind, str] = {"qrels": "qrels", "run": "run"}  # where ranx has its dicts
@@ -43,7 +44,7 @@ def unwrapped(source: Any, kind: Kind, where: str) -> tuple[Any, tuple[str, ...]
         for held in (kind, OTHER_KIND[kind]):
             if hasattr(source, _NESTED[held]):
                 if held != kind:
-                    raise SourceTypeError(given=source, allowed=kind, hint="are the arguments swapped?")
+                    raise SourceTypeError(given=Plain(f"a {held} of ranx"), allowed=kind, hint=SWAPPED)
                 return source.to_dict(), ()
     return source, ()
 

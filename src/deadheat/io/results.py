@@ -183,7 +183,7 @@ class Reader:
             raise self._no_id(held, query, place)
         found = pick(result) if callable(pick) else value_at(held, pick)
         if found is _MISSING or found is None:
-            raise self._no_id(held, query, place, pick if isinstance(pick, str) else "the function id")
+            raise self._no_id(held, query, place, "" if self.id is None else "id" if callable(pick) else pick)
         if not is_id(found):
             given = Plain(f"{type(found).__name__} {found!r:.60}")
             problem = f"the id of result {place} for query {query!r} is no id"
@@ -264,10 +264,10 @@ class Reader:
         advice = f'write {_CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
         if inner and len(_names(_member(held, inner))) > 1:
             advice += f", or another of {', '.join(map(repr, _names(_member(held, inner))[:6]))}"
-        if missing and (near := _near(held, missing)):
+        if self.id is not None and (near := _near(held, missing)):
             advice = near
         what = f"result {place} for query {query!r}"
-        if missing:
+        if self.id is not None:
             return NullIdError(f"{what} has no id at {missing!r}", hint=advice, path=self.where)
         has = f" with {', '.join(map(repr, names[:6]))}" if names else ""
         found = Plain(f"{type(held).__name__}{has}")
@@ -337,7 +337,7 @@ def _rises(numbers: Sequence[Any]) -> bool | None:
     """Return whether numbers only rise; None if they neither rise nor fall, or are none."""
     if not all(isinstance(number, Real) for number in numbers):
         return None
-    steps = {(after > before) - (after < before) for before, after in pairwise(numbers)} - {0}
+    steps = {int(after > before) - int(after < before) for before, after in pairwise(numbers)} - {0}
     return steps == {1} if steps else None
 
 
