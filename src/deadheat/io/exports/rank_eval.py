@@ -32,7 +32,7 @@ def _read_request(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[st
 
 def _is_response(held: Mapping[Any, Any]) -> bool:
     details = held.get("details")
-    return isinstance(details, dict) and "metric_score" in held
+    return isinstance(details, dict) and isinstance(held.get("metric_score"), int | float)
 
 
 def _read_response(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]:

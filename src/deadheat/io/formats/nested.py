@@ -72,7 +72,7 @@ def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapp
 def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """Read a list of objects, as JSON Lines has them on lines."""
     columns = resolve_columns(list(rows[0]), kind, where=path, given=given)
-    if isinstance(rows[0][columns["doc_id"]], list):
+    if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
         return Content(_checked(held, text, path, kind), notes)
     try:
