@@ -101,7 +101,7 @@ def _is_data_set(source: object) -> bool:
 def _rows_of(source: Any, kind: Kind, where: str) -> tuple[Any, tuple[str, ...]]:  # noqa: ANN401 - ir_datasets has no types
     """Return the tuples of a data set of ir_datasets; they are read by their names."""
     if not getattr(source, f"has_{_ITERATORS[kind].removesuffix('_iter')}")():
-        what = {"qrels": "judgments (qrels)", "run": "a run (scoreddocs)"}
+        what = {"qrels": "judgments (qrels)", "run": "run (scoreddocs)"}
         hint = "other data sets below it may, such as one that ends in /test or /judged"
         raise DataError(f"this data set of ir_datasets has no {what[kind]}", hint=hint, path=where)
     try:
