@@ -144,7 +144,7 @@ def test_prediction_files_of_mteb(tmp_path: Path) -> None:
     mteb = pytest.importorskip("mteb")
     retrieval = pytest.importorskip("mteb.abstasks.retrieval")
     loaders = pytest.importorskip("mteb.abstasks.retrieval_dataset_loaders")
-    metadata = pytest.importorskip("mteb.abstasks.task_metadata")
+    task_metadata = pytest.importorskip("mteb.abstasks.task_metadata")
     datasets = pytest.importorskip("datasets")
     rng = np.random.default_rng(0)
     relevant = {
@@ -154,7 +154,7 @@ def test_prediction_files_of_mteb(tmp_path: Path) -> None:
     queries = [{"id": f"q{n}", "text": f"query {n}"} for n in range(6)]
 
     class Task(retrieval.AbsTaskRetrieval):  # type: ignore[misc, name-defined, unused-ignore]
-        metadata = mteb_metadata(metadata)
+        metadata = mteb_metadata(task_metadata)
 
         def load_data(self, **_: object) -> None:
             split = loaders.RetrievalSplitData(
