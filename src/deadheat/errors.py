@@ -260,12 +260,20 @@ class InfiniteScoreWarning(DeadheatWarning):
     """A score is too large for the score precision and becomes infinite."""
 
 
-class AscendingScoresWarning(DeadheatWarning):
-    """The scores of results rise from the first to the last: they may be distances."""
-
-
 class FractionsWarning(DeadheatWarning):
     """A column named score is read as relevance, and has fractions."""
+
+
+class RankOrderWarning(DeadheatWarning):
+    """Higher scores have worse ranks: the scores are distances, or ranks."""
+
+
+class LowRelevanceWarning(DeadheatWarning):
+    """No relevance reaches the level from which a measure counts a document as relevant."""
+
+
+class SwappedDataWarning(DeadheatWarning):
+    """Qrels look like a run and the run looks like qrels."""
 
 
 class LockWarning(DeadheatWarning):

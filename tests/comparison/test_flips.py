@@ -19,7 +19,7 @@ from oracle.random_cases import BATCHES
 from oracle.variants import VARIANTS, Variant
 
 TOLERANCE = 1e-12
-SAME = 1e-10  # values that rounding alone keeps apart are closer, all others are further away
+SAME = 1e-12  # values that rounding alone keeps apart are closer, all others are further away
 
 
 # Enumeration
@@ -36,7 +36,7 @@ class Defined:
 
     measure: Measure
     variant: Variant | None = None
-    cutoff: int | None = None
+    cutoff: float | None = None
 
     def definition(self, judged: Judged, scale: float) -> Callable[[Ranking], float]:
         """Bind everything but the ranking."""
@@ -45,7 +45,7 @@ class Defined:
         return self.variant.reference(self.cutoff, judged, scale)
 
 
-def defined(variant: Variant, cutoff: int | None) -> Defined:
+def defined(variant: Variant, cutoff: float | None) -> Defined:
     return Defined(dh.parse_measure(variant.notation(cutoff)), variant, cutoff)
 
 

@@ -14,11 +14,11 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import (
-    AscendingScoresWarning,
     DataError,
     DuplicateError,
     NullIdError,
     ParameterError,
+    RankOrderWarning,
     ScoreError,
     SourceTypeError,
 )
@@ -199,15 +199,26 @@ def test_repeats_are_said_in_the_report() -> None:
 
 def test_distances_are_warned_of() -> None:
     near = {"q": [("a", 0.1), ("b", 0.4)], "r": [("c", 0.0), ("d", 0.0)]}
-    with pytest.warns(
-        AscendingScoresWarning, match=r"run: the scores of every query rise .* score=lambda result: -result"
-    ):
+    with pytest.warns(RankOrderWarning, match="run: the scores of every query rise .* write ascending=True"):
         dh.Run.of_results(near)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        run = dh.Run.of_results(near, score=lambda pair: -pair[1])
+        run = dh.Run.of_results(near, ascending=True)
         dh.Run.of_results({**near, "s": [("a", 0.4), ("b", 0.1)]})
-    assert dh.evaluate({"q": "a"}, run, ["RR"]).means() == {"RR": 1.0}
+    assert run.notes == ("lower scores rank first, as asked",)
+    assert dh.evaluate({"q": "a", "r": "d"}, run, ["RR"]).to_dict() == {"q": {"RR": 1.0}, "r": {"RR": 0.75}}
+
+
+def test_the_best_of_distances_is_the_lowest() -> None:
+    run = dh.Run.of_results({"q": CHUNKS}, repeated="best", ascending=True)
+    assert dh.evaluate({"q": "p3"}, run, ["RR"]).means() == {"RR": 1.0}  # 0.1, below p1's 0.2 and p2's 0.9
+    assert dh.evaluate({"q": "p1"}, run, ["RR"]).means() == {"RR": 1 / 2}
+
+
+@pytest.mark.parametrize("make", [dh.Run, dh.Run.of_results])
+def test_ranks_have_a_direction(make: Callable[..., dh.Run]) -> None:
+    with pytest.raises(ParameterError, match="ascending must be False, as there are ranks and no scores, got True"):
+        make({"q": ["a", "b"]}, ascending=True)
 
 
 @dataclass

@@ -28,7 +28,7 @@ def hits(n_hits: int, n_queries: int, measure: str = "Hit@1", **options: object)
     """Evaluate queries of which some have their relevant document on the first rank, the others on the second."""
     qrels = {f"q{n:03}": {"a": 1} for n in range(n_queries)}
     run = {f"q{n:03}": {"a": 2 if n < n_hits else 0, "b": 1} for n in range(n_queries)}
-    return dh.evaluate(qrels, run, [measure, "nDCG@10"], **options)  # type: ignore[arg-type]
+    return dh.evaluate(qrels, run, [measure, "nDCG@10"], **options)  # type: ignore[call-overload]
 
 
 def test_two_hits_of_two_are_no_proof() -> None:

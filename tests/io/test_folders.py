@@ -73,6 +73,11 @@ def test_folders_of_the_other_kind(beir: Path, predictions: Path, tmp_path: Path
         dh.read_run(tmp_path)
 
 
+def test_a_folder_is_converted(beir: Path, tmp_path: Path) -> None:
+    ok("convert", beir, tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text() == "q 0 d1 1\n"
+
+
 def test_the_command_takes_folders(beir: Path, predictions: Path, tmp_path: Path) -> None:
     shown = ok("evaluate", str(beir), str(predictions), "-m", "RR")
     assert "0.7500" in shown

@@ -16,7 +16,7 @@ MEASURES = [(variant, cutoff) for variant in (*VARIANTS, *MORE) for cutoff in va
 ZERO_OR_ONE = {
     *(f"Hit{rel}{cut}" for rel in ("", "(rel=2)", "(rel=3)") for cut in ("", "@1", "@2", "@3", "@5", "@100")),
     *(f"TMHits{rel}{cut}" for rel in ("", "(rel=2)") for cut in ("@1", "@2", "@3", "@5", "@100")),
-    *(f"{name}{rel}@1" for name in ("P", "RR") for rel in ("", "(rel=2)", "(rel=3)")),
+    *(f"{name}{rel}@1" for name in ("P", "RR", "RelP") for rel in ("", "(rel=2)", "(rel=3)")),
     *("MTRR@1", "MTRR(rel=2)@1", "Judged@1", "F(beta=0)@1"),
     *(f"R({rel}norm='retrieved_all')" for rel in ("", "rel=2, ")),
     *(f"AP({rel}norm='{norm}')@1" for rel in ("", "rel=2, ") for norm in ("min", "retrieved")),
@@ -41,7 +41,7 @@ RANKINGS = [*small_rankings(), (LONG, {"first": 3.0, "last": 3.0})]
 
 
 @pytest.mark.parametrize(("variant", "cutoff"), MEASURES, ids=[variant.notation(cut) for variant, cut in MEASURES])
-def test_the_property_is_what_orders_say(variant: Variant, cutoff: int | None) -> None:
+def test_the_property_is_what_orders_say(variant: Variant, cutoff: float | None) -> None:
     measure = parse_measure(variant.notation(cutoff))
     values = (variant.reference(cutoff, judged, 3.0)(ranking) for ranking, judged in RANKINGS)
     is_so = all(value in {0, 1} for value in values)

@@ -5,6 +5,7 @@ Conventions of the arguments stand in `reference`.
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TypeAlias
 
 Ranking: TypeAlias = Sequence[tuple[str, float | None]]
@@ -196,3 +197,132 @@ def binary_preference(ranking: Ranking, judged: Judged, _scale: float, *, rel: f
         else:
             total += 1 - min(nonrelevant_above, n_relevant) / min(n_relevant, n_nonrelevant)
     return ratio(total, n_relevant)
+
+
+def set_average_precision(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Precision times recall of all that is retrieved: trec_eval's set_map."""
+    found = count_hits(ranking, rel)
+    return ratio(found, len(ranking)) * ratio(found, count_relevant(judged, rel))
+
+
+def relative_precision(
+    ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None
+) -> float:
+    """Precision at k over the highest that R relevant documents allow: trec_eval's relative_P and set_relative_P."""
+    k = len(ranking) if cutoff is None else cutoff
+    highest = ratio(min(k, count_relevant(judged, rel)), k)
+    return ratio(ratio(count_hits(ranking[:cutoff], rel), k), highest)
+
+
+def precision_at_multiple(
+    ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, cutoff: float = 1
+) -> float:
+    """Precision at a multiple of R, rounded as trec_eval's Rprec_mult does."""
+    k = int(cutoff * count_relevant(judged, rel) + 0.9)
+    return ratio(count_hits(ranking[:k], rel), k)
+
+
+def n_nonrelevant_retrieved(ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Retrieved documents that are judged and not relevant; those of negative relevance are not judged."""
+    return float(sum(relevance is not None and 0 <= relevance < rel for _, relevance in ranking))
+
+
+def utility(
+    ranking: Ranking,
+    judged: Judged,
+    _scale: float,
+    *,
+    rel: float = 1,
+    a: float = 1,
+    b: float = -1,
+    c: float = 0,
+    d: float = 0,
+    N: float = 0,  # noqa: N803 - the parameter's name in the notation
+) -> float:
+    """Worth of the cells of the table retrieved x relevant."""
+    both = count_hits(ranking, rel)
+    only_retrieved, only_relevant = len(ranking) - both, count_relevant(judged, rel) - both
+    return a * both + b * only_retrieved + c * only_relevant + d * (N - both - only_retrieved - only_relevant)
+
+
+def _interpolated(ranking: Ranking, rel: float, need: int) -> float:
+    """Highest precision at any rank from that of the `need`-th relevant document on; 0 if there are fewer."""
+    ranks = ranks_of(ranking, rel)
+    return max([0.0, *(count / rank for count, rank in enumerate(ranks, start=1) if count >= need)])
+
+
+def _documents_of(recall: float, n_relevant: int, rounding: str) -> int:
+    if rounding == "trec_eval 9":
+        return int(recall * n_relevant + 0.9)
+    if rounding == "trec_eval 10":
+        return int(Decimal(recall * n_relevant).to_integral_value(ROUND_HALF_UP))
+    if rounding == "ceil":
+        return math.ceil(recall * n_relevant)
+    raise ValueError(rounding)
+
+
+def interpolated_precision(
+    ranking: Ranking,
+    judged: Judged,
+    _scale: float,
+    *,
+    rel: float = 1,
+    rounding: str = "trec_eval 9",
+    cutoff: float = 0,
+) -> float:
+    """Highest precision at or below the rank where a level of recall is reached: trec_eval's iprec_at_recall."""
+    return _interpolated(ranking, rel, _documents_of(cutoff, count_relevant(judged, rel), rounding))
+
+
+def eleven_points(
+    ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1, rounding: str = "trec_eval 9"
+) -> float:
+    """Mean of interpolated precision at recall 0, 0.1, ..., 1: trec_eval's 11pt_avg."""
+    levels = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    return (
+        math.fsum(
+            interpolated_precision(ranking, judged, scale, rel=rel, rounding=rounding, cutoff=level) for level in levels
+        )
+        / 11
+    )
+
+
+def binary_gain(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Each relevant document, over the logarithm of 2 + the others above it: trec_eval's binG."""
+    ranks = ranks_of(ranking, rel)
+    total = math.fsum(1 / math.log2(2 + rank - count) for count, rank in enumerate(ranks, start=1))
+    return ratio(total, count_relevant(judged, rel))
+
+
+def inferred_average_precision(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1) -> float:
+    """Precision at each relevant document, of the pool above it as its judged documents tell: trec_eval's infAP."""
+    epsilon, total = 0.00001, 0.0
+    relevant, other, pooled = 0, 0, 0
+    for rank, (_, relevance) in enumerate(ranking, start=1):
+        if is_relevant(relevance, rel):
+            share = (relevant + epsilon) / (relevant + other + 2 * epsilon)
+            pool = (relevant + other + pooled) / (rank - 1) if rank > 1 else 0.0
+            total += 1 / rank + (rank - 1) / rank * pool * share
+            relevant += 1
+        elif relevance is not None and relevance >= 0:
+            other += 1
+        elif relevance is not None:
+            pooled += 1
+    return ratio(total, count_relevant(judged, rel))
+
+
+def log_average_precision(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of average precision, at least that of 0.00001: a query's part of trec_eval's gm_map."""
+    return math.log(max(average_precision(ranking, judged, scale, rel=rel), 0.00001))
+
+
+def log_binary_preference(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of binary preference, at least that of 0.00001: a query's part of trec_eval's gm_bpref."""
+    return math.log(max(binary_preference(ranking, judged, scale, rel=rel), 0.00001))
+
+
+def smoothed_log_odds(ranking: Ranking, judged: Judged, scale: float, *, rel: float = 1) -> float:
+    """Logarithm of the odds of average precision, each side a document more: trec_eval's yaap."""
+    n_relevant = count_relevant(judged, rel)
+    total = n_relevant * average_precision(ranking, judged, scale, rel=rel)
+    return math.log((1 + total) / (1 + n_relevant - total))

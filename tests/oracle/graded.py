@@ -194,3 +194,48 @@ def q_measure(
 def largest_relevance(ranking: Ranking, _judged: Judged, _scale: float, *, cutoff: int | None = None) -> float:
     """Highest relevance among the first k; unjudged documents and negative relevance are worth 0: MaxRel."""
     return max([0.0, *(relevance for _, relevance in ranking[:cutoff] if relevance is not None)])
+
+
+def _gain_at_ranks(ranking: Ranking, judged: Judged, gain: Gain) -> tuple[list[float], list[float], list[float]]:
+    """Return the DCG after each rank, the ideal one, and the positive gains of the ideal ranking."""
+    ideal = sorted(value for value in (_gain(relevance, gain) for relevance in judged.values()) if value > 0)[::-1]
+    own = [_gain(relevance, gain) for _, relevance in ranking]
+    found, best = (
+        [
+            math.fsum(value / math.log2(rank + 1) for rank, value in enumerate(gains[:depth], start=1))
+            for depth in range(max(len(own), len(ideal)) + 1)
+        ]
+        for gains in (own, ideal)
+    )
+    return found, best, ideal
+
+
+def gain_at_levels(ranking: Ranking, judged: Judged, _scale: float, *, gain: Gain = "linear", rel: float = 1) -> float:
+    """Mean nDCG at the ranks where levels end in the ideal ranking, and at the end of a longer list: Rndcg."""
+    if count_relevant(judged, rel) == 0:
+        return 0.0
+    found, best, ideal = _gain_at_ranks(ranking, judged, gain)
+    ends = [rank for rank in range(1, len(ideal) + 1) if rank == len(ideal) or ideal[rank] != ideal[rank - 1]]
+    if ideal and len(ranking) >= len(ideal) + 2:
+        ends.append(len(ranking))
+    return ratio(math.fsum(found[end] / best[end] for end in ends), len(ends))
+
+
+def gain_at_documents(ranking: Ranking, judged: Judged, _scale: float, *, gain: Gain = "linear") -> float:
+    """Mean nDCG at the ranks of the documents with a gain; those missed count at the end of the list: ndcg_rel."""
+    found, best, ideal = _gain_at_ranks(ranking, judged, gain)
+    ranks = [rank for rank, (_, relevance) in enumerate(ranking, start=1) if _gain(relevance, gain) > 0]
+    missed = (len(ideal) - len(ranks)) * ratio(found[len(ranking)], best[-1])
+    return ratio(math.fsum(found[rank] / best[rank] for rank in ranks) + missed, len(ideal))
+
+
+def gain_measure(ranking: Ranking, judged: Judged, _scale: float, *, gain: Gain = "linear") -> float:
+    """Each gain over the logarithm of what an ideal list would have gained more, at least 1 a rank: trec_eval's G."""
+    ideal = sorted((_gain(relevance, gain) for relevance in judged.values()), reverse=True)
+    best = [*ideal, *[0.0] * len(ranking)]
+    gains = [_gain(relevance, gain) for _, relevance in ranking]
+    total = 0.0
+    for rank, own in enumerate(gains, start=1):
+        missed = math.fsum(max(1.0, value) for value in best[:rank]) - math.fsum(gains[:rank])
+        total += own / math.log2(2 + missed)
+    return ratio(total, math.fsum(ideal))

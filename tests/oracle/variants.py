@@ -14,6 +14,9 @@ CUTOFFS = (None, 1, 2, 3, 5, 100)
 NO_CUTOFF = (None,)
 ONLY_CUTOFFS = (1, 2, 3, 5, 100)
 RELS: list[Parameters] = [{}, {"rel": 2}, {"rel": 3}]
+MULTIPLES = (None, 0.4, 0.5, 0.7, 1.2, 2, 3)
+LEVELS = (None, 0.1, 0.3, 0.5, 0.7, 1)
+ROUNDINGS: list[Parameters] = [{"rounding": "trec_eval 10"}, {"rounding": "ceil"}]
 RISING_GAIN = {0.25: 0.5, 0.5: 0.75, 1: 1, 1.5: 2, 2: 5, 3: 6.5}
 UNEVEN_GAIN = {-1: 0.25, 0: 0.5, 0.25: 2, 0.5: 0, 1: 3, 1.5: 1, 2: 0.125, 3: 5}
 """A mapping may lower the gain of a higher level, and may give one to those that are not relevant."""
@@ -25,14 +28,14 @@ class Variant:
 
     name: str
     parameters: Parameters
-    cutoffs: tuple[int | None, ...]
+    cutoffs: tuple[float | None, ...]
 
-    def notation(self, cutoff: int | None) -> str:
+    def notation(self, cutoff: float | None) -> str:
         """Write the measure as deadheat reads it."""
         inside = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         return self.name + (f"({inside})" if inside else "") + ("" if cutoff is None else f"@{cutoff}")
 
-    def reference(self, cutoff: int | None, judged: Judged, scale: float) -> Callable[[Ranking], float]:
+    def reference(self, cutoff: float | None, judged: Judged, scale: float) -> Callable[[Ranking], float]:
         """Bind everything but the ranking."""
         options = dict(self.parameters) if cutoff is None else {**self.parameters, "cutoff": cutoff}
         return lambda ranking: REFERENCE[self.name](ranking, judged, scale, **options)
@@ -55,7 +58,7 @@ DISCOUNTS: list[Parameters] = [
     {"discount": "none"},
 ]
 
-GRID: list[tuple[str, list[Parameters], tuple[int | None, ...]]] = [
+GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("P", RELS, CUTOFFS),
     ("R", [*RELS, {"norm": "retrieved_all"}, {"norm": "retrieved_all", "rel": 2}], CUTOFFS),
     ("F", [*RELS, {"beta": 2}, {"beta": 0.5, "norm": "retrieved_all"}], CUTOFFS),
@@ -82,6 +85,21 @@ GRID: list[tuple[str, list[Parameters], tuple[int | None, ...]]] = [
     ("NumRet", [{}], NO_CUTOFF),
     ("NumRel", RELS, NO_CUTOFF),
     ("NumRelRet", RELS, CUTOFFS),
+    ("NumNonrelJudgedRet", RELS, NO_CUTOFF),
+    ("SetAP", RELS, NO_CUTOFF),
+    ("RelP", RELS, CUTOFFS),
+    ("RprecMult", RELS, MULTIPLES),
+    ("Utility", [*RELS, {"a": 3.5, "b": -2, "c": -0.5, "d": 0.25, "N": 100}], NO_CUTOFF),
+    ("IPrec", [*RELS, *ROUNDINGS], LEVELS),
+    ("AP11", [*RELS, *ROUNDINGS], NO_CUTOFF),
+    ("binG", RELS, NO_CUTOFF),
+    ("RnDCG", [*GAINS, {"rel": 2}], NO_CUTOFF),
+    ("nDCGRel", GAINS, NO_CUTOFF),
+    ("infAP", RELS, NO_CUTOFF),
+    ("G", GAINS, NO_CUTOFF),
+    ("GMAP", RELS, NO_CUTOFF),
+    ("GMbpref", RELS, NO_CUTOFF),
+    ("yaap", RELS, NO_CUTOFF),
     ("MTRR", RELS[:2], NO_CUTOFF),
     ("TMHits", RELS[:2], ONLY_CUTOFFS),
     ("MaxRel", [{}], CUTOFFS),

@@ -243,6 +243,21 @@ TREC_NAMES = {
     "F": ("set_F", None),
     "nDCG": ("ndcg", "ndcg_cut_{}"),
     "Hit": (None, "success_{}"),
+    "NumNonrelJudgedRet": ("num_nonrel_judged_ret", None),
+    "IPrec": (None, "iprec_at_recall_{}"),
+    "AP11": ("11pt_avg", None),
+    "binG": ("binG", None),
+    "RnDCG": ("Rndcg", None),
+    "nDCGRel": ("ndcg_rel", None),
+    "infAP": ("infAP", None),
+    "G": ("G", None),
+    "GMAP": ("gm_map", None),
+    "GMbpref": ("gm_bpref", None),
+    "yaap": ("yaap", None),
+    "SetAP": ("set_map", None),
+    "Utility": ("utility", None),
+    "RelP": ("set_relative_P", "relative_P_{}"),
+    "RprecMult": (None, "Rprec_mult_{}"),
 }
 
 
@@ -250,6 +265,9 @@ TREC_NAMES = {
 def test_trec_names_are_read_back_as_the_same_measure(name: str) -> None:
     plain, cut = TREC_NAMES.get(name, (None, None))
     assert trec_names(measures()[name]) == [template for template in (plain, cut) if template]
+    measure = measures()[name]()
+    if measure.at != "cutoff":
+        return  # its names have a number of two decimals, which tests/whole/test_trec_eval_measures.py reads back
     assert trec_name(name) == (plain or name)
     if plain:
         assert str(parse_measure(plain)) == name
@@ -262,7 +280,7 @@ def test_trec_names_of_pytrec_eval() -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     known = set(pytrec_eval.supported_measures)
     named = {template.format(5) for measure in measures().values() for template in trec_names(measure)}
-    assert {name.removesuffix("_5") for name in named} <= known | {"num_q"}
+    assert {name.removesuffix("_5") for name in named} <= known | {"num_q", "yaap"}  # it lacks the last
 
 
 def test_trec_lines_of_a_query_without_a_value() -> None:

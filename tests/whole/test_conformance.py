@@ -16,7 +16,7 @@ PROBABILITIES = Variant("ERR", {"stop": "identity"}, (None, 1, 3))
 """Grades that are stop probabilities themselves, so only for scales up to 1."""
 
 
-def expected_moments(variant: Variant, cutoff: int | None, batch: Batch) -> list[Moments]:
+def expected_moments(variant: Variant, cutoff: float | None, batch: Batch) -> list[Moments]:
     """Enumerate every query of a batch."""
     scale = batch.scale
     return [moments(variant.reference(cutoff, case.judged, scale), case.rankings) for case in batch.cases.values()]

@@ -28,7 +28,7 @@ FLOORS = (
     ("evaluation",),
     ("comparison", "profile", "gates"),
     ("report",),
-    ("benchmark",),
+    ("benchmark", "compat"),
     ("cli",),
     ("__main__",),
 )

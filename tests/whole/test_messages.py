@@ -108,7 +108,7 @@ def test_numbers_of_orders_that_are_refused(given: int) -> None:
 
 def test_a_seed_that_is_none_is_refused() -> None:
     with pytest.raises(ParameterError, match="rng must be a whole number"):
-        dh.evaluate(QRELS, RUN, ties="random", rng="x")  # type: ignore[arg-type]
+        dh.evaluate(QRELS, RUN, ties="random", rng="x")  # type: ignore[call-overload]
 
 
 def test_float_ids_are_refused() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import PATH, check_inputs, input_path, label, shown_path
+from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, shown_path
 from deadheat.cli.options import (
     StratumOptions,
     cluster_option,
@@ -24,6 +24,7 @@ from deadheat.cli.options import (
     parsed_measures,
     precision_option,
     queries_options,
+    reading_options,
     stratum_options,
     test_options,
     ties_option,
@@ -73,6 +74,7 @@ EXAMPLES = examples(
 @output_options(*PARTS)
 @queries_options
 @precision_option
+@reading_options
 @duplicates_option
 @decompressed_option
 @debug_option
@@ -124,14 +126,13 @@ def _compare(
     **options: Any,  # noqa: ANN401 - of clusters and duplicates
 ) -> Comparison:
     from deadheat.comparison.compare import compare_under
-    from deadheat.data.tables import Qrels, Run
 
     with progress([qrels, *named.values()]) as begin:
         begin(qrels)
-        judgments, runs = Qrels(qrels), {}
+        judgments, runs = open_qrels(qrels), {}
         for name, path in named.items():
             begin(path)
-            runs[name] = Run(path, name=name)
+            runs[name] = open_run(path, name)
         return compare_under(design, conventions, judgments, runs, measures, **options)
 
 

@@ -162,7 +162,7 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
     try:
         return Run(source, format=from_format)
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
-        if not Path(source).is_file():
+        if not (Path(source).is_file() or Path(source).is_dir()):
             raise click.UsageError(
                 f"{source!r} holds no run, and can be read only once: give --kind qrels ({error_message(error)})"
             ) from error
@@ -181,7 +181,10 @@ def _doubt(path: Path, form: Format) -> str:
     if not path.is_file():
         return f"is a stream of {form.name}, whose columns cannot be read ahead"
     try:
-        is_either = set(BEIR) <= set(form.columns(path))
+        names = set(form.columns(path))
     except DataError:  # reading it raises the error
         return ""
+    if not names and form.name == "json":
+        return "is JSON"
+    is_either = set(BEIR) <= names
     return "has the columns of BEIR, whose qrels have a score too" if is_either else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import PATH, check_inputs, input_path, label, save_paths, shown_path
+from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
     StratumOptions,
     check_proportions,
@@ -24,6 +24,7 @@ from deadheat.cli.options import (
     parsed_measures,
     precision_option,
     queries_options,
+    reading_options,
     stratum_options,
     ties_option,
     unique_names,
@@ -76,6 +77,7 @@ EXAMPLES = examples(
 @output_options(*PARTS)
 @queries_options
 @precision_option
+@reading_options
 @duplicates_option
 @decompressed_option
 @debug_option
@@ -185,17 +187,16 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
 
     Adds to `unmatched` a document of the run and one of the qrels, if they share none.
     """
-    from deadheat.data.tables import Qrels, Run
     from deadheat.evaluation.evaluate import evaluate_under
 
     with progress([qrels, *runs.values()]) as begin:
         begin(qrels)
-        judgments = Qrels(qrels)
+        judgments = open_qrels(qrels)
         if check_duplicates:
             judgments.check_duplicates()
         for name, path in runs.items():
             begin(path)
-            run = Run(path, name=name)
+            run = open_run(path, name)
             if check_duplicates:
                 run.check_duplicates()
             evaluation = evaluate_under(conventions, judgments, run, measures, seed)

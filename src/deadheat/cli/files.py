@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from deadheat.cli.wording import DESCRIPTOR, STDIN, error_message
 from deadheat.wording import printable
+
+if TYPE_CHECKING:
+    from deadheat.data.tables import Qrels, Run
+
+T = TypeVar("T")
 
 PATH = click.Path(readable=False)  # an unreadable file is reported later, as bad data
 STDOUT = "-"
@@ -35,6 +41,26 @@ def label(path: str, default: str) -> str:
     from deadheat.data.tables import label_of
 
     return _made_up(path, default) or printable(label_of(Path(path)))
+
+
+def open_qrels(path: str) -> Qrels:
+    """Read qrels under the options of the command."""
+    from deadheat.data.tables import Qrels
+
+    return Qrels(path, columns=_reading("columns", {}))
+
+
+def open_run(path: str, name: str) -> Run:
+    """Read a run under the options of the command."""
+    from deadheat.data.tables import Run
+
+    return Run(path, name=name, columns=_reading("columns", {}), ascending=_reading("ascending", default=False))
+
+
+def _reading(name: str, default: T) -> T:
+    """Return an option of `reading_options`, which commands do not pass on."""
+    context = click.get_current_context(silent=True)
+    return default if context is None else context.meta.get(f"deadheat.{name}", default)
 
 
 def shown_path(path: str, default: str) -> str:

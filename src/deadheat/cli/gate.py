@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import GATE_FAILED, debug_option, say
-from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path, label
+from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path, label, open_qrels, open_run
 from deadheat.cli.options import (
     complete_from,
     conventions_of,
@@ -23,6 +23,7 @@ from deadheat.cli.options import (
     need_queries,
     precision_option,
     queries_options,
+    reading_options,
     ties_option,
 )
 from deadheat.cli.output import format_option, output_option, prepare, print_report, warn_of_nothing_judged
@@ -161,6 +162,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @ties_option
 @queries_options
 @precision_option
+@reading_options
 @duplicates_option
 @decompressed_option
 @debug_option
@@ -295,16 +297,15 @@ def _first(given: Any, of_file: Any) -> Any:  # noqa: ANN401 - of whatever type 
 def _evaluate(
     given: Sequence[str], measures: Sequence[Measure], conventions: Conventions, *, check_duplicates: bool
 ) -> Evaluation:
-    from deadheat.data.tables import Qrels, Run
     from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.placements.place import open_pair
 
     qrels, run = given
     with progress(given) as begin:
         begin(qrels)
-        judgments = Qrels(qrels)
+        judgments = open_qrels(qrels)
         begin(run)
-        pair = open_pair(judgments, Run(run, name=label(run, "run")), check_duplicates=check_duplicates)
+        pair = open_pair(judgments, open_run(run, label(run, "run")), check_duplicates=check_duplicates)
     evaluation = evaluate_under(conventions, *pair, measures)
     warn_of_nothing_judged([evaluation])
     return evaluation

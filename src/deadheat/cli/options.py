@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.report.of_strata import Grouping
 
-BUNDLES = {
-    "trec": (
-        *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
-        *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
-    ),
-}
-AROUND_AT = re.compile(r"\s*@\s*")
-# A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
-NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
-
 
 def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a shell completion with the words of ``module:attribute``, imported when the shell asks."""
@@ -120,6 +110,36 @@ precision_option = click.option(
     "--score-precision",
     metavar="PRECISION",
     help="Round all scores first: float32, float16, bfloat16 or a number of decimals.",
+)
+
+
+def _keep(ctx: click.Context, option: click.Parameter, value: object) -> None:
+    """Keep an option for `open_qrels` and `open_run`."""
+    ctx.meta[f"deadheat.{option.name}"] = value
+
+
+def _parsed_columns(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
+    parts = [part.partition("=") for part in (value or "").split(",") if part]
+    if not all(name and found for name, _, found in parts):
+        raise click.BadParameter("write names as in query_id=question,doc_id=chunk,score=similarity")
+    _keep(ctx, option, {name.strip(): found.strip() for name, _, found in parts})
+
+
+reading_options = together(
+    click.option(
+        "--columns",
+        metavar="NAME=COLUMN,...",
+        callback=_parsed_columns,
+        expose_value=False,
+        help="Names of columns that are not recognised, such as doc_id=hit,score=similarity.",
+    ),
+    click.option(
+        "--ascending",
+        is_flag=True,
+        callback=_keep,
+        expose_value=False,
+        help="Lower scores rank first, as of distances.",
+    ),
 )
 
 
@@ -347,28 +367,11 @@ class StratumOptions:
         )
 
 
-def split_measures(notations: Sequence[str]) -> list[str]:
-    """Return single notations from what -m was given: separated by spaces or commas, bundles unpacked.
-
-    Examples
-    --------
-    >>> split_measures(["nDCG@10 RR", "nDCG(gain='exp', discount='zipf(1, 0)')@5"])
-    ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
-    >>> split_measures(["P(rel=2) @ 5 RR"])
-    ['P(rel=2)@5', 'RR']
-    """
-    found = [part for text in notations for part in NOTATION.findall(AROUND_AT.sub("@", text))]
-    if notations and not found:
-        raise click.UsageError("-m names no measure; write one such as -m nDCG@10")
-    return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
-
-
 def parsed_measures(notations: Sequence[str]) -> tuple[Measure, ...] | None:
     """Return the measures that -m was given; None for the default."""
     from deadheat.evaluation.evaluate import parse_measures
 
-    found = split_measures(notations)
-    return parse_measures(found) if found else None
+    return parse_measures(notations) if notations else None
 
 
 def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:

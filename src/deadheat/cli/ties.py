@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from deadheat.cli.app import debug_option
-from deadheat.cli.files import PATH, check_inputs, input_path, label
+from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run
 from deadheat.cli.options import (
     decompressed_option,
     duplicates_option,
@@ -14,6 +14,7 @@ from deadheat.cli.options import (
     parsed_measures,
     parsed_numbers,
     queries_options,
+    reading_options,
 )
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.progress import progress
@@ -33,6 +34,7 @@ EXAMPLES = examples(
 @measure_option
 @output_options(*PARTS)
 @queries_options
+@reading_options
 @duplicates_option
 @decompressed_option
 @debug_option
@@ -54,7 +56,6 @@ def ties(  # noqa: PLR0917 - click passes by name
     decided by the order of ties: the spread of its mean; the queries whose value depends on it, and their share; and,
     if ties were broken at random, the part of the squared standard error of the mean that would be due to that.
     """
-    from deadheat.data.tables import Qrels, Run
     from deadheat.profile import CUTOFFS, tie_profile
     from deadheat.report.of_profile import report_profile
 
@@ -67,10 +68,10 @@ def ties(  # noqa: PLR0917 - click passes by name
     check_inputs(given)
     with progress(given) as begin:
         begin(given[0])
-        of_run, judgments = Run(given[0], name=label(given[0], "run")), None
+        of_run, judgments = open_run(given[0], label(given[0], "run")), None
         for path in given[1:]:
             begin(path)
-            judgments = Qrels(path)
+            judgments = open_qrels(path)
         profile = tie_profile(
             of_run,
             judgments,

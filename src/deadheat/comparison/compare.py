@@ -14,7 +14,14 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import evaluate_under, opened, parse_measures, warn_of_missing, warn_of_unmatched
+from deadheat.evaluation.evaluate import (
+    evaluate_under,
+    opened,
+    parse_measures,
+    warn_of_levels,
+    warn_of_missing,
+    warn_of_unmatched,
+)
 from deadheat.evaluation.evaluation import Evaluation, check_alike
 from deadheat.evaluation.intervals import Cluster
 from deadheat.measures import Measure
@@ -127,6 +134,7 @@ def compare(
     lacking = {name: one.missing_queries for name, one in found.evaluations.items() if one.missing_queries}
     if lacking and missing is None:
         warn_of_missing(lacking, len(found.query_ids))
+    warn_of_levels(next(iter(found.evaluations.values())), judgments)
     for name, run in named.items():
         warn_of_unmatched(found.evaluations[name], judgments, run)
     return found

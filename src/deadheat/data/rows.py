@@ -112,6 +112,10 @@ class Rows(ABC):
             nested.setdefault(query, {})[doc] = value
         return nested
 
+    def negated(self) -> Rows:
+        """Return the rows of a run with the lowest scores first."""
+        return MemoryRows(self.to_polars().with_columns(score=0.0 - pl.col("score")))
+
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
         return list(self.lazy.select("doc_id").head(size).collect(backend="polars")["doc_id"].to_list())
@@ -151,6 +155,12 @@ class MappingRows(Rows):
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return a copy of the dicts."""
         return {query: dict(documents) for query, documents in self.mapping.items()}
+
+    def negated(self) -> MappingRows:
+        """Return a copy with the lowest scores first."""
+        all_numbers(self.mapping, list(self.mapping), self.kind, self.where)  # raises for what is no number
+        mapping = {query: {doc: -score for doc, score in own.items()} for query, own in self.mapping.items()}
+        return MappingRows(mapping, self.kind, self.where)
 
     def numbers(self, queries: Sequence[str]) -> FloatArray:
         """Return the checked numbers of the given queries, concatenated in the order of the dicts."""
@@ -200,6 +210,12 @@ class LazyRows(Rows):
     def __init__(self, frame: nw.LazyFrame[Any]) -> None:
         self.lazy = frame
         self.in_polars = bool(frame.implementation.is_polars())
+
+    def negated(self) -> LazyRows:
+        """Return the rows in their engine with the lowest scores first."""
+        import narwhals as nw
+
+        return LazyRows(self.lazy.with_columns(score=0.0 - nw.col("score")))
 
     def to_polars(self) -> pl.DataFrame:
         """Fetch the rows."""

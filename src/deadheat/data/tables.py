@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +16,11 @@ from typing import ClassVar, Self, TypeAlias
 
 import polars as pl
 
+from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, round_and_warn
+from deadheat.data.ranks import warn_of_counting, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
-from deadheat.errors import DuplicateError, SourceTypeError
+from deadheat.errors import DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
 from deadheat.io.folders import file_in
 from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
@@ -25,9 +28,11 @@ from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
-from deadheat.io.lists import nested_of
+from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain
-from deadheat.io.results import Pick, Reader, Repeated
+from deadheat.io.results import RANKED, Pick, Reader, Repeated
+
+LOWER_FIRST = "lower scores rank first, as asked"
 
 Source: TypeAlias = object
 """A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""
@@ -76,8 +81,9 @@ class Table:
             from deadheat.io.frames import canonical
 
             made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns)
-            content = Content(made.rows, (*content.notes, *made.notes))
+            content = replace(made, notes=(*content.notes, *made.notes))
         self.notes = content.notes
+        self._look_at(content)
         if isinstance(content.rows, Mapping):
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
         return MemoryRows(content.rows) if isinstance(content.rows, pl.DataFrame) else LazyRows(content.rows)
@@ -88,6 +94,9 @@ class Table:
         if isinstance(rows, Mapping) and (known := exported(rows, self.kind, self.where)):
             rows, notes = known
         return Content(rows, notes)
+
+    def _look_at(self, content: Content) -> None:
+        """Warn the user of what looks wrong; a run does."""
 
     def _scan(self, path: Path, progress: Callable[[int, int], None] | None) -> Content:
         try:
@@ -118,14 +127,12 @@ class Table:
         found.rows = MemoryRows(frame)
         return found
 
-    @classmethod
-    def _of_results(cls, reader: Reader, results: object, name: str | None) -> Self:
-        nested, notes = reader.nested(results)
-        found = cls(nested, name=name)
-        found.notes = (*notes, *found.notes)
-        if isinstance(found.rows, MappingRows):
-            found.rows.numbers(list(found.rows.mapping))  # raises for what is no number
-        return found
+    def noted(self, notes: tuple[str, ...]) -> Self:
+        """Return the table with notes on how its rows were found, and its numbers checked."""
+        self.notes = (*notes, *self.notes)
+        if isinstance(self.rows, MappingRows):
+            self.rows.numbers(list(self.rows.mapping))
+        return self
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -143,6 +150,19 @@ class Table:
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
         return self.rows.to_dict()
+
+    def facts(self) -> TableFacts:
+        """Return how many queries and documents there are, how many tie, and what was assumed to read them.
+
+        Examples
+        --------
+        >>> facts = Run({"q1": ["d1", "d2"], "q2": ["d1"]}).facts()
+        >>> facts.n_queries, facts.n_rows, facts.most, facts.n_tied_queries
+        (2, 3, 2, 0)
+        >>> facts.notes
+        ('ranked lists without scores: in strict order, no ties',)
+        """
+        return facts_of_rows(self.to_polars(), self.notes)
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do."""
@@ -222,7 +242,8 @@ class Qrels(Table):
         >>> Qrels.of_results(ratings).to_dict()
         {'q1': {'d1': 3}}
         """
-        return cls._of_results(Reader(cls.kind, name or cls.kind, id, relevance, repeated), results, name)
+        nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
+        return cls(nested, name=name).noted(notes)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -252,6 +273,8 @@ class Run(Table):
         Format of the file, if its name does not say.
     columns : dict of str to str, optional
         Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
     progress : callable, optional
         Called with the bytes read and their total while a file is read.
 
@@ -263,6 +286,31 @@ class Run(Table):
 
     kind = "run"
 
+    def __init__(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        format: str | None = None,  # noqa: A002 - the word that users look for
+        columns: Mapping[str, str] | None = None,
+        ascending: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._ascending = ascending
+        super().__init__(source, name=name, format=format, columns=columns, progress=progress)
+        _check_direction(self.notes, ascending=ascending)
+        if ascending:
+            self.rows = self.rows.negated()
+            self.notes = (*self.notes, LOWER_FIRST)
+
+    def _look_at(self, content: Content) -> None:
+        if self._ascending or RANKED in content.notes or RANKED_BY_COLUMN in content.notes:
+            return
+        if content.ranks is not None:
+            warn_of_ranks(content.ranks, self.where)
+        elif isinstance(content.rows, Mapping | pl.DataFrame):
+            warn_of_counting(content.rows, self.where)
+
     @classmethod
     def of_results(
         cls,
@@ -271,6 +319,7 @@ class Run(Table):
         id: Pick | None = None,  # noqa: A002 - what every library calls it
         score: Pick | None = None,
         repeated: Repeated = "error",
+        ascending: bool = False,
         name: str | None = None,
     ) -> Self:
         """Return a run from the results that a search library returned, one list for each query.
@@ -291,6 +340,8 @@ class Run(Table):
         repeated : {"error", "best", "first"}, default "error"
             What to do if a document comes twice for a query, as a page does of which several chunks are found: raise,
             keep its best score, or keep its first place. What was left out is counted in `notes`.
+        ascending : bool, default False
+            Lower scores rank first, as of distances.
         name : str, optional
             Label for messages and tables.
 
@@ -309,7 +360,7 @@ class Run(Table):
 
         Warns
         -----
-        AscendingScoresWarning
+        RankOrderWarning
             Scores rise from the first result to the last, as distances do.
 
         Examples
@@ -319,7 +370,16 @@ class Run(Table):
         >>> run.to_dict(), run.notes
         ({'q1': {'p1': 0.9, 'p2': 0.9}}, ('1 of 3 results repeat a document: its best counts',))
         """
-        return cls._of_results(Reader(cls.kind, name or cls.kind, id, score, repeated), results, name)
+        reader = Reader(cls.kind, name or cls.kind, id, score, repeated, lower_first=ascending)
+        nested, notes = reader.nested(results)
+        _check_direction(notes, ascending=ascending)
+        return cls(nested, name=name, ascending=ascending).noted(notes)
+
+    def renamed(self, name: str) -> Self:
+        """Return the run under another name."""
+        found = copy(self)
+        found.name = name
+        return found
 
     def rounded(self, precision: ScorePrecision) -> Self:
         """Return the run with its scores rounded, in memory; the run itself if `precision` is None."""
@@ -365,6 +425,7 @@ def read_run(
     name: str | None = None,
     format: str | None = None,  # noqa: A002 - as in Table
     columns: Mapping[str, str] | None = None,
+    ascending: bool = False,
 ) -> Run:
     """Read a run from a file, or from anything else that `Run` takes.
 
@@ -372,7 +433,7 @@ def read_run(
     ----------
     source : path or other source
         TREC, CSV, TSV, Parquet, JSON Lines or JSON; ``.gz`` and ``.zst`` are unpacked.
-    name, format, columns : optional
+    name, format, columns, ascending : optional
         As for `Run`.
 
     Returns
@@ -384,7 +445,13 @@ def read_run(
     DataError
         The file is missing, malformed, or holds a value that cannot be evaluated.
     """
-    return Run(source, name=name, format=format, columns=columns)
+    return Run(source, name=name, format=format, columns=columns, ascending=ascending)
+
+
+def _check_direction(notes: Collection[str], *, ascending: bool) -> None:
+    """Raise if ranks, which have a direction, would be reversed."""
+    if ascending and not {RANKED, RANKED_BY_COLUMN}.isdisjoint(notes):
+        raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
 
 
 def path_of(source: Source) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
 import numpy as np
 
@@ -13,24 +13,54 @@ from deadheat import arguments
 from deadheat.arguments import Rng
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import MissingQueriesWarning, MissingQueryError, NothingJudgedWarning, ParameterError
+from deadheat.errors import (
+    LowRelevanceWarning,
+    MissingQueriesWarning,
+    MissingQueryError,
+    NothingJudgedWarning,
+    ParameterError,
+)
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, open_pair
-from deadheat.placements.placements import Placements
+from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.wording import Plain, counted, three
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
 
+class Options(TypedDict, total=False):
+    """The options of :func:`evaluate`."""
+
+    ties: str
+    rng: Rng
+    missing: str | None
+    no_relevant: str
+    score_precision: ScorePrecision
+    check_duplicates: bool
+
+
+Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
+
+
+@overload
+def evaluate(  # type: ignore[overload-overlap]  # a dict of runs is a source too, for who has only `object`
+    qrels: Source, run: Mapping[str, Run | Path], measures: Measures = None, **options: Unpack[Options]
+) -> dict[str, Evaluation]: ...
+
+
+@overload
+def evaluate(qrels: Source, run: Source, measures: Measures = None, **options: Unpack[Options]) -> Evaluation: ...
+
+
 def evaluate(
     qrels: Source,
     run: Source,
-    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    measures: Measures = None,
     *,
     ties: str = "expected",
     rng: Rng = None,
@@ -38,15 +68,16 @@ def evaluate(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
-) -> Evaluation:
+) -> Evaluation | dict[str, Evaluation]:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
     Parameters
     ----------
     qrels : path, dict of dict, dataframe or Qrels
         Columns query_id, doc_id, relevance; or ``{query_id: {doc_id: relevance}}``.
-    run : path, dict of dict, dataframe or Run
-        Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``.
+    run : path, dict, dataframe or Run
+        Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``; or ranked lists ``{query_id: [doc_id]}``.
+        Or several by name: ``{"bm25": run, "dense": other}``, where each is a `Run`, a path, a dataframe or a dict.
     measures : measure or iterable of measures, optional
         Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
     ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
@@ -67,6 +98,7 @@ def evaluate(
     Returns
     -------
     Evaluation
+        For several runs a dict of them, by name.
 
     Raises
     ------
@@ -84,16 +116,42 @@ def evaluate(
     {'RR': 0.75, 'P@1': 0.5}
     >>> float(ev["RR"].tie_min[0]), float(ev["RR"].tie_max[0])
     (0.5, 1.0)
+    >>> {name: one.means() for name, one in evaluate(qrels, {"a": run, "b": {"q1": ["d1"]}}, "RR").items()}
+    {'a': {'RR': 0.75}, 'b': {'RR': 1.0}}
     """
+    if are_runs(run):
+        judged = Qrels.of(qrels)
+        named = {str(name): Run.of(one).renamed(str(name)) for name, one in run.items()}
+        options = Options(
+            ties=ties,
+            rng=rng,
+            missing=missing,
+            no_relevant=no_relevant,
+            score_precision=score_precision,
+            check_duplicates=check_duplicates,
+        )
+        chosen = parse_measures(measures)
+        return {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
     conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     found = evaluate_under(conventions, qrels, run, chosen, generator)
+    warn_of_levels(found, qrels)
     if found.missing_queries and missing is None:
         warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
     warn_of_unmatched(found, qrels, run)
     return found
+
+
+def are_runs(source: Source) -> TypeGuard[Mapping[object, Source]]:
+    """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts."""
+    if not isinstance(source, Mapping) or not source:
+        return False
+    first = next(iter(source.values()))
+    if isinstance(first, Mapping):
+        return bool(first) and isinstance(next(iter(first.values())), Mapping | list | tuple)
+    return isinstance(first, Run | Path) or hasattr(first, "columns")
 
 
 def evaluate_under(
@@ -199,7 +257,8 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
         raise ParameterError(
             argument="measures", given=measures, allowed="a measure, its notation such as 'nDCG@10', or a list of them"
         )
-    chosen = tuple(dict.fromkeys(parse_measure(measure) for measure in measures))
+    parts = (part for one in measures for part in (split_notation(one) if isinstance(one, str) else [one]))
+    chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
     if not chosen:
         raise ParameterError("is empty", hint="name at least one, such as 'nDCG@10'", argument="measures")
     names = [str(measure) for measure in chosen]
@@ -232,12 +291,28 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
         )
 
 
+def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
+    """Warn the user if no relevance reaches the level of a measure, which then finds nothing relevant anywhere."""
+    highest = evaluation.placements.max_relevance
+    missed = {one: rel for one in evaluation.measures if 0 < highest < (rel := float(getattr(one, "rel", 0)))}
+    if missed:
+        first, rel = next(iter(missed.items()))
+        warnings.warn(
+            f"{qrels.where}: the highest relevance is {highest:g}, and {three([*map(str, missed)])} count documents as"
+            f" relevant from rel={rel:g}: they find none. Lower it, as in {type(first).__name__}(rel={highest:g})",
+            LowRelevanceWarning,
+            stacklevel=3,
+        )
+
+
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
     if not len(evaluation.placements.query):
-        examples = [f"{table.where} has {', '.join(map(repr, table.rows.some_documents(3)))}" for table in (run, qrels)]
+        some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
+        examples = [f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items()]
         warnings.warn(
-            f"no retrieved document is judged: are the document ids written alike? {'; '.join(examples)}",
+            "no retrieved document is judged: are the document ids written alike?"
+            f" {'; '.join(examples)}{lost_zeros(*some.values())}",
             NothingJudgedWarning,
             stacklevel=3,
         )

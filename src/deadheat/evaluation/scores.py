@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -176,8 +177,8 @@ class Scores:
 
     @property
     def mean(self) -> float:
-        """Mean over the queries that count; NaN if there are none."""
-        return _mean(self.values)
+        """Mean over the queries that count; NaN if there are none. Of logarithms (GMAP), the geometric mean."""
+        return self._mean(self.values)
 
     @property
     def total(self) -> float:
@@ -212,18 +213,22 @@ class Scores:
 
     @property
     def mean_tie_std(self) -> float:
-        """Standard deviation of the mean over queries when each query's ties are broken at random."""
-        return self.total_tie_std / self.n_queries if self.n_queries else float("nan")
+        """Standard deviation of the mean over queries when each query's ties are broken at random.
+
+        Of a geometric mean to first order: the mean times the standard deviation of the mean logarithm.
+        """
+        found = self.total_tie_std / self.n_queries if self.n_queries else float("nan")
+        return found * self.mean if self.measure.geometric else found
 
     @property
     def mean_tie_min(self) -> float:
         """Mean over queries of `tie_min`: the smallest mean that tie orders alone can produce."""
-        return _mean(self.tie_min)
+        return self._mean(self.tie_min)
 
     @property
     def mean_tie_max(self) -> float:
         """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce."""
-        return _mean(self.tie_max)
+        return self._mean(self.tie_max)
 
     @property
     def total_tie_std(self) -> float:
@@ -247,7 +252,10 @@ class Scores:
         NaN where the judgments set no limit; None in a file of a version that did not save it.
         """
         found = self.spread.reachable
-        return None if found is None else float(found[self.kept].mean()) if self.n_queries else float("nan")
+        if found is None or not self.n_queries:
+            return None if found is None else float("nan")
+        best = float(found[self.kept].mean())
+        return math.exp(best) if self.measure.geometric else best
 
     @property
     def standard_error(self) -> FloatArray:
@@ -341,10 +349,10 @@ class Scores:
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)
 
-
-def _mean(values: FloatArray) -> float:
-    kept = values[~np.isnan(values)]
-    return float(kept.mean()) if len(kept) else float("nan")
+    def _mean(self, values: FloatArray) -> float:
+        kept = values[~np.isnan(values)]
+        mean = float(kept.mean()) if len(kept) else float("nan")
+        return math.exp(mean) if self.measure.geometric else mean
 
 
 def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interval]:
@@ -383,6 +391,10 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
                 rng=options.rng,
             )
     reported, of_queries = (stats.standard_errors(each, cluster=codes) for each in (values, expected))
+    own = [n for n, one in enumerate(scores) if one.measure.geometric]
+    low[own], high[own] = np.exp(low[own]), np.exp(high[own])
+    for errors in (reported, of_queries):
+        errors[own] *= [scores[n].mean for n in own]  # to first order
     return [
         Interval(
             one.mean,

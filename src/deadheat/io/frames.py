@@ -16,7 +16,7 @@ import polars as pl
 from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
 from deadheat.io.foreign import frame_of
 from deadheat.io.forking import check_threads
-from deadheat.io.formats.base import Content
+from deadheat.io.formats.base import ROWS, Content, ranks_of
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
 from deadheat.io.lists import RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.mappings import (
@@ -71,13 +71,23 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         checked = named if collected is None else nw.from_native(collected.lazy())
         _check_rows(checked, value or VALUE_COLUMN[kind], kind, where)
         if value != "rank":
-            return Content(named if collected is None else collected, () if value else (ASSUMED["qrels"],))
+            notes = () if value else (ASSUMED["qrels"],)
+            return Content(named if collected is None else collected, notes, _ranks(frame, names))
         ranked = checked.select(*KEYS, score=-nw.col("rank"))
         return Content(ranked if collected is None else collect(ranked), (RANKED_BY_COLUMN,))
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
         raise DataError(
             f"rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
         ) from error
+
+
+def _ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows of a run in Polars that has both; other engines have no first."""
+    native = frame.to_native()
+    if not isinstance(native, pl.LazyFrame) or "score" not in names or "rank" not in native.collect_schema():
+        return None
+    both = {"query_id": pl.col(names["query_id"]), "rank": pl.col("rank"), "score": pl.col(names["score"])}
+    return ranks_of(native.head(ROWS).select(**both))
 
 
 def _schema(frame: Frame, where: str) -> nw.Schema:
@@ -135,7 +145,8 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
         return frame
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given)
-        return _to_polars(frame.select(*dict.fromkeys(names.values())), where)
+        kept = list(dict.fromkeys([*names.values(), *({"rank"} & set(frame.columns))]))
+        return _to_polars(frame.select(*kept), where)
     if (inside := frame_of(source)) is not None:
         return _hold(inside, kind, where, given)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):

@@ -10,11 +10,11 @@ from numbers import Real
 from typing import Any, Literal, get_args
 
 from deadheat.errors import (
-    AscendingScoresWarning,
     DataError,
     DuplicateError,
     NullIdError,
     ParameterError,
+    RankOrderWarning,
     SourceTypeError,
 )
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of
@@ -101,7 +101,9 @@ class Reader:
     id, number : str or callable, optional
         Where they are in a result, if its form does not say.
     repeated : {"error", "best", "first"}
-        What to do if a document comes twice: raise, keep its highest number, or keep its first place.
+        What to do if a document comes twice: raise, keep its best number, or keep its first place.
+    lower_first : bool
+        Whether lower numbers are better.
     """
 
     kind: Kind
@@ -109,6 +111,7 @@ class Reader:
     id: Pick | None = None
     number: Pick | None = None
     repeated: Repeated = "error"
+    lower_first: bool = False
 
     def __post_init__(self) -> None:
         if self.repeated not in get_args(Repeated):
@@ -136,7 +139,7 @@ class Reader:
             problem = f"results for query {kinds[True]!r} have a {name}, those for {kinds[False]!r} have none"
             raise SourceTypeError(problem, allowed="one shape for all queries")
         trends = {one.rises for one in found.values() if one.has_numbers} - {None}
-        if self.kind == "run" and trends == {True}:
+        if self.kind == "run" and trends == {True} and not self.lower_first:
             _warn_of_distances(self.where)
         notes = () if isinstance(results, Mapping) else (BY_PLACE,)
         return {query: one.numbers for query, one in found.items()}, (*notes, *self._notes(found.values()))
@@ -216,10 +219,13 @@ class Reader:
             raise self._repeats(texts, query, results)
         kept: dict[str, Any] = {}
         for doc, number in zip(texts, numbers, strict=True):
-            if doc not in kept or (self.repeated == "best" and number > kept[doc]):
+            if doc not in kept or (self.repeated == "best" and self._is_better(number, kept[doc])):
                 kept.pop(doc, None)  # so that it has the place of the number that counts
                 kept[doc] = number
         return kept
+
+    def _is_better(self, number: Any, other: Any) -> bool:  # noqa: ANN401 - any numbers
+        return bool(number < other if self.lower_first else number > other)
 
     def _notes(self, found: Collection[Documents]) -> tuple[str, ...]:
         notes: list[str] = []
@@ -275,10 +281,9 @@ class Reader:
 
 
 BY_PLACE = "queries are called by their place in the list, from 0"
-ASSUMED: dict[Kind, str] = {
-    "run": "ranked lists without scores: in strict order, no ties",
-    "qrels": "documents without a relevance count as 1",
-}
+RANKED = "ranked lists without scores: in strict order, no ties"
+RELEVANT = "documents without a relevance count as 1"
+ASSUMED: dict[Kind, str] = {"run": RANKED, "qrels": RELEVANT}
 
 
 def results_in(given: object) -> Sequence[Any] | None:
@@ -344,9 +349,9 @@ def _rises(numbers: Sequence[Any]) -> bool | None:
 def _warn_of_distances(where: str) -> None:
     message = (
         f"{where}: the scores of every query rise from the first result to the last, so its last result ranks first."
-        " If they are distances, write score=lambda result: -result[1], or whatever leads to the distance"
+        " If they are distances, write ascending=True"
     )
-    warnings.warn(message, AscendingScoresWarning, stacklevel=2)
+    warnings.warn(message, RankOrderWarning, stacklevel=2)
 
 
 def _by_names(held: object, kind: Kind) -> Shape:

@@ -6,6 +6,8 @@ and of the gains, over n - 1. McSherry and Najork 2008, doi:10.1007/978-3-540-78
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
@@ -67,3 +69,36 @@ def variance(
         spread = squares.sum(axis=1) + (n - inside[index]) * centre**2
         part[index] = spread * gain_squares[index] / (n - 1)
     return part
+
+
+def moments(
+    tied: IntArray,
+    gain_sum: FloatArray,
+    gain_squares: FloatArray,
+    *,
+    weight: Callable[[IntArray, IntArray], FloatArray],
+) -> tuple[FloatArray, FloatArray]:
+    """Return each group's part of mean and variance, where each query has weights of its own.
+
+    Parameters
+    ----------
+    tied, gain_sum, gain_squares : ndarray of shape (n_groups,)
+        As for :func:`mean` and :func:`variance`.
+    weight : callable
+        ``weight(index, j)`` gives the weights of ranks j (1-based inside the group) of the groups `index`, of shape
+        (b, w).
+
+    Returns
+    -------
+    mean, variance : ndarray of shape (n_groups,)
+    """
+    mean_, variance_ = np.zeros(len(tied)), np.zeros(len(tied))
+    for index, width in batches(tied):
+        j, n = np.arange(1, width + 1), tied[index]
+        real = j <= n[:, None]
+        weights = np.where(real, weight(index, j), 0.0)
+        centre = weights.sum(axis=1) / n
+        mean_[index] = centre * gain_sum[index]
+        squares = (np.where(real, weights - centre[:, None], 0.0) ** 2).sum(axis=1)
+        variance_[index] = squares * gain_squares[index] / np.maximum(n - 1, 1)
+    return mean_, variance_

@@ -1,26 +1,33 @@
 # What `deadheat.measures` holds, for type checkers: the program finds it by itself (tests/test_layers.py compares).
 
 from deadheat.measures.average import AP, AR, MAP, MAR
+from deadheat.measures.averaged import RnDCG, nDCGRel
 from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, MERR, nERR
-from deadheat.measures.counts import NumQ, NumRel, NumRet
+from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet
 from deadheat.measures.custom import Custom
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
+from deadheat.measures.geometric import GMAP, GMbpref, yaap
 from deadheat.measures.graded import GAP, Q
+from deadheat.measures.interpolated import AP11, IPrec
 from deadheat.measures.maximum import MaxRel
 from deadheat.measures.notation import parse_measure
-from deadheat.measures.preference import bpref
+from deadheat.measures.preference import binG, bpref
+from deadheat.measures.prefix import G, infAP
 from deadheat.measures.rank import MR
+from deadheat.measures.sets import RelP, RprecMult, SetAP, Utility
 from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
 
 __all__ = [
     "AP",
+    "AP11",
     "AR",
     "DCG",
     "ERR",
     "FRP",
     "GAP",
+    "GMAP",
     "HR",
     "MAP",
     "MAR",
@@ -33,10 +40,14 @@ __all__ = [
     "Custom",
     "CutMeasure",
     "F",
+    "G",
+    "GMbpref",
     "Hit",
+    "IPrec",
     "Judged",
     "MaxRel",
     "Measure",
+    "NumNonrelJudgedRet",
     "NumQ",
     "NumRel",
     "NumRelRet",
@@ -45,13 +56,22 @@ __all__ = [
     "Q",
     "R",
     "RBPResidual",
+    "RelP",
+    "RnDCG",
     "Rprec",
+    "RprecMult",
+    "SetAP",
     "Success",
     "TMHits",
+    "Utility",
+    "binG",
     "bpref",
+    "infAP",
     "measures",
     "nDCG",
+    "nDCGRel",
     "nERR",
     "parse_measure",
     "register",
+    "yaap",
 ]

@@ -66,7 +66,7 @@ class MeasureType(ABCMeta):
             )
         return super().__call__(*values, **parameters)
 
-    def __matmul__(cls, cutoff: int) -> Measure:
+    def __matmul__(cls, cutoff: float) -> Measure:
         return cls() @ cutoff
 
     def __repr__(cls) -> str:
@@ -92,10 +92,14 @@ class Measure(ABC, metaclass=MeasureType):
         Other names that are read, with a cutoff behind ``@``, ``_`` or ``.``; a `TrecName` is what trec_eval prints.
     total : bool
         Whether its values are counts, whose sum over queries is reported, not their mean.
+    geometric : bool
+        Whether its values are logarithms, and the exponential of their mean is reported.
     only_total : bool
         Whether its value says nothing about a single query.
     binary : bool
         Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
+    at : str
+        The parameter that ``@`` sets.
     """
 
     title: ClassVar[str]
@@ -104,8 +108,10 @@ class Measure(ABC, metaclass=MeasureType):
     higher_is_better: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ()
     total: ClassVar[bool] = False
+    geometric: ClassVar[bool] = False
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
+    at: ClassVar[str] = "cutoff"
 
     def __post_init__(self) -> None:
         """Check every parameter and bring it to its normal form."""
@@ -124,21 +130,22 @@ class Measure(ABC, metaclass=MeasureType):
         measure: type[Self] = type(self)
         return measure(**(own | parameters))
 
-    def __matmul__(self, cutoff: int) -> Self:
-        """Return the measure at a cutoff."""
-        if getattr(self, "cutoff", None) is not None:
-            raise MeasureError(f"{self} has a cutoff already", given=Plain(f"another: {as_given(cutoff)}"))
-        return self.__call__(cutoff=cutoff)
+    def __matmul__(self, cutoff: float) -> Self:
+        """Return the measure at a cutoff, or at what else its ``@`` sets."""
+        if getattr(self, self.at, None) != getattr(type(self), self.at, None):
+            raise MeasureError(f"{self} has a {self.at} already", given=Plain(f"another: {as_given(cutoff)}"))
+        return self.__call__(**{self.at: cutoff})
 
     def __repr__(self) -> str:
         """Return the notation: what prints can be parsed."""
         shown = [
             f"{field.name}={getattr(self, field.name)!r}"
             for field in fields(self)
-            if field.name != "cutoff" and getattr(self, field.name) != field.default
+            if field.name != self.at and getattr(self, field.name) != field.default
         ]
-        cutoff = getattr(self, "cutoff", None)
-        return type(self).__name__ + (f"({', '.join(shown)})" if shown else "") + (f"@{cutoff}" if cutoff else "")
+        at = getattr(self, self.at, None)
+        name = type(self).__name__ + (f"({', '.join(shown)})" if shown else "")
+        return name if at is None else f"{name}@{at}"
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -174,7 +181,8 @@ class Measure(ABC, metaclass=MeasureType):
         everything, *others = self._ideal_lists(placements)
         found = best(everything)
         top = self.range[1] if self.higher_is_better else -self.range[0]
-        hopeless = ~self.has_relevant(placements) if self.higher_is_better else np.False_  # 0 in every list
+        rises_from_0 = self.higher_is_better and self.range[0] == 0
+        hopeless = ~self.has_relevant(placements) if rises_from_0 else np.False_  # 0 in every list
         if ((found < top) & ~hopeless).any():  # NaN stays NaN in any list
             for keep in others:
                 found = np.fmax(found, best(keep))

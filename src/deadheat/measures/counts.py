@@ -90,3 +90,27 @@ class NumRel(Count, RelevanceMeasure):
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of judgments of relevance `rel` or more."""
         return placements.n_relevant(self.rel).astype(np.float64)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NumNonrelJudgedRet(Count, RelevanceMeasure):
+    """Number of documents retrieved that are judged and not relevant; negative relevance counts as unjudged.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}
+    >>> evaluate({"q": {"a": 1, "b": 0, "z": 0}}, run, ["NumNonrelJudgedRet"]).means()
+    {'NumNonrelJudgedRet': 1.0}
+    """
+
+    title = "non-relevant documents retrieved"
+    formula = "NumNonrelJudgedRet = retrieved documents of a relevance from 0 on and below rel"
+    aliases = (TrecName("num_nonrel_judged_ret"),)
+    higher_is_better = False
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the number of rows of relevance 0 or more, and less than `rel`."""
+        is_counted = (placements.relevance >= 0) & (placements.relevance < self.rel)
+        return placements.by_query(is_counted, placements.query)

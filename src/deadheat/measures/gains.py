@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels.segments import segment_sums
 from deadheat.measures.parameters import Call, Gains, Number
@@ -121,8 +121,9 @@ def ideal_rank(placements: Placements) -> IntArray:
     """Return the 0-based rank of each judgment in its query's ideal ranking, of shape (n_judged,)."""
 
     def find() -> IntArray:
-        query = placements.judged_query
-        return np.arange(len(query)) - np.searchsorted(query, query)
+        starts = run_starts(placements.judged_query)
+        n_judged = len(placements.judged_query)
+        return np.arange(n_judged) - np.repeat(starts, np.diff(starts, append=n_judged))
 
     return placements.cached("ideal_rank", find)
 

@@ -12,9 +12,35 @@ from deadheat.measures.base import ALIASES, REGISTRY, Measure
 from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str
+"""Also a measure of ir_measures, which is read by its notation."""
 
-TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]+)")
+BUNDLES = {
+    "trec": (
+        *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
+        *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+    ),
+}
+AROUND_AT = re.compile(r"\s*@\s*")
+# A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
+NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
+
+TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]*\.?[0-9]+)")
+AFTER_NAME = re.compile(r"[@(\s]")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
+
+
+def split_notation(text: str) -> list[str]:
+    """Return the single notations in a text: separated by spaces or commas, bundles unpacked.
+
+    Examples
+    --------
+    >>> split_notation("nDCG@10 RR, nDCG(gain='exp', discount='zipf(1, 0)')@5")
+    ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
+    >>> split_notation("P(rel=2) @ 5 RR")
+    ['P(rel=2)@5', 'RR']
+    """
+    found = NOTATION.findall(AROUND_AT.sub("@", text))
+    return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
 
 
 def parse_measure(notation: MeasureLike) -> Measure:
@@ -48,6 +74,8 @@ def parse_measure(notation: MeasureLike) -> Measure:
     text: object = notation
     if isinstance(text, type) and issubclass(text, Measure) and not inspect.isabstract(text):
         return text()
+    if type(text).__module__.partition(".")[0] == "ir_measures":
+        text = str(text)
     if not isinstance(text, str):
         kind = f"{type(text).__module__}.{type(text).__name__}"
         raise MeasureError(
@@ -58,10 +86,13 @@ def parse_measure(notation: MeasureLike) -> Measure:
     trec = TREC_CUT.fullmatch(text)
     if trec and _find(trec["name"]):
         text = f"{trec['name']}@{trec['cutoff']}"
+    name = AFTER_NAME.split(text)[0]
+    if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
+        text = ALIASES[name] + text.removeprefix(name)
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, *TOO_DEEP):
-        _known(re.split(r"[@(\s]", text)[0])
+        _known(name)
         raise _unreadable(text) from None
     return _read(tree, text)
 
@@ -72,8 +103,9 @@ def _unreadable(notation: str) -> MeasureError:
 
 def _read(tree: ast.expr, notation: str) -> Measure:
     parameters: dict[str, Any] = {}
+    at: list[Any] = []
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
-        parameters["cutoff"] = _literal(tree.right, notation)
+        at = [_literal(tree.right, notation)]
         tree = tree.left
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
@@ -85,7 +117,12 @@ def _read(tree: ast.expr, notation: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         raise _unreadable(notation)
-    return _known(tree.id)(**parameters)
+    measure = _known(tree.id)
+    if not at:
+        return measure(**parameters)
+    if measure.at in parameters:
+        raise MeasureError(f"{measure.at} stands twice in {as_given(notation)}")
+    return measure(**parameters, **{measure.at: at[0]})
 
 
 def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it

@@ -1,4 +1,4 @@
-"""bpref: preference of judged relevant over judged non-relevant documents."""
+"""Preference of relevant over other documents: bpref, and binG."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import JointMeasure, TrecName, register
@@ -40,23 +40,75 @@ class bpref(JointMeasure, RelevanceMeasure):
     formula = "bpref = 1/R ∑ (1 - min(n_d, R) / min(R, N)) over the retrieved relevant documents d"
     aliases = (TrecName("bpref"),)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
+    def judged_ties(self, placements: Placements) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the ties with a relevant document: query, relevant and other judged documents, others above."""
         rows = np.flatnonzero(placements.relevance >= min(0, self.rel))
         query, above = placements.query[rows], placements.above[rows]
         starts = run_starts(query, above)
         of = query[starts]
         relevant = segment_sums((placements.relevance[rows] >= self.rel).astype(np.int64), starts)
-        nonrelevant = np.diff(np.append(starts, len(rows))) - relevant
-        before = scan_before(nonrelevant.astype(np.float64), of, np.add).astype(np.int64)
+        others = np.diff(np.append(starts, len(rows))) - relevant
+        before = scan_before(others.astype(np.float64), of, np.add).astype(np.int64)
+        keep = np.flatnonzero(relevant)
+        return of[keep], relevant[keep], others[keep], before[keep]
+
+    def bound(self, placements: Placements) -> IntArray:
+        """Return the smaller of the numbers of relevant and of other judged documents, by query."""
         n_relevant = placements.n_relevant(self.rel)
-        n_judged = placements.n_relevant(min(0, self.rel))
-        bound = np.minimum(n_relevant, n_judged - n_relevant)
-        keep = relevant > 0
+        return np.minimum(n_relevant, placements.n_relevant(min(0, self.rel)) - n_relevant)
+
+    def kept(self, placements: Placements, query: IntArray, above: IntArray) -> FloatArray:
+        """Return what a relevant document counts with so many judged others above it."""
+        n_relevant, bound = placements.n_relevant(self.rel)[query], self.bound(placements)[query]
+        return np.where(above > 0, 1 - np.minimum(above, n_relevant) / np.maximum(bound, 1), 1.0)
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance over all tie orders."""
+        query, relevant, others, before = self.judged_ties(placements)
         mean, variance = preference.moments(
-            relevant[keep], nonrelevant[keep], before[keep], n_relevant[of[keep]], bound[of[keep]]
+            relevant, others, lambda index, x: self.kept(placements, query[index, None], before[index, None] + x)
         )
+        n_relevant = placements.n_relevant(self.rel)
         return (
-            ratio(placements.by_query(mean, of[keep]), n_relevant),
-            ratio(placements.by_query(variance, of[keep]), n_relevant**2),
+            ratio(placements.by_query(mean, query), n_relevant),
+            ratio(placements.by_query(variance, query), n_relevant**2),
         )
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class binG(RelevanceMeasure, JointMeasure):
+    r"""Gain of the relevant documents, each discounted by the documents above it that are not relevant.
+
+    .. math:: \text{binG} = \frac{1}{R} \sum_{d\ \text{relevant, retrieved}} \frac{1}{\log_2(2 + n_d)}
+
+    with :math:`n_d` the documents above d that are not relevant, unjudged ones included: `G` with a gain of 0 or 1.
+    In a tie of s other documents and r relevant ones, the number of others above one relevant document is uniform on
+    0..s, and that above two is x and y with probability 1 / ((s + 1)(s + 2)), twice that if x = y: there are as many
+    orders as ways to put r documents into s + 1 gaps. That gives mean and variance.
+
+    References
+    ----------
+    binG of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_binG.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> round(evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["binG"]).means()["binG"], 4)
+    0.8155
+    """
+
+    title = "binary gain"
+    formula = "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d"
+    aliases = (TrecName("binG"),)
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance over all tie orders."""
+        found = placements.relevant(self.rel)
+        above = found.above - found.before  # that are not relevant
+        parts = preference.moments(
+            found.count, found.tied - found.count, lambda index, x: 1 / np.log2(2.0 + above[index, None] + x)
+        )
+        mean, variance = (placements.by_query(part, found.query) for part in parts)
+        n_relevant = placements.n_relevant(self.rel)
+        return ratio(mean, n_relevant), ratio(variance, n_relevant**2)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Protocol
 
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, SwappedDataWarning
+from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.mapping import Mapping
 from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
 PLANS = ("count", "window")
+LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
+FEW = 10  # numbers that say nothing
+HIGHEST = 4  # level of most judgments
 
 
 class Engine(Protocol):
@@ -90,10 +97,35 @@ def place(
 def open_pair(qrels: Source, run: Source, *, check_duplicates: bool) -> tuple[Qrels, Run]:
     """Read both sources and check each by itself."""
     qrels, run = Qrels.of(qrels), Run.of(run)
+    _doubt_order(qrels, run)
     if check_duplicates:
         qrels.check_duplicates()
         run.check_duplicates()
     return qrels, run
+
+
+def _doubt_order(qrels: Qrels, run: Run) -> None:
+    """Warn the user if dicts look swapped: relevance with fractions, beside scores that are a few small integers."""
+    if not (isinstance(qrels.rows, MappingRows) and isinstance(run.rows, MappingRows)):
+        return
+    relevance, scores = ([*_some_numbers(rows)] for rows in (qrels.rows, run.rows))
+    are_levels = len(scores) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in scores)
+    if are_levels and len(relevance) >= FEW and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2:
+        warnings.warn(
+            f"{qrels.where} holds fractions and {run.where} levels from 0 to {max(scores):g}: were qrels and run given"
+            " in the wrong order?",
+            SwappedDataWarning,
+            stacklevel=4,
+        )
+
+
+def _some_numbers(rows: MappingRows) -> Iterator[float]:
+    some = chain.from_iterable(documents.values() for documents in islice(rows.mapping.values(), LOOKED))
+    return (float(one) for one in islice(some, LOOKED) if _is_finite(one))
+
+
+def _is_finite(given: object) -> bool:
+    return isinstance(given, int | float) and -LARGEST_INTEGER < given < LARGEST_INTEGER
 
 
 def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None, plan: str | None = None) -> Engine:

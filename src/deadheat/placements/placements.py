@@ -271,5 +271,19 @@ def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Se
 
     return NoCommonQueryError(
         f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
-        " Are they of the same collection, and are the ids written alike?"
+        f" Are they of the same collection, and are the ids written alike?{lost_zeros(judged, retrieved)}"
     )
+
+
+def lost_zeros(some: Sequence[str], others: Sequence[str]) -> str:
+    """Return a hint if ids of one side are numbers with zeros in front, and those of the other have none.
+
+    Examples
+    --------
+    >>> lost_zeros(["007", "012"], ["7", "13"])
+    ' Zeros in front of numbers are lost on one side: read ids as text.'
+    """
+    sides = [[one for one in ids if one.isdecimal()] for ids in (some, others)]
+    padded = [any(one.startswith("0") and len(one) > 1 for one in ids) for ids in sides]
+    is_lost = all(sides) and padded[0] != padded[1]
+    return " Zeros in front of numbers are lost on one side: read ids as text." if is_lost else ""

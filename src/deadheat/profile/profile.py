@@ -279,7 +279,7 @@ def _of_measure(scores: Scores) -> Decided:
     span = scores.tie_max - scores.tie_min
     n_decided = int((span > NOISE).sum())
     n_queries = scores.n_queries
-    of_ties = scores.mean_tie_std**2
+    of_ties = (scores.total_tie_std / n_queries) ** 2 if n_queries else 0.0
     of_queries = scores.std**2 / n_queries if n_queries > 1 else 0.0
     widest = [place for place in np.argsort(-span, kind="stable").tolist() if span[place] > NOISE][:N_WORST]
     return Decided(

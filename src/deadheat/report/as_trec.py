@@ -22,8 +22,9 @@ def trec_name(measure: Measure | str) -> str:
     ('ndcg_cut_10', 'recip_rank', 'P(rel=2)@5')
     """
     measure = parse_measure(measure)
-    cutoff = getattr(measure, "cutoff", None)
-    named = [name.format(cutoff) for name in trec_names(type(measure)) if ("{}" in name) == (cutoff is not None)]
+    at = getattr(measure, measure.at, None)
+    shown = at if measure.at == "cutoff" else f"{at:.2f}"
+    named = [name.format(shown) for name in trec_names(type(measure)) if ("{}" in name) == (at is not None)]
     has_defaults = "(" not in str(measure)
     return named[0] if named and has_defaults else str(measure)
 

@@ -121,9 +121,10 @@ def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ..
 
 
 def _title(comparison: Comparison, measure: Measure) -> str:
+    of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     baseline = comparison.design.baseline
     of_what = ", system - baseline" if baseline is None else f" from {baseline}"
-    return f"{measure}: differences{' of totals' if measure.total else ''}{of_what}"
+    return f"{measure}: differences{of_numbers}{of_what}"
 
 
 def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:

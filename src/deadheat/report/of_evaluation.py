@@ -35,7 +35,7 @@ from deadheat.report.score_tables import (
     whole,
 )
 from deadheat.report.totals import count_cell, reported, tell_counts
-from deadheat.wording import three
+from deadheat.wording import counted, three
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,7 @@ def _facts(
     value, text = _effect(parts, context.digits)
     yield Fact("effect_of_ties", value, "", "" if len(context.unmatched) == len(evaluations) else text)
     yield from tell_counts(first.measures)
+    yield from _estimated(evaluations, context.digits)
     if context.intervals is not None:
         yield from _intervals(parts, context.intervals, context.digits)
     yield from made_under(first.conventions)
@@ -165,6 +166,23 @@ def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[di
     shown = format_cell(count_cell(span) if is_total else span, digits)
     text = f"tie order alone moves {measure} of {run}{inside(labels)} by up to {shown}"
     return {"run": run, **_stratum(labels), "measure": measure, "range": span}, text
+
+
+def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterator[Fact]:
+    """Name the measures whose values are not exact, as their orders are too many to count."""
+    found = [
+        (str(scores.measure), one.name, len(errors), float(errors.max()))
+        for one in (evaluations if evaluations[0].ties == "expected" else ())
+        for scores in one
+        if len(errors := scores.standard_error[scores.standard_error > 0])
+    ]
+    if found:
+        names = ("measure", "run", "n_queries", "standard_error")
+        yield Fact("estimated", [dict(zip(names, values, strict=True)) for values in found])
+    for measure, run, n_queries, error in found:
+        of = f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}"
+        text = f"{of}, with a standard error of up to {format_cell(error, digits)}"
+        yield Fact("", None, "estimated", text, is_note=True)
 
 
 def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:

@@ -20,9 +20,9 @@ def report_catalogue() -> Report:
     """Return the report of all measures."""
     columns = (
         Column("title", "title"),
-        Column("range", "range"),
-        Column("better", "better", spare=1),
-        Column("aliases", "aliases", spare=2),
+        Column("range", "range", spare=1),
+        Column("better", "better", spare=2),
+        Column("aliases", "aliases", spare=3),
     )
     rows = [
         Row((name,), ((one.title, _range(one), _direction(one), Words(" ".join(other_names(one)))),))

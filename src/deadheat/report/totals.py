@@ -86,8 +86,12 @@ def mean_heading(measures: Iterable[Measure]) -> str:
 
 
 def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
-    """Say which numbers of a table are totals, if others are means."""
+    """Say which numbers of a table are totals, if others are means, and which are geometric means."""
     counts = [str(one) for one in measures if one.total]
     if counts:
         text = f"{', '.join(counts)}: totals over the queries, all else means"
         yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")
+    geometric = [str(one) for one in measures if one.geometric]
+    if geometric:
+        text = f"{', '.join(geometric)}: geometric means; the values of queries are logarithms"
+        yield Fact("geometric_means", geometric, "geometric means", text)

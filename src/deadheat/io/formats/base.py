@@ -13,6 +13,7 @@ from deadheat.io.kinds import Kind
 from deadheat.io.writing import Compression
 
 FORMATS: dict[str, Format] = {}
+ROWS = 20_000  # of a run, in which ranks are compared with scores
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,13 @@ class Content:
     rows : polars.DataFrame, polars.LazyFrame, narwhals.LazyFrame or dict of dict
     notes : tuple of str
         What was done to read it that people should know.
+    ranks : polars.DataFrame or None
+        query_id, rank and score of the first rows of a run that has both.
     """
 
     rows: Any
     notes: tuple[str, ...] = ()
+    ranks: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +75,18 @@ class Format:
     has_tag: bool = False
     is_text: bool = True
     splits_at: str = ""
+
+
+def ranks_of(rows: pl.LazyFrame) -> pl.DataFrame | None:
+    """Return query_id, rank and score of the first rows as numbers, null where they are none; None if nothing is read.
+
+    Nothing is refused here: whatever is wrong with a file was found before.
+    """
+    number = pl.col("rank", "score").cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+    try:
+        return rows.with_columns(number).collect()
+    except pl.exceptions.PolarsError:
+        return None
 
 
 def register(form: Format) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
 from deadheat.io.census import count_separators
-from deadheat.io.formats.base import Content, Format, register
+from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
 from deadheat.io.quepid import columns_of, is_quepid, skipped, text_of
@@ -131,7 +131,24 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
     if kind == "qrels" and table.value and table.header[table.places["relevance"]] == "score" and not given:
         _doubt_fractions(frame, path)
-    return Content(frame, notes)
+    has_ranks = "rank" in table.header and table.value == "score"
+    return Content(frame, notes, _ranks(table) if has_ranks else None)
+
+
+def _ranks(table: _Table) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows; null for what is no number."""
+    rows = pl.scan_csv(
+        table.data,
+        has_header=False,
+        skip_lines=table.n_header_lines,
+        separator=table.separator,
+        schema={f"column_{n}": pl.String for n in range(len(table.header))},
+        n_rows=ROWS,
+        truncate_ragged_lines=True,
+        glob=False,
+    )
+    places = {"query_id": table.places["query_id"], "rank": table.header.index("rank"), "score": table.places["score"]}
+    return ranks_of(rows.select(**{name: f"column_{place}" for name, place in places.items()}))
 
 
 def _doubt_fractions(frame: pl.DataFrame, path: Path) -> None:
@@ -214,8 +231,9 @@ def _parse(table: _Table) -> pl.DataFrame | None:
 
 def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
     query, doc, *value = table.places.values()
+    queries: list[str] = []
+    docs: list[str] = []
     n_skipped = 0
-    columns: dict[str, list[str] | list[float]] = {"query_id": (queries := []), "doc_id": (docs := [])}
     numbers: list[float] = []
     marks: dict[str, int] = {}  # decimal marks, and the line on which each was found first
     for line, row in table.rows():
@@ -231,10 +249,9 @@ def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
         queries.append(row[query])
         docs.append(row[doc])
         numbers += [_number(row[place].strip(), table, line, marks) for place in value]
-    if table.value is not None:
-        columns[table.value] = numbers
-    schema = {name: pl.String if name in KEYS else pl.Float64 for name in columns}
-    return pl.DataFrame(columns, schema=schema), skipped(n_skipped, table.kind)
+    ids = {name: pl.Series(column, dtype=pl.String) for name, column in zip(KEYS, (queries, docs), strict=True)}
+    values = {} if table.value is None else {table.value: pl.Series(numbers, dtype=pl.Float64)}
+    return pl.DataFrame(ids | values), skipped(n_skipped, table.kind)
 
 
 def _number(text: str, table: _Table, line: int, marks: dict[str, int]) -> float:

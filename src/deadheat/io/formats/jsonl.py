@@ -11,7 +11,7 @@ from typing import IO, Any
 import polars as pl
 
 from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
-from deadheat.io.formats.base import Content, Format, register
+from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
 from deadheat.io.lists import lists_of_rows
 from deadheat.io.mappings import VALUE_ERROR, is_broken
@@ -74,7 +74,14 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         rows = [row for _, row in _rows(data, columns, kind, path)]
         schema = {name: pl.String if name in KEYS else pl.Float64 for name in columns}
         frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return Content(frame)
+    return Content(frame, ranks=_ranks(data, columns) if "rank" in first[1] and "score" in columns else None)
+
+
+def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows; null for what is no number."""
+    names = {"query_id": columns["query_id"], "rank": "rank", "score": columns["score"]}
+    rows = pl.scan_ndjson(data, schema=dict.fromkeys(names.values(), pl.String), n_rows=ROWS, ignore_errors=True)
+    return ranks_of(rows.select(**{name: pl.col(column) for name, column in names.items()}))
 
 
 def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str, given: Mapping[str, str]) -> list[int]:

@@ -19,7 +19,7 @@ import polars as pl
 
 from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
 from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
-from deadheat.io.formats.base import Content, Format, register
+from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
@@ -45,6 +45,7 @@ from deadheat.io.values import (
 from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Advice, Plain, counted, shown
 
+FIRST = 1 << 20  # bytes in which ranks are compared with scores
 _MARKED = re.compile(rb"^#[^\n]*", re.MULTILINE)
 
 
@@ -62,7 +63,20 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     notes = (f"{counted(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
-    return Content(frame, notes)
+    return Content(frame, notes, _ranks(path) if kind == "run" else None)
+
+
+def _ranks(path: Path) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows, null for what is no number; None of what is read only once."""
+    if not path.is_file():
+        return None
+    head = next(blocks(path, FIRST))[:FIRST]
+    whole = with_single_blanks(without_comments(without_bom(head[: head.rfind(b"\n") + 1]), "run")[0])
+    if misleads_polars(whole):
+        return None
+    fields = dict.fromkeys(TREC_FIELDS["run"], pl.String)
+    rows = pl.scan_csv(whole, has_header=False, separator=" ", quote_char=None, schema=fields, n_rows=ROWS)
+    return ranks_of(rows.select("query_id", "rank", "score"))
 
 
 def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:

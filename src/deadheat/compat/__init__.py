@@ -1,0 +1,9 @@
+"""The interfaces of other tools, computed by deadheat: pytrec_eval, trec_eval, ir_measures and ranx.
+
+A program that uses one of them changes an import, or nothing: ``python -m deadheat.compat script.py`` runs it as it is,
+and :func:`install` does the same in a notebook.
+"""
+
+from deadheat.compat.switch import install
+
+__all__ = ["install"]

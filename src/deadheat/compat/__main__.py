@@ -1,0 +1,8 @@
+"""python -m deadheat.compat: runs a program with other tools replaced by deadheat."""
+
+import sys
+
+from deadheat.compat.switch import run
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

@@ -1,0 +1,39 @@
+"""How a replacement of another tool breaks ties: as its caller says, else the environment, else that tool."""
+
+from __future__ import annotations
+
+import os
+
+from deadheat.data.precision import ScorePrecision
+from deadheat.errors import ParameterError
+from deadheat.placements.policies import POLICIES
+from deadheat.wording import did_you_mean
+
+VARIABLE = "DEADHEAT_TIES"
+OF_TREC_EVAL = "doc_id"
+PRECISION = {"9": "float32", "10": None}  # trec_eval 10 holds a score in 64 bits, earlier versions in 32
+
+
+def tie_policy(given: str | None, default: str) -> str:
+    """Return the tie policy: what was given, else ``DEADHEAT_TIES`` in the environment, else the default of the tool.
+
+    Parameters
+    ----------
+    given : str, optional
+    default : str
+
+    Raises
+    ------
+    ParameterError
+        There is no such policy.
+    """
+    chosen = given or os.environ.get(VARIABLE) or default
+    if chosen not in POLICIES:
+        name = "ties" if given else f"{VARIABLE} in the environment"
+        raise ParameterError(argument=name, given=chosen, allowed=POLICIES, hint=did_you_mean(chosen, POLICIES))
+    return chosen
+
+
+def precision_of(ties: str, version: str = "9") -> ScorePrecision:
+    """Return the precision in which trec_eval compares scores under its own rule; all bits count under the others."""
+    return PRECISION[version] if ties == OF_TREC_EVAL else None

@@ -1,0 +1,24 @@
+"""ir_measures, computed by deadheat: importing this module puts a provider at the head of its pipeline.
+
+From then on ``ir_measures`` itself, its command and what builds on it, such as PyTerrier's Experiment, has exact means
+over the orders of ties for every measure that deadheat has; others are computed as before. ``DEADHEAT_TIES`` in the
+environment chooses another tie policy. The module has all names of ``ir_measures``, so that a program may change its
+import instead.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from deadheat.compat.ir_measures_provider import register
+
+register()
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever ir_measures has
+    return getattr(import_module("ir_measures"), name)
+
+
+def __dir__() -> list[str]:
+    return dir(import_module("ir_measures"))

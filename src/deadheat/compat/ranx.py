@@ -1,0 +1,265 @@
+"""ranx's `evaluate` and `compare`, computed by deadheat, with exact means over the orders of ties.
+
+ranx sorts scores by an unstable algorithm, so that its value of a tie is one of many. Without ties the values are
+ranx's: its rbp and dcg count the relevance of documents at the level of ``-l`` or above, its other metrics 0 and 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deadheat.arrays import FloatArray
+from deadheat.comparison import compare as comparing
+from deadheat.comparison.comparison import Comparison
+from deadheat.compat.defaults import tie_policy
+from deadheat.compat.evaluating import Evaluator
+from deadheat.errors import MissingQueryError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
+from deadheat.wording import Plain, counted, did_you_mean, three
+
+__all__ = ["compare", "evaluate"]
+
+Dicts = Mapping[str, Mapping[str, float]]
+
+METRIC = re.compile(r"(?P<name>[a-z_0-9-]+?)(?:@(?P<cutoff>[0-9]+))?(?:-l(?P<level>[0-9]+))?")
+RBP = re.compile(r"rbp[.@](?P<digits>[0-9]+)(?:-l(?P<level>[0-9]+))?")
+BINARY: dict[str, Callable[..., Measure]] = {
+    "hits": NumRelRet,
+    "hit_rate": Hit,
+    "precision": P,
+    "recall": R,
+    "f1": F,
+    "r-precision": Rprec,
+    "mrr": RR,
+    "map": AP,
+    "bpref": bpref,
+}
+GRADED: dict[str, tuple[Callable[..., Measure], str]] = {
+    "dcg": (DCG, "linear"),
+    "ndcg": (nDCG, "linear"),
+    "dcg_burges": (DCG, "exp"),
+    "ndcg_burges": (nDCG, "exp"),
+}
+WITHOUT_CUTOFF = {"r-precision", "bpref"}
+TESTS = {"student": "t", "fisher": "randomization", "tukey": "tukey"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of ranx: a measure of ours times a constant."""
+
+    measure: Measure
+    factor: float = 1.0
+
+
+def metric_of(text: str, levels: Collection[float]) -> Metric:
+    """Return what computes a metric.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"ndcg@10"``, ``"ndcg_burges@10"``, ``"rbp.95"``, ``"recall@100-l2"``.
+    levels : collection of float
+        Of relevance in the qrels.
+
+    Examples
+    --------
+    >>> metric_of("recall@100-l2", [0, 1]).measure, metric_of("mrr", [0, 1]).measure
+    (R(rel=2)@100, RR)
+    """
+    rbp, found = RBP.fullmatch(text), METRIC.fullmatch(text)
+    if rbp:
+        p = float(f"0.{rbp['digits']}")
+        gain = _gains(levels, int(rbp["level"] or 1), "linear")
+        return Metric(DCG(gain=gain, discount=f"exp({p})"), (1 - p) / p)
+    names = [*BINARY, *GRADED, "rbp.95"]
+    if found is None or found["name"] not in names[:-1]:
+        raise UnknownMeasureError(
+            f"ranx has no metric {text!r}",
+            hint=did_you_mean(text.partition("@")[0], names) or f"All: {', '.join(names)}",
+        )
+    name, level = found["name"], int(found["level"] or 1)
+    cutoff = {} if name in WITHOUT_CUTOFF else {"cutoff": int(found["cutoff"] or 0) or None}
+    if name in BINARY:
+        return Metric(BINARY[name](rel=level, **cutoff))
+    measure, gain = GRADED[name]
+    return Metric(measure(gain=_gains(levels, level, gain), **cutoff))
+
+
+def _gains(levels: Collection[float], least: float, gain: str) -> str | dict[float, float]:
+    """Return a gain that is 0 below a level of relevance."""
+    if not any(0 < level < least for level in levels):
+        return gain
+    return {level: 0.0 if level < least else level if gain == "linear" else 2**level - 1 for level in levels}
+
+
+def evaluate(  # noqa: PLR0917 - ranx's order of arguments
+    qrels: Any,  # noqa: ANN401 - a dict, or an object of ranx
+    run: Any,  # noqa: ANN401 - as above
+    metrics: str | Sequence[str],
+    return_mean: bool = True,  # noqa: FBT001, FBT002 - as ranx has it
+    return_std: bool = False,  # noqa: FBT001, FBT002 - as above
+    threads: int = 0,  # noqa: ARG001 - as above
+    save_results_in_run: bool = True,  # noqa: FBT001, FBT002 - as above
+    make_comparable: bool = False,  # noqa: FBT001, FBT002 - as above
+    *,
+    ties: str | None = None,
+) -> Any:  # noqa: ANN401 - a number for one metric, a dict for several
+    """Evaluate a run.
+
+    Parameters
+    ----------
+    qrels, run : dict of dict, ranx.Qrels, ranx.Run
+    metrics : str or sequence of str
+    return_mean, return_std : bool
+        Whether to return means, with standard deviations, instead of values by query (sorted by their ids).
+    threads : int
+        Not needed.
+    save_results_in_run : bool, default True
+        Whether a `ranx.Run` keeps the results.
+    make_comparable : bool, default False
+        Whether queries that the run lacks count as empty, and others than those of the qrels are left out.
+    ties : str, optional
+        A tie policy, by default ``DEADHEAT_TIES`` in the environment, else ``"expected"``.
+
+    Returns
+    -------
+    float or dict
+        The value of one metric, or ``{metric: value}`` for several.
+
+    Raises
+    ------
+    MissingQueryError
+        Qrels and run have different queries.
+    UnknownMeasureError
+        ranx has no such metric.
+
+    Examples
+    --------
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["mrr", "precision@1"])
+    {'mrr': 0.75, 'precision@1': 0.5}
+    """
+    judged, retrieved = _dicts(qrels, "qrels"), _dicts(run, "run")
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    if not make_comparable and judged.keys() != retrieved.keys():
+        raise _different_queries(judged, retrieved)
+    values = _values(judged, retrieved, names, tie_policy(ties, "expected"))
+    results = {name: _summary(own, mean=return_mean, std=return_std) for name, own in values.items()}
+    if save_results_in_run and hasattr(run, "mean_scores"):
+        for name, own in values.items():
+            run.mean_scores[name] = float(own.mean())
+            run.scores[name] = dict(zip(sorted(judged), own.tolist(), strict=True))
+    return results[names[0]] if len(names) == 1 else results
+
+
+def _values(qrels: Dicts, run: Dicts, names: Sequence[str], ties: str) -> dict[str, FloatArray]:
+    """Return the values of metrics by query, sorted by their ids."""
+    levels = {float(level) for own in qrels.values() for level in own.values()}
+    chosen = {name: metric_of(name, levels) for name in names}
+    measures = {name: metric.measure for name, metric in chosen.items()}
+    whole = {query: run.get(query, {}) for query in sorted(qrels)}
+    found = Evaluator(qrels, measures, ties=ties, judged_only=False).by_query(whole)
+    return {
+        name: metric.factor * np.array([found[query][name] if query in found else 0.0 for query in whole])
+        for name, metric in chosen.items()
+    }
+
+
+def _summary(values: FloatArray, *, mean: bool, std: bool) -> Any:  # noqa: ANN401 - as `evaluate` returns it
+    if not mean:
+        return values
+    return {"mean": float(values.mean()), "std": float(values.std())} if std else float(values.mean())
+
+
+def _dicts(source: Any, kind: str) -> Dicts:  # noqa: ANN401 - whatever the caller has
+    found = source.to_dict() if hasattr(source, "to_dict") else source
+    if not isinstance(found, Mapping):
+        allowed = f"a dict of dicts, or what ranx.{kind.capitalize()} is"
+        raise SourceTypeError(given=Plain(f"{type(source).__name__} as {kind}"), allowed=allowed)
+    return found
+
+
+def _different_queries(qrels: Dicts, run: Dicts) -> MissingQueryError:
+    lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
+    parts = [
+        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids[:4])])})"
+        for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
+        if ids
+    ]
+    hint = "make_comparable=True counts the first as empty and leaves the others out"
+    return MissingQueryError(" and ".join(parts), hint=hint)
+
+
+def compare(  # noqa: PLR0917 - ranx's order of arguments
+    qrels: Any,  # noqa: ANN401 - a dict, or an object of ranx
+    runs: Sequence[Any],
+    metrics: str | Sequence[str],
+    stat_test: str = "student",
+    n_permutations: int = 10_000,
+    max_p: float = 0.01,
+    random_seed: int = 42,
+    *,
+    ties: str | None = None,
+) -> Comparison:
+    """Compare runs by pairs.
+
+    Parameters
+    ----------
+    qrels : dict of dict or ranx.Qrels
+    runs : sequence of dict of dict or ranx.Run
+        A dict goes by the name ``run_1``, ``run_2``, and so on.
+    metrics : str or sequence of str
+        All but rbp.
+    stat_test : {"student", "fisher", "tukey"}, default "student"
+    n_permutations : int, default 10,000
+    max_p : float, default 0.01
+        Level of significance.
+    random_seed : int, default 42
+    ties : str, optional
+        As for :func:`evaluate`.
+
+    Returns
+    -------
+    Comparison
+        That of :func:`deadheat.compare`: it prints as a table, and says what ties could make of every difference.
+
+    Raises
+    ------
+    ParameterError
+        The test is unknown.
+
+    Examples
+    --------
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
+    >>> good, tied = ({f"q{n}": {"a": score, "b": 1} for n in range(9)} for score in (2, 1))
+    >>> (pair,) = compare(qrels, [tied, good], "mrr", stat_test="fisher").pairs
+    >>> pair.baseline, pair.system, pair.difference
+    ('run_1', 'run_2', 0.25)
+    """
+    if stat_test.lower() not in TESTS:
+        raise ParameterError(
+            argument="stat_test", given=stat_test, allowed=tuple(TESTS), hint=did_you_mean(stat_test, TESTS)
+        )
+    judged = _dicts(qrels, "qrels")
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    levels = {float(level) for own in judged.values() for level in own.values()}
+    chosen = [metric_of(name, levels) for name in names]
+    if any(metric.factor != 1.0 for metric in chosen):
+        raise ParameterError("has rbp, which deadheat compares as RBP", argument="metrics", hint="use deadheat.compare")
+    named = {getattr(run, "name", None) or f"run_{n}": _dicts(run, "run") for n, run in enumerate(runs, 1)}
+    return comparing.compare(
+        judged,
+        named,
+        [metric.measure for metric in chosen],
+        test=TESTS[stat_test.lower()],
+        n_resamples=n_permutations,
+        confidence_level=1 - max_p,
+        rng=random_seed,
+        ties=tie_policy(ties, "expected"),
+        missing="empty",
+    )

@@ -1,0 +1,201 @@
+"""nDCG averaged over several ranks of one list: RnDCG where the ideal gain changes, nDCGRel at gaining documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.kernels import discounted_pairs, linear
+from deadheat.kernels.segments import ratio, scan_before
+from deadheat.measures.base import JointMeasure, TrecName, register
+from deadheat.measures.gains import GAIN, gain_moments, gains_of, ideal_gains, ideal_rank
+from deadheat.measures.parameters import Gains, Number, parameter
+from deadheat.placements import policies
+from deadheat.placements.placements import Placements
+
+GAIN_MEANING = "gain of a relevance"
+
+
+@dataclass(frozen=True, eq=False)
+class Ideal:
+    """The ideal rankings, one row for each judgment with a positive gain.
+
+    Attributes
+    ----------
+    query : ndarray of shape (n_gaining,)
+    gains, dcg : ndarray of shape (n_gaining,)
+        The gain at the rank, and that of the ranking down to it.
+    starts, sizes : ndarray of shape (n_queries,)
+        First row and number of rows of each query.
+    """
+
+    query: IntArray
+    gains: FloatArray
+    dcg: FloatArray
+    starts: IntArray
+    sizes: IntArray
+
+    def at(self, rank: IntArray, query: IntArray) -> FloatArray:
+        """Return the ideal DCG down to some ranks, of queries with a positive gain."""
+        return self.dcg[self.starts[query] + np.minimum(rank, self.sizes[query]) - 1]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AveragedMeasure(JointMeasure):
+    """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it."""
+
+    gain: Any = parameter("linear", GAIN, GAIN_MEANING)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a positive gain."""
+        return self.ideal(placements).sizes > 0
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the values with the gains of each tie ascending and descending."""
+        if not isinstance(self.gain, Gains):
+            return super().extremes(placements)
+        key = gains_of(self.gain, placements.relevance)
+        low, high = (self.mean(policies.arrange(placements, key, best=best)) for best in (False, True))
+        return low, high
+
+    def ideal(self, placements: Placements) -> Ideal:
+        """Return the ideal rankings."""
+
+        def find() -> Ideal:
+            gains = ideal_gains(placements, self.gain)
+            positive = gains > 0
+            query, gains, rank = placements.judged_query[positive], gains[positive], ideal_rank(placements)[positive]
+            weighted = gains / np.log2(rank + 2.0)
+            sizes = np.bincount(query, minlength=placements.n_queries)
+            dcg = scan_before(weighted, query, np.add) + weighted
+            return Ideal(query, gains, dcg, np.cumsum(sizes) - sizes, sizes)
+
+        return placements.cached(("ideal of averages", self.gain), find)
+
+    def gaining(self, placements: Placements) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return which ties have a gain, and the sums of the gains and of their squared deviations, in all ties."""
+        gains = gains_of(self.gain, placements.relevance)
+        total, squares = gain_moments(placements, ("gain", self.gain), gains)
+        return np.flatnonzero(total > 0), total, squares
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RnDCG(AveragedMeasure):
+    r"""Average of nDCG over the ranks where the gain of the ideal ranking changes.
+
+    .. math:: \text{RnDCG} = \frac{1}{|K|} \sum_{k \in K} \frac{DCG_k}{IDCG_k}
+
+    K are the ranks at which the documents of a level end in the ideal ranking: with 5 documents of gain 3, 3 of gain 2
+    and 10 of gain 1, they are 5, 8 and 18. The last retrieved rank is one more if it is at least two below these, as
+    trec_eval has it. The discount is log2(i + 1). It is a weighted sum of gains, and so are its moments; the weights
+    fall, so the extremes have the gains of each tie in order. A query without a document of relevance `rel` has 0.
+
+    References
+    ----------
+    Rndcg of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_Rndcg.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 3, "b": 2, "c": 2, "d": 1}}
+    >>> round(evaluate({"q": {"a": 1, "b": 2}}, run, ["RnDCG"]).means()["RnDCG"], 4)
+    0.6433
+    """
+
+    title = "nDCG at the ends of levels"
+    formula = "RnDCG = 1/|K| ∑ DCG_k / IDCG_k over the ranks k ∈ K at which a level ends in the ideal ranking"
+    aliases = (TrecName("Rndcg"),)
+
+    rel: float = parameter(1, Number(), "lowest relevance that a judgment must reach for a value above 0")
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean and variance over all tie orders."""
+        own, total, squares = self.gaining(placements)
+        starts = placements.tie_starts[own]
+        query, above = placements.query[starts], placements.above[starts]
+        span = int(max(placements.n_retrieved.max(initial=0), len(placements.judged_query))) + 1  # beyond all ranks
+        ends, from_end, last = self._levels(placements, span)
+
+        def weight(index: IntArray, j: IntArray) -> FloatArray:
+            rank, of = above[index, None] + j, query[index, None]
+            end = np.searchsorted(ends, of * span + np.minimum(rank, span - 1))
+            is_own = ends[np.minimum(end, len(ends) - 1)] // span == of
+            own_part = np.where((end < len(ends)) & is_own, from_end[np.minimum(end, len(ends) - 1)], 0.0)
+            return (own_part + last[of]) / np.log2(rank + 1.0)
+
+        parts = linear.moments(placements.tied[starts], total[own], squares[own], weight=weight)
+        has = placements.n_relevant(self.rel) > 0
+        mean, variance = (np.where(has, placements.by_query(part, query), 0.0) for part in parts)
+        return mean, variance
+
+    def _levels(self, placements: Placements, span: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return where levels end (query and rank as one number), the weight of ranks from there up, and of all."""
+        ideal = self.ideal(placements)
+        end = np.flatnonzero((np.diff(ideal.gains, append=0.0) != 0) | (np.diff(ideal.query, append=-1) != 0))
+        query, rank = ideal.query[end], end - ideal.starts[ideal.query[end]] + 1
+        n_ends = np.bincount(query, minlength=placements.n_queries)
+        is_longer = (placements.n_retrieved >= ideal.sizes + 2) & (ideal.sizes > 0)
+        divisor = (n_ends + is_longer)[query]
+        share = 1 / (ideal.dcg[end] * divisor)
+        from_end = scan_before(share[::-1], -query[::-1], np.add)[::-1] + share
+        last = np.zeros(placements.n_queries)
+        last[query] = share  # the last of each query is written last
+        return query * span + rank, from_end, np.where(is_longer, last, 0.0)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class nDCGRel(AveragedMeasure):
+    r"""Average of nDCG over the ranks of the documents with a gain.
+
+    .. math::
+        \text{nDCGRel} = \frac{1}{G} \Big(\sum_{g(d_i) > 0} \frac{DCG_i}{IDCG_i}
+        + (G - G_n) \frac{DCG_n}{IDCG_G}\Big)
+
+    G documents have a positive gain, :math:`G_n` of them among the n retrieved; each one missed counts with the nDCG
+    of the whole list. The ideal DCG is that of the ideal ranking down to the same rank; the discount is log2(i + 1).
+    Putting the higher gain of two neighbours first raises the DCG at both, and takes a gaining document to a rank with
+    a smaller ideal: so the extremes have the gains of each tie in order.
+
+    References
+    ----------
+    ndcg_rel of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_ndcg_rel.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> round(evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["nDCGRel"]).means()["nDCGRel"], 4)
+    0.5967
+    """
+
+    title = "nDCG at documents with a gain"
+    formula = "nDCGRel = 1/G (∑ DCG_i / IDCG_i over ranks i of the G_n found + (G - G_n) DCG_n / IDCG_G)"
+    aliases = (TrecName("ndcg_rel"),)
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean and variance over all tie orders."""
+        return placements.cached(("nDCGRel", self.gain), lambda: self._find(placements))
+
+    def _find(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        gains, ideal = gains_of(self.gain, placements.relevance), self.ideal(placements)
+        rows = np.flatnonzero(gains > 0)
+        of_rows = np.searchsorted(placements.tie_starts, rows, side="right") - 1
+        own, first = np.unique(of_rows, return_index=True)
+        starts = placements.tie_starts[own]
+        query, above, tied = placements.query[starts], placements.above[starts], placements.tied[starts]
+        n_missed = ideal.sizes - np.bincount(placements.query[rows], minlength=placements.n_queries)
+        rest = n_missed[query] / ideal.at(ideal.sizes[query], query)
+
+        def weights(index: IntArray, j: IntArray) -> tuple[FloatArray, FloatArray]:
+            rank = above[index, None] + j
+            return 1 / np.log2(rank + 1.0), 1 / ideal.at(rank, query[index, None])
+
+        sums = discounted_pairs.gain_sums(gains[rows], first, tied)
+        parts = discounted_pairs.moments(query, tied, sums, rest, weights=weights)
+        mean, variance = (placements.by_query(part, query) for part in parts)
+        size = ideal.sizes.astype(np.float64)
+        return ratio(mean, size), ratio(variance, size**2)

@@ -1,0 +1,155 @@
+"""Interpolated precision at levels of recall: IPrec, and AP11, its average over eleven."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from deadheat.arrays import FloatArray, IntArray
+from deadheat.kernels import interpolated
+from deadheat.measures.base import TrecName, register
+from deadheat.measures.orders import OrdersMeasure
+from deadheat.measures.parameters import Choice, Number, parameter
+from deadheat.measures.top import RelevanceMeasure
+from deadheat.placements.placements import Placements
+
+MOST_STEPS = 1 << 26  # numbers computed for one query, in about a second; beyond, orders are drawn
+ROUNDING = parameter(
+    "trec_eval 9",
+    Choice(("trec_eval 9", "trec_eval 10", "ceil")),
+    "relevant documents of a recall: l R + 0.9 rounded down, l R rounded, or l R rounded up",
+)
+
+
+class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
+    """The average of interpolated precision over levels of recall."""
+
+    rounding: str
+
+    @property
+    @abstractmethod
+    def levels(self) -> FloatArray:
+        """Levels of recall, of shape (n_levels,)."""
+
+    def need(self, placements: Placements) -> IntArray:
+        """Return how many relevant documents each level needs, 1 or more, of shape (n_queries, n_levels)."""
+        count = placements.n_relevant(self.rel)[:, None] * self.levels
+        if self.rounding == "trec_eval 9":
+            rounded = np.floor(count + 0.9)
+        elif self.rounding == "trec_eval 10":
+            rounded = np.floor(count) + (count - np.floor(count) >= 0.5)
+        else:
+            rounded = np.ceil(count)
+        return np.maximum(rounded, 1.0).astype(np.int64)
+
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return 1 for relevant documents, else 0."""
+        return 1.0 * (relevance >= self.rel)
+
+    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+        """Return the value of each ranking."""
+        count = np.cumsum(rankings, axis=1)
+        precision = count / np.arange(1, rankings.shape[1] + 1)
+        highest = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+        total = np.zeros(len(rankings))
+        for need in self.need(placements)[query].tolist():
+            if need <= count[0, -1]:
+                total += np.take_along_axis(highest, (count >= need).argmax(axis=1)[:, None], axis=1)[:, 0]
+        return total / len(self.levels)
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean, variance and standard error, of shape (3, n_queries)."""
+        return placements.cached(("interpolated", self), lambda: tuple(self._find(placements)))
+
+    def _find(self, placements: Placements) -> FloatArray:
+        found, need = placements.relevant(self.rel), self.need(placements)
+        matters = found.before + found.count >= need.min(axis=1)[found.query]
+        ties = interpolated.Ties(found.query, found.above, found.tied, found.count, found.before)[matters]
+        moments = np.zeros((3, placements.n_queries))
+        is_random = np.zeros(placements.n_queries, np.bool_)
+        is_random[ties.query[ties.count < ties.tied]] = True
+        settled = ~is_random[ties.query]
+        moments[0] = interpolated.certain(ties[settled], need).mean(axis=1)
+        random, ties = np.flatnonzero(is_random), ties[~settled].numbered()
+        is_large = interpolated.n_steps(ties, need[random]) > MOST_STEPS
+        small, large = random[~is_large], random[is_large]
+        ties = ties[~is_large[ties.query]].numbered()
+        moments[:2, small] = interpolated.moments(ties, need[small])
+        moments[:, large] = self.over_orders(placements, large)[:3]
+        return moments
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class IPrec(InterpolatedMeasure):
+    r"""Interpolated precision: the highest precision at or below the rank where a level of recall is reached.
+
+    .. math:: \text{IPrec}@l = \max_{c \ge \lceil l R \rceil} c / T_c
+
+    with :math:`T_c` the rank of the c-th relevant document and R the relevant documents of the qrels; 0 if fewer are
+    retrieved than the level needs. ``@`` sets the level; at 0 it is the highest precision anywhere. trec_eval up to
+    version 9 adds 0.9 to l R and rounds down, in floating-point numbers (``rounding="trec_eval 9"``), which needs one
+    document less in a few cases, as at R = 3 and l = 0.7. Version 10 rounds to the nearest number
+    (``"trec_eval 10"``); ``"ceil"`` rounds up. Mean and variance over ties are exact up to a few hundred tied
+    documents. For larger ties, orders are drawn, and ``Scores.standard_error`` says how far the mean may be off.
+
+    References
+    ----------
+    Manning, Raghavan and Schutze, Introduction to Information Retrieval, 2008, section 8.4,
+    https://nlp.stanford.edu/IR-book/; iprec_at_recall of trec_eval.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"b": 3, "a": 2, "c": 2, "d": 1}}
+    >>> evaluate({"q": {"a": 1, "d": 1}}, run, ["IPrec@0.1", "IPrec@1"]).means()
+    {'IPrec@0.1': 0.5, 'IPrec@1': 0.5}
+    """
+
+    title = "interpolated precision"
+    formula = "IPrec@l = max c / T_c over the numbers c of relevant documents, l R ≤ c"
+    aliases = (TrecName("iprec_at_recall_{}"), "iprec")
+    at: ClassVar[str] = "recall"
+
+    recall: float = parameter(0, Number(low=0, high=1), "level of recall; what @ sets")
+    rounding: str = ROUNDING
+
+    @property
+    def levels(self) -> FloatArray:
+        """The level of recall."""
+        return np.array([float(self.recall)])
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AP11(InterpolatedMeasure):
+    r"""Interpolated precision, averaged over the eleven recall levels 0, 0.1, ..., 1.
+
+    .. math:: AP11 = \frac{1}{11} \sum_{l \in \{0, 0.1, ..., 1\}} \text{IPrec}@l
+
+    Conventions, and what is exact, are those of `IPrec`.
+
+    References
+    ----------
+    Manning, Raghavan and Schutze, Introduction to Information Retrieval, 2008, section 8.4,
+    https://nlp.stanford.edu/IR-book/; 11pt_avg of trec_eval.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["11pt_avg"]).means()
+    {'AP11': 0.75}
+    """
+
+    title = "11-point average precision"
+    formula = "AP11 = 1/11 ∑ IPrec@l over the levels l = 0, 0.1, ..., 1"
+    aliases = (TrecName("11pt_avg"),)
+    rounding: str = ROUNDING
+
+    @property
+    def levels(self) -> FloatArray:
+        """The eleven levels, as the numbers that trec_eval writes."""
+        return np.array([float(f"0.{tenth}") for tenth in range(10)] + [1.0])

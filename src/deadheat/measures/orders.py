@@ -1,0 +1,90 @@
+"""Measures without a closed form: what they fall back on, the orders of a query's ties themselves."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat.arrays import FloatArray, IntArray
+from deadheat.kernels import orders
+from deadheat.measures.base import JointMeasure
+from deadheat.placements.placements import Placements
+
+MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn
+MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 100 are drawn
+FEWEST_DRAWN = 100
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdersMeasure(JointMeasure):
+    """A measure that can be computed on the orders of a query's ties: on all if they are few, else on a sample.
+
+    The sample is the same in every call. The third of its :meth:`moments` is the error of the mean: 0 but for queries
+    of which orders are drawn.
+    """
+
+    def standard_error(self, placements: Placements) -> FloatArray:
+        """Return the standard error of :meth:`mean`: 0 but for queries of which orders are drawn."""
+        return self.moments(placements)[2]
+
+    @abstractmethod
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return numbers of judged documents, NaN for unjudged ones: equal where the measure sees no difference."""
+
+    @abstractmethod
+    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+        """Return the value of each ranking.
+
+        Parameters
+        ----------
+        rankings : ndarray of shape (n_orders, n_ranks)
+            Codes of the documents by rank.
+        placements : Placements
+        query : int
+            Whose rankings they are.
+
+        Returns
+        -------
+        ndarray of shape (n_orders,)
+        """
+
+    def over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
+        """Return mean, variance, standard error, minimum and maximum of some queries, of shape (5, n_queries)."""
+        found = [self._of_query(placements, query) for query in queries.tolist()]
+        return np.array(found).reshape(len(queries), 5).T
+
+    def _of_query(self, placements: Placements, query: int) -> tuple[float, float, float, float, float]:
+        ranking, ties = self._ties(placements, query)
+        few = math.prod(orders.n_arrangements(codes) for _, codes in ties if len(codes) <= MAX_ORDERS) <= MAX_ORDERS
+        is_listed = few and all(len(codes) <= MAX_ORDERS for _, codes in ties)
+        if is_listed:
+            found = orders.listed(ranking, ties)
+        else:
+            n_ranks = sum(len(codes) for _, codes in ties)
+            size = int(np.clip(MOST_RANKS // n_ranks, FEWEST_DRAWN, MAX_ORDERS))
+            rng = np.random.default_rng(zlib.crc32(placements.query_ids[query].encode()))
+            found = orders.drawn(ranking, ties, size, rng)
+        values = np.concatenate([self.of_rankings(rows, placements, query) for rows in found])
+        variance = float(values.var(ddof=0 if is_listed else 1))
+        error = 0.0 if is_listed else math.sqrt(variance / len(values))
+        return float(values.mean()), variance, error, float(values.min()), float(values.max())
+
+    def _ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
+        """Return the codes of all ranks, and the ties in which they differ."""
+        rows = slice(*np.searchsorted(placements.query, [query, query + 1]))
+        above, tied, codes = placements.above[rows], placements.tied[rows], self.codes(placements.relevance[rows])
+        unjudged = float(self.codes(np.array([np.nan]))[0])
+        ranking = np.full(int(placements.n_retrieved[query]), unjudged)
+        ties: list[tuple[int, FloatArray]] = []
+        for start in np.unique(above).tolist():
+            of_tie = codes[above == start]
+            values = np.full(int(tied[above == start][0]), unjudged)
+            values[: len(of_tie)] = of_tie
+            ranking[start : start + len(values)] = values
+            if len(np.unique(values)) > 1:
+                ties.append((start, values))
+        return ranking, ties

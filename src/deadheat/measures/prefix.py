@@ -1,0 +1,259 @@
+"""Measures whose value at a rank depends on how many documents of each kind are above it: infAP, G."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.kernels import prefix_counts
+from deadheat.kernels.segments import ratio, scan_before, segment_sums
+from deadheat.measures.base import TrecName, register
+from deadheat.measures.gains import GAIN, gains_of, ideal_gains
+from deadheat.measures.orders import OrdersMeasure
+from deadheat.measures.parameters import parameter
+from deadheat.measures.top import RelevanceMeasure
+from deadheat.placements.placements import Placements
+
+MOST_STEPS = 1 << 24  # states of one tie over all its ranks, in about a second; beyond, orders are drawn
+EPSILON = 1e-5  # of infAP
+
+
+@dataclass(frozen=True, eq=False)
+class KindTies:
+    """The ties of which some document counts.
+
+    Attributes
+    ----------
+    query, tied : ndarray of shape (n_ties,)
+    counts : ndarray of shape (n_ties, n_kinds)
+        Documents of each kind in the tie.
+    """
+
+    query: IntArray
+    tied: IntArray
+    counts: IntArray
+
+
+class PrefixMeasure(OrdersMeasure):
+    """A sum over the ranks, divided by a constant of the query."""
+
+    @abstractmethod
+    def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
+        """Return the ties, in the order of queries and ranks, and what their ranks add."""
+
+    @abstractmethod
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return what the sum is divided by, of shape (n_queries,); the value is 0 where it is 0."""
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders.
+
+        Where orders are drawn, they are those of the sample, and of the documents in order of relevance.
+        """
+        _, _, error, low, high = self.moments(placements)
+        if not (error > 0).any():
+            return low, high
+        in_order = super().extremes(placements)
+        return (
+            np.where(error > 0, np.minimum(low, in_order[0]), low),
+            np.where(error > 0, np.maximum(high, in_order[1]), high),
+        )
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean, variance, standard error, minimum and maximum, of shape (5, n_queries)."""
+        return placements.cached(("prefix", self), lambda: tuple(self._find(placements)))
+
+    def _find(self, placements: Placements) -> FloatArray:
+        ties, added = self.ties(placements)
+        is_large = np.zeros(placements.n_queries, np.bool_)
+        is_large[ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > MOST_STEPS]] = True
+        own = np.flatnonzero(~is_large[ties.query])
+        parts = prefix_counts.moments(
+            ties.tied[own], ties.counts[own], lambda index, j, kind, seen: added(own[index], j, kind, seen)
+        )
+        divisor = self.divisor(placements)
+        mean, variance, low, high = (placements.by_query(part, ties.query[own]) for part in parts)
+        moments = np.array(
+            [
+                ratio(mean, divisor),
+                ratio(variance, divisor**2),
+                np.zeros(placements.n_queries),
+                ratio(low, divisor),
+                ratio(high, divisor),
+            ]
+        )
+        large = np.flatnonzero(is_large)
+        moments[:, large] = self.over_orders(placements, large)
+        return moments
+
+
+def _along(values: FloatArray | IntArray, n_axes: int) -> Any:  # noqa: ANN401 - of the dtype of the values
+    """Return numbers of ties, shaped for the states of the kinds."""
+    return values.reshape(-1, *(1 for _ in range(n_axes)))
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class infAP(RelevanceMeasure, PrefixMeasure):
+    r"""Inferred average precision, for judgments of a sample of the pool.
+
+    .. math::
+        \text{infAP} = \frac{1}{R} \sum_{d_i\ \text{relevant}}
+        \frac{1}{i} \left(1 + (J_i + U_i) \frac{C_i + e}{J_i + 2 e}\right)
+
+    with, above rank i, :math:`C_i` relevant and :math:`J_i` judged documents, and :math:`U_i` of negative relevance:
+    in the pool, but not judged. The precision of the judged documents above is taken for that of the whole pool, and
+    documents outside of the pool are not relevant. The number e is 0.00001, as in trec_eval. Without negative relevance
+    it is nearly `AP`. Moments and extremes over ties are exact, by way of the number of documents of each
+    kind above a rank. For ties of several hundred judged documents, orders are drawn, and ``Scores.standard_error``
+    says how far the mean may be off.
+
+    References
+    ----------
+    Yilmaz and Aslam 2006, https://doi.org/10.1145/1183614.1183633, in the form of trec_eval.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"b": 3, "p": 2, "x": 2, "a": 1}}
+    >>> round(evaluate({"q": {"a": 1, "b": 1, "p": -1}}, run, ["infAP"]).means()["infAP"], 4)
+    0.875
+    """
+
+    title = "inferred average precision"
+    formula = "infAP = 1/R ∑ (1 + (J_i + U_i) (C_i + e) / (J_i + 2 e)) / i over the ranks i of relevant documents"
+    aliases = (TrecName("infAP"),)
+
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return 2 for relevant documents, 1 for judged and 3 for pooled others, 0 for all else."""
+        others = np.where(relevance >= 0, 1.0, np.where(np.isnan(relevance), 0.0, 3.0))
+        return np.where(relevance >= self.rel, 2.0, others)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return R."""
+        return placements.n_relevant(self.rel).astype(np.float64)
+
+    def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
+        """Return the ties with a relevant document: relevant, judged and pooled ones."""
+        starts = placements.tie_starts
+        codes, query = self.codes(placements.relevance), placements.query[starts]
+        counts = segment_sums((codes[:, None] == [2, 1, 3]).astype(np.int64), starts).reshape(-1, 3)
+        before = np.rint(scan_before(counts.astype(np.float64), query, np.add)).astype(np.int64)
+        own = np.flatnonzero(counts[:, 0])
+        above, before = placements.above[starts][own], before[own]
+
+        def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
+            n_axes = seen[0].ndim
+            if kind:
+                return np.zeros([1] * (n_axes + 1))
+            of_kinds = [_along(before[ties, n], n_axes) + (seen[n] if n < len(seen) else 0) for n in range(3)]
+            relevant, other, pooled = of_kinds
+            return _inferred(_along(above[ties] + j, n_axes), relevant, relevant + other, pooled)
+
+        return KindTies(query[own], placements.tied[starts][own], counts[own]), added
+
+    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+        """Return the value of each ranking."""
+        relevant, other, pooled = (np.cumsum(rankings == code, axis=1) - (rankings == code) for code in (2, 1, 3))
+        each = _inferred(np.arange(1, rankings.shape[1] + 1), relevant, relevant + other, pooled)
+        total: FloatArray = np.where(rankings == 2, each, 0.0).sum(axis=1)
+        return total / max(placements.n_relevant(self.rel)[query], 1)
+
+
+def _inferred(rank: IntArray, relevant: IntArray, judged: IntArray, pooled: IntArray) -> FloatArray:
+    """Return what a relevant document adds at a rank, given what is above it."""
+    return (1 + (judged + pooled) * (relevant + EPSILON) / (judged + 2 * EPSILON)) / rank
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class G(PrefixMeasure):
+    r"""Gain of each document, discounted by the gain that was missed down to its rank.
+
+    .. math:: G = \frac{1}{S} \sum_i \frac{g(d_i)}{\log_2(2 + c_i - g(d_1) - ... - g(d_i))}
+
+    with :math:`c_i` the sum of the i highest gains of the judgments, each counted as at least 1, also below the last
+    one, and S the sum of all gains. So a document is worth its gain where only ideal ones are above it,
+    and less with each one that is not. Moments and extremes over ties are exact, by way of the number of documents of
+    each gain above a rank. For large ties of many gains, orders are drawn, and ``Scores.standard_error`` says how far
+    the mean may be off.
+
+    References
+    ----------
+    G of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_G.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> round(evaluate({"q": {"a": 2, "c": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["G"]).means()["G"], 4)
+    0.754
+    """
+
+    title = "normalised gain"
+    formula = "G = 1/S ∑ g(d_i) / log2(2 + c_i - ∑ g(d_j)) over the ranks j ≤ i, with c_i = ∑ max(1, g*_j)"
+    aliases = (TrecName("G"),)
+
+    gain: Any = parameter("linear", GAIN, "gain of a relevance")
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a positive gain."""
+        return self.divisor(placements) > 0
+
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return the gains."""
+        return np.where(np.isnan(relevance), 0.0, gains_of(self.gain, np.nan_to_num(relevance, nan=-1.0)))
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the sum of all gains."""
+        return placements.by_query(ideal_gains(placements, self.gain), placements.judged_query)
+
+    def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
+        """Return the ties with a gain: the documents of each of its gains."""
+        gains = gains_of(self.gain, placements.relevance)
+        order = np.lexsort((-gains, placements.above, placements.query))
+        rows = order[gains[order] > 0]
+        query, above, gains = placements.query[rows], placements.above[rows], gains[rows]
+        kinds = run_starts(query, above, gains)  # the first row of each gain in each tie
+        n_of_kind = np.diff(np.append(kinds, len(rows)))
+        starts = run_starts(query, above)
+        tie = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))[kinds]
+        place = np.arange(len(kinds)) - np.searchsorted(tie, tie)
+        counts = np.zeros((len(starts), int(place.max(initial=0)) + 1), np.int64)
+        levels = np.zeros(counts.shape)
+        counts[tie, place], levels[tie, place] = n_of_kind, gains[kinds]
+        before = scan_before(segment_sums(gains, starts), query[starts], np.add)
+        of, ranks_above = query[starts], above[starts]
+
+        def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
+            n_axes = seen[0].ndim
+            found = _along(before[ties] + levels[ties, kind], n_axes)
+            for other, number in enumerate(seen):
+                found = found + _along(levels[ties, other], n_axes) * number
+            cost = _along(self._cost(placements, ranks_above[ties] + j, of[ties]), n_axes)
+            gain = _along(levels[ties, kind], n_axes)
+            return gain / np.log2(np.maximum(2 + cost - found, 2.0))  # less is for states that no order reaches
+
+        return KindTies(of, placements.tied[rows][starts], counts), added
+
+    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+        """Return the value of each ranking."""
+        rank = np.arange(1, rankings.shape[1] + 1)
+        cost = self._cost(placements, rank, np.full(len(rank), query))
+        total: FloatArray = (rankings / np.log2(2 + cost - np.cumsum(rankings, axis=1))).sum(axis=1)
+        return total / self.divisor(placements)[query]
+
+    def _cost(self, placements: Placements, rank: IntArray, query: IntArray) -> FloatArray:
+        """Return c of some ranks of some queries."""
+
+        def find() -> tuple[FloatArray, IntArray, IntArray]:
+            above_one = np.maximum(ideal_gains(placements, self.gain) - 1, 0.0)
+            sizes = np.bincount(placements.judged_query, minlength=placements.n_queries)
+            return scan_before(above_one, placements.judged_query, np.add) + above_one, np.cumsum(sizes) - sizes, sizes
+
+        more, starts, sizes = placements.cached(("cost of G", self.gain), find)
+        return rank + more[starts[query] + np.minimum(rank, sizes[query]) - 1]

@@ -1,0 +1,85 @@
+"""Shorter lists: the judged documents alone, or the first ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from deadheat.arrays import BoolArray
+from deadheat.errors import ParameterError
+from deadheat.placements.placements import Placements
+
+
+def condense(placements: Placements) -> Placements:
+    """Return the placements in lists without unjudged documents; those of negative relevance count as unjudged.
+
+    Parameters
+    ----------
+    placements : Placements
+
+    Examples
+    --------
+    >>> from deadheat import place
+    >>> condensed = condense(place({"q": {"b": 1, "d": 0}}, {"q": {"a": 4, "b": 3, "c": 2, "d": 1}}))
+    >>> condensed.above.tolist(), condensed.n_retrieved.tolist()
+    ([0, 1], [2])
+    """
+    kept = _kept(placements, placements.relevance >= 0)
+    starts = kept.tie_starts
+    tied = np.diff(np.append(starts, len(kept.query)))
+    of_query = np.searchsorted(kept.query, kept.query[starts])
+    return replace(
+        kept,
+        n_retrieved=np.bincount(kept.query, minlength=kept.n_queries),
+        above=np.repeat(starts - of_query, tied),
+        tied=np.repeat(tied, tied),
+    )
+
+
+def truncate(placements: Placements, depth: int) -> Placements:
+    """Return the placements in the first documents of each list.
+
+    Parameters
+    ----------
+    placements : Placements
+    depth : int
+        Documents of a list that are kept.
+
+    Raises
+    ------
+    ParameterError
+        The cut goes through a tie that holds judged documents.
+
+    Examples
+    --------
+    >>> from deadheat import place
+    >>> cut = truncate(place({"q": {"b": 1, "d": 0}}, {"q": {"a": 4, "b": 3, "c": 2, "d": 1}}), 3)
+    >>> cut.above.tolist(), cut.n_retrieved.tolist()
+    ([1], [3])
+    """
+    is_cut = (placements.above < depth) & (placements.above + placements.tied > depth)
+    if is_cut.any():
+        query = placements.query_ids[placements.query[np.flatnonzero(is_cut)[0]]]
+        raise ParameterError(
+            f"cuts a tie of query {query!r}, and which documents remain depends on their order",
+            argument="depth",
+            given=depth,
+            hint="choose a rule that breaks ties, such as ties='doc_id'",
+        )
+    kept = _kept(placements, placements.above < depth)
+    return replace(kept, n_retrieved=np.minimum(placements.n_retrieved, depth))
+
+
+def _kept(placements: Placements, keep: BoolArray) -> Placements:
+    """Return the placements with some of their rows, and without what was before a tie policy."""
+    return replace(
+        placements,
+        query=placements.query[keep],
+        doc_ids=placements.doc_ids[keep],
+        relevance=placements.relevance[keep],
+        above=placements.above[keep],
+        tied=placements.tied[keep],
+        before=None,
+        ends_in_tie=None,
+    )

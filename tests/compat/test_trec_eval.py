@@ -1,0 +1,178 @@
+"""deadheat trec_eval: the lines of trec_eval, from values of pytrec_eval and from kept output of the C program."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from deadheat.compat.trec_names import MEASURES, columns, members, requested
+from support.command import call, ok
+from support.shared_data import (
+    HPO_RUNS,
+    LLM_RUNS,
+    hpo_qrels,
+    hpo_run,
+    llm_qrels,
+    llm_run,
+    needs_shared_data,
+    qrels_dict,
+    run_dict,
+)
+
+SOURCES = {name: (hpo_qrels(name), hpo_run(name)) for name in HPO_RUNS}
+SOURCES |= {name: (llm_qrels(), llm_run(name)) for name in LLM_RUNS}
+
+QRELS = "q1 0 a 2\nq1 0 b 0\nq2 0 x 1\nq3 0 y 0\nq4 0 z 1\nq4 0 w 2\n"
+RUN = "q1 Q0 a 1 0.5 tag1\nq1 Q0 b 2 0.5 tag2\nq3 Q0 y 1 1 tag3\nq9 Q0 y 1 1 tag9\n"
+WHOLE = "q1 Q0 a 1 0.5 tag1\nq1 Q0 b 2 0.5 tag2\nq2 Q0 k 1 1 t\nq3 Q0 y 1 1 tag3\nq4 Q0 u 1 1 tt\n"
+KEPT = {  # what trec_eval 9.0.8 and 10.0 print; tabs are one blank here
+    ("9", RUN, "-m runid -m num_q -m num_ret -m num_rel -m num_rel_ret -m map -m P.2,1"): """\
+runid                  all tag9
+num_q                  all 2
+num_ret                all 3
+num_rel                all 1
+num_rel_ret            all 1
+map                    all 0.2500
+P_1                    all 0.0000
+P_2                    all 0.2500
+""",
+    ("9", RUN, "-c -q -m set_P -m num_rel -m num_q -m relstring.3"): """\
+num_rel                q1 1
+relstring_3            q1 '02'
+set_P                  q1 0.5000
+num_rel                q3 0
+relstring_3            q3 '0'
+set_P                  q3 0.0000
+num_q                  all 4
+num_rel                all 4
+set_P                  all 0.1250
+""",
+    ("10", RUN, "-c -q -n -m num_rel -m num_ret -m relstring -m utility"): """\
+num_ret                q1 2
+num_rel                q1 1
+relstring              q1 '02'
+utility                q1 0.0000
+num_ret                q2 0
+num_rel                q2 1
+relstring              q2 ''
+utility                q2 0.0000
+num_ret                q3 1
+num_rel                q3 0
+relstring              q3 '0'
+utility                q3 -1.0000
+num_ret                q4 0
+num_rel                q4 2
+relstring              q4 ''
+utility                q4 0.0000
+""",
+    ("9", RUN, "-c -l 2 -m num_rel -m map"): "num_rel                all 4\nmap                    all 0.1250\n",
+    ("10", WHOLE, "-J -l 2 -m map -m num_ret -m set_F.0.5 -m ndcg.1=3,2=9"): """\
+num_ret                all 3
+map                    all 0.1250
+ndcg_1=3,2=9           all 0.1577
+set_F_0.5              all 0.1500
+""",
+    ("9", WHOLE, "-M 1 -N 100 -m utility.1,-1,-2,0.5 -m recall.1 -m success"): """\
+recall_1               all 0.0000
+utility_1,-1,-2,0.5    all 46.0000
+success_1              all 0.0000
+success_5              all 0.0000
+success_10             all 0.0000
+""",
+}
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DEADHEAT_TIES", raising=False)
+    for name, text in (("x.qrels", QRELS), ("some.run", RUN), ("whole.run", WHOLE)):
+        Path(name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("version", "run", "options"), KEPT)
+def test_it_prints_what_the_c_program_prints(version: str, run: str, options: str) -> None:
+    path = "some.run" if run == RUN else "whole.run"
+    shown = ok("trec_eval", "--like", version, *options.split(), "x.qrels", path)
+    assert shown.replace("\t", " ") == KEPT[version, run, options]
+
+
+def as_printed(name: str, query: str, value: float, *, is_count: bool) -> str:
+    return f"{name:<22}\t{query}\t" + (f"{int(value)}" if is_count else f"{value:6.4f}")
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_line_of_real_runs(name: str) -> None:
+    """-q -m all_trec, where values come from pytrec_eval."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, run = SOURCES[name]
+    judged, retrieved = qrels_dict(qrels), run_dict(run)
+    names = {one for one in members("all_trec") if MEASURES[one].printed != "text"}
+    values = pytrec_eval.RelevanceEvaluator(judged, names).evaluate(retrieved)
+    shown = [one for one in columns({one: [] for one in names}, 1) if one.measure is not None]
+    expected = [
+        as_printed(one.name, query, values[query][one.name], is_count=one.of.printed == "count")
+        for query in sorted(values)
+        for one in shown
+        if one.of.has_queries
+    ]
+    for one in shown:
+        own = [values[query][one.name] for query in sorted(values)]
+        mean = sum(own) / len(own)
+        whole = sum(own) if one.of.is_sum else math.exp(mean) if one.of.is_geometric else mean
+        expected.append(as_printed(one.name, "all", whole, is_count=one.of.printed == "count"))
+    found = ok("trec_eval", "-q", "-m", "all_trec", qrels, run).splitlines()
+    assert [line for line in found if line.split()[0] not in {"runid", "relstring"}] == expected
+
+
+def test_exact_means_over_ties_by_option_and_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = ok("trec_eval", "--ties", "expected", "-q", "-m", "map", "-m", "relstring", "x.qrels", "some.run")
+    assert exact.startswith("map                   \tq1\t0.7500\nrelstring             \tq1\t'??'\n")
+    monkeypatch.setenv("DEADHEAT_TIES", "expected")
+    assert ok("trec_eval", "-q", "-m", "map", "-m", "relstring", "x.qrels", "some.run") == exact
+    monkeypatch.setenv("DEADHEAT_TIES", "exact")
+    assert "DEADHEAT_TIES in the environment must be one of" in call("trec_eval", "x.qrels", "some.run").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("-m", "ndgc", "x.qrels", "some.run"), 2, "trec_eval 9 has no measure 'ndgc'. Did you mean 'ndcg'?"),
+        (("-m", "unj", "x.qrels", "some.run"), 2, "trec_eval 9 has no measure 'unj': trec_eval 10 has it"),
+        (("-m", "prefs_pair", "x.qrels", "some.run"), 2, "deadheat does not compute 'prefs_pair' of trec_eval"),
+        (
+            ("-m", "P.0", "x.qrels", "some.run"),
+            2,
+            "P: expected whole numbers from 1 on, got '0'; write it like P.5,10,15",
+        ),
+        (("-m", "utility.1,2", "x.qrels", "some.run"), 2, "expected 4 numbers behind the dot"),
+        (("-m", "ndcg.2", "x.qrels", "some.run"), 2, "expected pairs such as ndcg.1=3,2=9, got 2"),
+        (
+            ("--like", "10", "x.qrels", "some.run"),
+            3,
+            "lacks 2 topics of the qrels: 'q2', 'q4'; trec_eval 10 stops here",
+        ),
+        (("-M", "1", "--ties", "expected", "x.qrels", "some.run"), 2, "cuts a tie of query 'q1'"),
+        (("some.run", "x.qrels"), 3, "were qrels and run given in the wrong order?"),
+        (("x.qrels", "no.run"), 3, "no such file"),
+    ],
+)
+def test_bad_input_is_named(arguments: tuple[str, ...], code: int, message: str) -> None:
+    result = call("trec_eval", *arguments)
+    assert (result.exit_code, message in result.output) == (code, True), result.output
+
+
+def test_parameters_are_read_with_a_dot_or_an_underscore() -> None:
+    assert requested(["P.5,10", "P_20", "set_F.0.5", "ndcg_cut_7"]) == {
+        "P": ["5", "10", "20"],
+        "set_F": ["0.5"],
+        "ndcg_cut": ["7"],
+    }
+
+
+def test_the_tag_is_that_of_the_last_row_also_in_compressed_files() -> None:
+    ok("convert", "some.run", "some.run.gz", "--tag", "packed")
+    assert ok("trec_eval", "-m", "runid", "x.qrels", "some.run.gz").endswith("\tall\tpacked\n")
+    ok("convert", "some.run", "table.csv")
+    assert ok("trec_eval", "-m", "runid", "x.qrels", "table.csv").endswith("\tall\ttable\n")

@@ -1,0 +1,50 @@
+"""What the command takes, Python takes: several runs by name, several measures in one text, others' measures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import deadheat as dh
+
+QRELS = {"q": {"a": 1, "c": 1}, "r": {"b": 2}}
+ONE = {"q": {"a": 0.5, "b": 0.5}, "r": {"b": 1.0}}
+OTHER = {"q": ["c", "b", "a"], "r": ["a", "b"]}
+
+
+def test_runs_by_name(tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text("q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\nr Q0 b 1 1 t\n")
+    frame = pl.DataFrame({"query_id": ["q", "q", "r"], "doc_id": ["a", "b", "b"], "score": [0.5, 0.5, 1]})
+    alone = dh.evaluate(QRELS, ONE, "nDCG@10 RR").to_dict()
+    for runs in (
+        {"one": ONE, "other": OTHER},
+        {"one": tmp_path / "x.run", "other": dh.Run(OTHER)},
+        {"one": frame, "other": OTHER},
+        {"one": dh.Run(ONE), "other": OTHER},
+    ):
+        found: Any = dh.evaluate(QRELS, runs, "nDCG@10 RR")
+        assert list(found) == ["one", "other"]
+        assert found["one"].to_dict() == alone
+        assert found["other"].to_dict() == dh.evaluate(QRELS, OTHER, ["nDCG@10", "RR"]).to_dict()
+        assert [one.name for one in found.values()] == ["one", "other"]
+
+
+def test_a_seed_gives_each_run_the_same_order() -> None:
+    found = dh.evaluate(QRELS, {"a": dh.Run(ONE), "b": dh.Run(ONE)}, "RR", ties="random", rng=3)
+    assert found["a"].to_dict() == found["b"].to_dict() == dh.evaluate(QRELS, ONE, "RR", ties="random", rng=3).to_dict()
+
+
+@pytest.mark.parametrize("empty", ["", " ", ",", [""], []])
+def test_no_measure_is_an_error(empty: object) -> None:
+    with pytest.raises(dh.DeadheatError, match="measures is empty"):
+        dh.evaluate(QRELS, ONE, empty)  # type: ignore[call-overload]
+
+
+def test_measures_of_ir_measures() -> None:
+    ir = pytest.importorskip("ir_measures", reason="ir-measures is in the test extra")
+    theirs = [ir.nDCG @ 10, ir.AP(rel=2), ir.RR, ir.P(rel=1) @ 5, ir.Success @ 1]
+    found = dh.evaluate(QRELS, OTHER, theirs).means()
+    assert found == dh.evaluate(QRELS, OTHER, "nDCG@10, AP(rel=2) RR P@5 Success@1").means()

@@ -1,0 +1,80 @@
+"""The pages of docs/from are true: their commands print what they show, and so does their Python."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deadheat as dh
+from support.paths import ROOT
+
+DATA = Path(dh.__file__).parent / "demo"
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "from").glob("*.md")}
+NEEDED = {"ir_measures.md": "ir_measures"}
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGES[page], flags=re.DOTALL | re.MULTILINE)
+
+
+def with_console(pages: dict[str, str]) -> list[str]:
+    return sorted(page for page, text in pages.items() if "```console" in text)
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_a_page_says_what_you_hold_one_line_and_what_you_get(page: str) -> None:
+    places = [PAGES[page].index(f"**{part}:**") for part in ("What you hold", "One line", "What you get")]
+    assert places == sorted(places)
+    assert blocks(page, "python") or blocks(page, "console")
+
+
+@pytest.mark.parametrize("page", with_console(PAGES))
+def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
+    for path in DATA.glob("*.gz"):
+        shutil.copy(path, tmp_path)
+    environment = {name: value for name, value in os.environ.items() if name != "DEADHEAT_TIES"}
+    for block in blocks(page, "console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = part.partition("\n")
+            program, *arguments = shlex.split(command)
+            assert program == "deadheat"
+            done = subprocess.run(
+                [sys.executable, "-m", "deadheat", *arguments],
+                cwd=tmp_path,
+                env=environment | {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+                capture_output=True,
+                encoding="utf-8",
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.strip("\n") == shown.strip("\n")
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - set(with_console(PAGES))))
+def test_python_examples(page: str, tmp_path: Path) -> None:
+    """In a process of its own: some of them replace other packages."""
+    if page in NEEDED:
+        pytest.importorskip(NEEDED[page])
+    program = tmp_path / "page.py"
+    program.write_text("import doctest, sys\nsys.exit(doctest.testfile(sys.argv[1], module_relative=False)[0])\n")
+    (tmp_path / "page.txt").write_text("\n".join(blocks(page, "python")), encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "DEADHEAT_TIES"}
+    done = subprocess.run(
+        [sys.executable, str(program), "page.txt"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    examples = doctest.DocTestParser().get_examples("\n".join(blocks(page, "python")))
+    assert len(examples) >= 3
