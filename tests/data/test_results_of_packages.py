@@ -224,3 +224,6 @@ class Encoder:
 
     def similarity(self, left: Any, right: Any) -> Any:  # noqa: ANN401 - arrays
         return self.model.similarity(left, right)
+
+    def similarity_pairwise(self, left: Any, right: Any) -> Any:  # noqa: ANN401 - arrays
+        return (left * right).sum(1)

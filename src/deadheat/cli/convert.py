@@ -184,7 +184,7 @@ def _doubt(path: Path, form: Format) -> str:
         names = set(form.columns(path))
     except DataError:  # reading it raises the error
         return ""
-    if not names and form.name == "json":
-        return "is JSON"
+    if not names and path.stat().st_size:
+        return f"is {form.name.upper()} without names of columns"
     is_either = set(BEIR) <= names
     return "has the columns of BEIR, whose qrels have a score too" if is_either else ""
