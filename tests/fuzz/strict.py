@@ -106,6 +106,9 @@ def table(data: bytes, separator: str) -> list[Row]:
     """
     header: list[str] | None = None
     places: list[int] = []
+    marks: set[str] = set()
+    if separator == "," and _has_semicolons(data):
+        separator = ";"
     rows = []
     for n, fields in csv_rows(lines_of(data), separator):
         if not any(fields):
@@ -120,13 +123,31 @@ def table(data: bytes, separator: str) -> list[Row]:
         if len(fields) != len(header):
             raise Refused(f"{len(fields)} fields", {n})
         query, doc, score = (fields[place] for place in places)
-        value = number(score.strip(), n)
-        if is_ranked:
-            if not (float(value) >= 1 and float(value).is_integer()):
-                raise Refused("no rank")
-            value = repr(-float(value))
+        value = number(_with_point(score.strip(), marks, n) if separator == ";" else score.strip(), n)
+        value = _of_rank(float(value)) if is_ranked else value
         rows.append((ident(query, n), ident(doc, n), value))
     return _not_empty(rows)
+
+
+def _of_rank(rank: float) -> str:
+    if not (rank >= 1 and rank.is_integer()):
+        raise Refused("no rank")
+    return repr(-rank)
+
+
+def _with_point(text: str, marks: set[str], line: int) -> str:
+    """Return a number with its decimal comma as a point; the marks of all numbers are collected."""
+    marks |= {mark for mark in ",." if mark in text}
+    if len(marks) > 1:
+        raise Refused("commas and points", {line})
+    return text.replace(",", ".")
+
+
+def _has_semicolons(data: bytes) -> bool:
+    """Tell whether the names of the header are between semicolons."""
+    lines = (line for line in data.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip(b' ,;"'))
+    names = [name.strip(' "') for name in next(lines, b"").decode(errors="replace").split(";")]
+    return len({*QUERY, *DOC, *SCORE, "rank"} & set(names)) > 1
 
 
 def _looks_like_score(header: list[str]) -> bool:

@@ -34,7 +34,8 @@ class Mine(RR):
 FILES = """
 import polars as pl
 
-from deadheat.io.formats.base import Format, register
+from deadheat.io.formats.base import Content, Format, register
+from deadheat.io.kinds import VALUE_COLUMN
 
 
 def _write(rows, file, kind, tag, compression):
@@ -45,8 +46,8 @@ register(
     Format(
         name="mine",
         suffixes=(".mine",),
-        read=lambda path, kind: pl.DataFrame(
-            eval(path.read_text()), ["query_id", "doc_id", "relevance" if kind == "qrels" else "score"], orient="row"
+        read=lambda path, kind, _: Content(
+            pl.DataFrame(eval(path.read_text()), ["query_id", "doc_id", VALUE_COLUMN[kind]], orient="row")
         ),
         write=_write,
     )

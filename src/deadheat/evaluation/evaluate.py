@@ -292,9 +292,13 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
 
 
 def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
-    """Warn the user if no relevance reaches the level of a measure, which then finds nothing relevant anywhere."""
+    """Warn the user if no relevance reaches the level that measures have by default: they find nothing anywhere.
+
+    Who names a level knows of it.
+    """
     highest = evaluation.placements.max_relevance
-    missed = {one: rel for one in evaluation.measures if 0 < highest < (rel := float(getattr(one, "rel", 0)))}
+    levels = {one: float(getattr(one, "rel", 0)) for one in evaluation.measures}
+    missed = {one: rel for one, rel in levels.items() if 0 < highest < rel and "rel=" not in str(one)}
     if missed:
         first, rel = next(iter(missed.items()))
         warnings.warn(
