@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import ArrayLike
 
 
@@ -105,14 +104,14 @@ MODULES: dict[str, dict[str, Any]] = {
 }
 
 
-def install_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the libraries that are not installed be imported."""
+def install_missing() -> None:
+    """Let the libraries that are not installed be imported in this process, which is one for that alone."""
     for name, members in MODULES.items():
         parts = name.split(".")
-        if importlib.util.find_spec(parts[0]) is not None:
+        if parts[0] not in sys.modules and importlib.util.find_spec(parts[0]) is not None:
             continue
         for length in range(1, len(parts) + 1):
-            module = ModuleType(".".join(parts[:length]))
-            monkeypatch.setitem(sys.modules, module.__name__, module)
+            part = ".".join(parts[:length])
+            sys.modules.setdefault(part, ModuleType(part))
         for member, value in members.items():
             setattr(sys.modules[name], member, value)
