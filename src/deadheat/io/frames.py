@@ -28,7 +28,7 @@ from deadheat.io.mappings import (
     series_of_ids,
     text_of_ids,
 )
-from deadheat.io.results import ASSUMED
+from deadheat.io.results import ASSUMED, CALL
 from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
@@ -152,7 +152,9 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return _frame_of_tuples(source, kind, where)
     raise SourceTypeError(
-        f"cannot read {kind} from {type(source).__name__}", hint="give a path, a dict of dicts, tuples or a dataframe"
+        f"cannot read {kind} from {type(source).__name__}",
+        hint="give a path, a dict of dicts, tuples or a dataframe; for results of a search library write"
+        f" {CALL[kind]}({{query: results}})",
     )
 
 
@@ -180,6 +182,8 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
             if isinstance(row, str | os.PathLike):
                 msg += "; for several runs use dh.compare, or call evaluate for each"
+            elif not isinstance(row, tuple | list):
+                msg += f"; for results of a search library write {CALL[kind]}({{query: results}})"
             raise SourceTypeError(msg)
         check_number(kind, row[0], row[1], row[2], kind)
     queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())

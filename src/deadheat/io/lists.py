@@ -10,7 +10,7 @@ from typing import Any
 from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import Nested, is_id, text_of_ids
-from deadheat.io.results import ASSUMED, Reader, results_in
+from deadheat.io.results import ASSUMED, CALL, Reader, results_in
 from deadheat.wording import Plain, counted
 
 RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
@@ -116,8 +116,8 @@ def _advice(given: object, kind: Kind) -> str:
         return "a set has no order: give a list, best first"
     if is_id(given) and kind == "run":
         return "write [id] for a single document"
-    is_object = kind == "run" and not isinstance(given, float)
-    return "for objects of other libraries use dh.Run.of_results(...)" if is_object else ""
+    is_object = not isinstance(given, float)
+    return f"for objects of other libraries use {CALL[kind]}(...)" if is_object else ""
 
 
 def _check_repeats(ids: Sequence[str], query: object, where: str | Path, line: int | None) -> None:

@@ -26,7 +26,7 @@ Pick = str | Callable[[Any], Any]
 """Where a part of a result is: a name, a dotted path of names, or a function of the result."""
 
 _MISSING: Any = object()
-_CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
+CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _LISTS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
 _WHERE_IDS_ARE = ("metadata", "meta")  # of LangChain and LlamaIndex, of Haystack
@@ -172,7 +172,7 @@ class Reader:
         raise SourceTypeError(
             f"cannot tell queries apart in {type(results).__name__}",
             allowed="a dict {query: results}",
-            hint=f"write {_CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})",
+            hint=f"write {CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})",
         )
 
     def _part(self, result: object, query: object, place: int) -> tuple[Any, Any]:
@@ -241,7 +241,7 @@ class Reader:
     def _repeats(self, texts: Sequence[str], query: object, results: Sequence[Any]) -> DuplicateError:
         twice = next(doc for n, doc in enumerate(texts) if doc in texts[:n])
         places = [place for place, doc in enumerate(texts, 1) if doc == twice]
-        advice = f'write {_CALL[self.kind]}(results, repeated="best") for its best result, "first" for the first'
+        advice = f'write {CALL[self.kind]}(results, repeated="best") for its best result, "first" for the first'
         indices = {str(value_at(results[place - 1], "_index")) for place in places}
         if len(indices) > 1:
             advice = f"it is in {', '.join(sorted(indices))}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
@@ -267,7 +267,7 @@ class Reader:
         names = _names(held)
         inner = next((name for name in _WHERE_IDS_ARE if name in names and _names(_member(held, name))), None)
         example = f"{inner}.{_names(_member(held, inner))[0]}" if inner else next(iter(names), "")
-        advice = f'write {_CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
+        advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
         if inner and len(_names(_member(held, inner))) > 1:
             advice += f", or another of {', '.join(map(repr, _names(_member(held, inner))[:6]))}"
         if self.id is not None and (near := _near(held, missing)):
