@@ -31,7 +31,11 @@ EXAMPLES = examples(
     "zcat scores.gz | deadheat convert - - --to csv",
 )
 TAG = "deadheat"
-BEIR = ("query-id", "corpus-id", "score")  # of its qrels
+EITHER = {  # tables whose names are those of qrels and of a run
+    "BEIR, whose qrels have a score too": {"query-id", "corpus-id", "score"},
+    "Quepid, whose results have their ratings": {"Rating", "Doc Position"},
+    "ragas, whose samples have both": {"retrieved_context_ids", "reference_context_ids"},
+}
 _FORMATS = complete_from("deadheat.io.formats:FORMATS")
 
 
@@ -186,5 +190,4 @@ def _doubt(path: Path, form: Format) -> str:
         return ""
     if not names and path.stat().st_size:
         return f"is {form.name.upper()} without names of columns"
-    is_either = set(BEIR) <= names
-    return "has the columns of BEIR, whose qrels have a score too" if is_either else ""
+    return next((f"has the columns of {what}" for what, columns in EITHER.items() if columns <= names), "")

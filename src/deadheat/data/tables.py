@@ -104,7 +104,7 @@ class Table:
                 path, note = file_in(path, self.kind)
                 self.path = path
                 content = self._scan(path, progress)
-                return Content(content.rows, (note, *content.notes))
+                return replace(content, notes=(note, *content.notes))
             return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
         except LabelledCases:  # which a higher floor reads
             cases = import_module("deadheat.benchmark.cases").read_cases(path, format=self.format)
@@ -471,7 +471,7 @@ def label_of(path: Path) -> str:
     name = path.name
     for suffix in (*COMPRESSED, *SUFFIXES):
         name = name.removesuffix(suffix)
-    return name or path.name
+    return name or path.name or path.resolve().name
 
 
 def hash_of_ids(ids: Sequence[str]) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import pairwise
-from numbers import Real
+from numbers import Rational, Real
 from typing import Any, Literal, get_args
 
 from deadheat.errors import (
@@ -26,6 +27,7 @@ Pick = str | Callable[[Any], Any]
 """Where a part of a result is: a name, a dotted path of names, or a function of the result."""
 
 _MISSING: Any = object()
+_PLAIN = {float, int, bool, str, type(None)}
 CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _LISTS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
@@ -64,7 +66,19 @@ SHAPES = (
     Shape(("node_id",), "node_id", {}),
     Shape(("page_content", "metadata"), "id", {}),  # LangChain
 )
-PAIR = Shape((), "", {})  # an id with its number
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the parts of results of one form are, each None if it is not there.
+
+    Attributes
+    ----------
+    id, number : callable or None
+    """
+
+    id: Callable[[Any], Any] | None
+    number: Callable[[Any], Any] | None
 
 
 @dataclass(frozen=True)
@@ -112,6 +126,7 @@ class Reader:
     number: Pick | None = None
     repeated: Repeated = "error"
     lower_first: bool = False
+    _layouts: dict[tuple[type, tuple[Any, ...]], Layout] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.repeated not in get_args(Repeated):
@@ -177,37 +192,41 @@ class Reader:
 
     def _part(self, result: object, query: object, place: int) -> tuple[Any, Any]:
         """Return the id and the number of one result; None for a number that is not there."""
-        held, number = _unpaired(result)
-        if is_id(held) and self.id is None:
-            return held, self._number(result, held, PAIR, number, query, place)
-        shape = next((one for one in SHAPES if one.fits(held)), None) or _by_names(held, self.kind)
-        pick = shape.id if self.id is None else self.id
-        if not pick:
+        held, paired = _unpaired(result)
+        key = (type(held), tuple(held) if isinstance(held, dict) else ())
+        layout = self._layouts.get(key)
+        if layout is None:
+            layout = self._layouts[key] = self._layout(held)
+        pick = layout.id if not callable(self.id) else self.id
+        doc = _MISSING if pick is None else pick(result if callable(self.id) else held)
+        if doc is _MISSING or doc is None:
             raise self._no_id(held, query, place)
-        found = pick(result) if callable(pick) else value_at(held, pick)
-        if found is _MISSING or found is None:
-            raise self._no_id(held, query, place, "" if self.id is None else "id" if callable(pick) else pick)
-        if not is_id(found):
-            given = Plain(f"{type(found).__name__} {found!r:.60}")
+        if not is_id(doc):
             problem = f"the id of result {place} for query {query!r} is no id"
-            raise SourceTypeError(problem, given=given, allowed="text or a whole number")
-        return found, self._number(result, held, shape, number, query, place)
-
-    def _number(  # noqa: PLR0917 - what a result is made of
-        self, result: object, held: object, shape: Shape, paired: object, query: object, place: int
-    ) -> Any:  # noqa: ANN401 - checked with all numbers
+            given = Plain(f"{type(doc).__name__} {doc!r:.60}")
+            raise SourceTypeError(problem, given=given, allowed="text or a whole number", path=self.where)
+        if callable(self.number):
+            return doc, _plain(self.number(result))
+        if paired is not None and self.number is None:
+            return doc, _plain(paired)
+        number = _MISSING if layout.number is None else layout.number(held)
+        if number is not _MISSING:
+            return doc, _plain(number)
         if self.number is None:
-            if paired is not None:
-                return paired
-            paths = (shape.numbers.get(self.kind), _by_names(held, self.kind).numbers.get(self.kind))
-            found = next((one for path in paths if path and (one := value_at(held, path)) is not _MISSING), None)
-            return None if found is _MISSING else found
-        found = self.number(result) if callable(self.number) else value_at(held, self.number)
-        if found is _MISSING:
-            name = VALUE_COLUMN[self.kind]
-            problem = f"result {place} for query {query!r} has no {name} at {self.number!r}"
-            raise DataError(problem, hint=_near(held, str(self.number)), path=self.where)
-        return found
+            return doc, None
+        problem = f"result {place} for query {query!r} has no {VALUE_COLUMN[self.kind]} at {self.number!r}"
+        raise DataError(problem, hint=_near(held, self.number), path=self.where)
+
+    def _layout(self, held: object) -> Layout:
+        """Return where the parts are in results of this form."""
+        if is_id(held) and self.id is None:
+            return Layout(lambda one: one, None)
+        by_names = _by_names(held, self.kind)
+        shape = next((one for one in SHAPES if one.fits(held)), by_names)
+        paths = [self.number] if self.number else [shape.numbers.get(self.kind), by_names.numbers.get(self.kind)]
+        number = next((path for path in paths if isinstance(path, str) and value_at(held, path) is not _MISSING), None)
+        pick = self.id if isinstance(self.id, str) else shape.id
+        return Layout(_getter(held, pick) if pick else None, _getter(held, number) if number else None)
 
     def _once(
         self, texts: Sequence[str], numbers: Sequence[Any], query: object, results: Sequence[Any]
@@ -262,7 +281,7 @@ class Reader:
         found = Plain(f"{type(given).__name__} for query {query!r}")
         return SourceTypeError(given=found, allowed="a list of results, best first", hint=hint)
 
-    def _no_id(self, held: object, query: object, place: int, missing: str = "") -> NullIdError | SourceTypeError:
+    def _no_id(self, held: object, query: object, place: int) -> NullIdError | SourceTypeError:
         """Return the error for a result whose id is not found, with the line that would work."""
         names = _names(held)
         inner = next((name for name in _WHERE_IDS_ARE if name in names and _names(_member(held, name))), None)
@@ -270,6 +289,7 @@ class Reader:
         advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
         if inner and len(_names(_member(held, inner))) > 1:
             advice += f", or another of {', '.join(map(repr, _names(_member(held, inner))[:6]))}"
+        missing = "id" if callable(self.id) else str(self.id)
         if self.id is not None and (near := _near(held, missing)):
             advice = near
         what = f"result {place} for query {query!r}"
@@ -333,9 +353,30 @@ def _member(held: object, name: str) -> Any:  # noqa: ANN401 - whatever is there
 
 def _unpaired(result: object) -> tuple[object, object]:
     """Return an object and its number, of a pair of both; else the object and None."""
-    if isinstance(result, tuple | list) and len(result) == 2 and isinstance(result[1], Real):
+    if isinstance(result, tuple | list) and len(result) == 2 and _is_number(result[1]):
         return result[0], result[1]
     return result, None
+
+
+def _is_number(held: object) -> bool:
+    """Return whether a value is a number, perhaps in an array or tensor without dimensions."""
+    return isinstance(held, Real) or (hasattr(held, "__float__") and getattr(held, "ndim", 1) == 0)
+
+
+def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
+    """Return a number of another library as Python's."""
+    if type(number) in _PLAIN or isinstance(number, Rational | Decimal) or not _is_number(number):
+        return number
+    return float(number)
+
+
+def _getter(held: object, path: str) -> Callable[[Any], Any]:
+    """Return a function that finds what a path leads to, in results of this form."""
+    if isinstance(held, dict) and path in held:
+        return lambda one: one[path]
+    if "." in path or isinstance(held, Mapping):
+        return lambda one: value_at(one, path)
+    return lambda one: getattr(one, path, _MISSING)
 
 
 def _rises(numbers: Sequence[Any]) -> bool | None:
