@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
@@ -153,6 +154,37 @@ def test_keys_may_have_dots_and_values_may_be_text() -> None:
 def test_a_score_is_found_beside_an_id_that_is_named() -> None:
     results = [{"page": "a", "score": 0.5}, {"page": "b", "score": 0.25}]
     assert dh.Run.of_results({"q": results}, id="page").to_dict() == {"q": {"a": 0.5, "b": 0.25}}
+
+
+class Tensor:
+    """A number of another library, as a tensor without dimensions."""
+
+    ndim = 0
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def test_numbers_of_other_libraries_become_plain() -> None:
+    scores = [Tensor(0.5), np.float32(0.25), np.int64(0), Decimal("0.1")]
+    for results in (
+        [{"_id": doc, "_score": score} for doc, score in zip("abcd", scores, strict=True)],
+        list(zip("abcd", scores, strict=True)),
+        [SimpleNamespace(id=doc, score=score) for doc, score in zip("abcd", scores, strict=True)],
+    ):
+        found = dh.Run.of_results({"q": results}).to_dict()["q"]
+        assert found == {"a": 0.5, "b": 0.25, "c": 0.0, "d": Decimal("0.1")}
+        assert [type(score) for score in found.values()] == [float, float, int, Decimal]
+
+
+def test_results_of_one_query_may_differ_in_form() -> None:
+    mixed = [("a", 0.5), {"_id": "b", "_score": 0.25}, {"doc_id": "c", "score": 0.1}, HaystackDocument(id="d", score=0)]
+    assert dh.Run.of_results({"q": mixed}).to_dict() == {"q": {"a": 0.5, "b": 0.25, "c": 0.1, "d": 0}}
+    with pytest.raises(ScoreError, match="result 1 for query 'q' has no score, others have one"):
+        dh.Run.of_results({"q": [{"_id": "a"}, {"_id": "b", "_score": 1.0}]})
 
 
 def test_lists_of_semantic_search_have_queries_by_their_place() -> None:

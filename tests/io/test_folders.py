@@ -83,3 +83,11 @@ def test_the_command_takes_folders(beir: Path, predictions: Path, tmp_path: Path
     assert "0.7500" in shown
     assert "qrels of the split test of scifact; others: train" in " ".join(shown.split())
     assert "is a directory, expected a file, a data set of BEIR" in call("evaluate", tmp_path, predictions).stderr
+
+
+def test_other_commands_take_folders(beir: Path, predictions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "0.7500" in ok("gate", beir, predictions, "-c", "RR >= 0.7")
+    assert "0.7500" in ok("compare", beir, predictions, predictions / "SciFact_predictions.json", "-m", "RR")
+    assert "SciFact_predictions.json" in ok("ties", predictions)
+    monkeypatch.chdir(beir)
+    assert dh.read_qrels(".").name == "scifact"

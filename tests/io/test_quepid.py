@@ -9,6 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ColumnError, MalformedRowError
+from support.command import call, ok
 
 BASIC = 'query,docid,rating\n"say ""hi"", you",d1,3\nnothing rated,,\n =cmd,d2,0\n =cmd,d3,'
 DETAILED = (
@@ -86,3 +87,13 @@ def test_other_tables_may_lack_nothing(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("query,docid,rating\nq,a,1,2\n")
     with pytest.raises(MalformedRowError, match="expected 3 fields"):
         dh.read_qrels(tmp_path / "x.csv")
+
+
+def test_convert_asks_which_of_both_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "detailed.csv").write_text(DETAILED, newline="")
+    refused = call("convert", tmp_path / "detailed.csv", tmp_path / "out.jsonl")
+    assert (
+        "has the columns of Quepid, whose results have their ratings: give --kind qrels or --kind run" in refused.output
+    )
+    ok("convert", tmp_path / "detailed.csv", tmp_path / "out.jsonl", "--kind", "qrels")
+    assert dh.read_qrels(tmp_path / "out.jsonl").to_dict() == {HI: {"d1": 3.0}, "=cmd": {"d2": 0.0}}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
-from numbers import Rational, Real
+from numbers import Integral, Rational, Real
 from typing import Any, Literal, get_args
 
 from deadheat.errors import (
@@ -366,7 +366,7 @@ def _is_number(held: object) -> bool:
 def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
     """Return a number of another library as Python's."""
     if type(number) in _PLAIN or isinstance(number, Rational | Decimal) or not _is_number(number):
-        return number
+        return int(number) if isinstance(number, Integral) else number
     return float(number)
 
 
