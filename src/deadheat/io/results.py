@@ -360,7 +360,7 @@ def _unpaired(result: object) -> tuple[object, object]:
 
 def _is_number(held: object) -> bool:
     """Return whether a value is a number, perhaps in an array or tensor without dimensions."""
-    return isinstance(held, Real) or (hasattr(held, "__float__") and getattr(held, "ndim", 1) == 0)
+    return isinstance(held, Real | Decimal) or (hasattr(held, "__float__") and getattr(held, "ndim", 1) == 0)
 
 
 def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
