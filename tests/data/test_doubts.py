@@ -32,7 +32,7 @@ def test_scores_that_rise_with_the_rank(tmp_path: Path, name: str) -> None:
     else:
         separator = "," if name.endswith("csv") else "\t"
         path.write_text(TABLE.write_ndjson() if name.endswith("jsonl") else TABLE.write_csv(separator=separator))
-    with pytest.warns(RankOrderWarning, match="scores rise with the rank in 5 of the 5 queries at its start"):
+    with pytest.warns(RankOrderWarning, match="scores rise with the rank in 5 of 5 queries at its start"):
         dh.read_run(path)
     with warnings.catch_warnings(action="error"):
         run = dh.read_run(path, ascending=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -208,9 +208,17 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     )
 
 
-def has_semicolons(header: Sequence[str]) -> bool:
-    """Return whether a header that was split at commas has its known names between semicolons."""
-    return len(known_names() & {name.strip(' "') for name in ",".join(header).split(";")}) > 1
+def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:
+    """Return whether the first line of a table that is not blank has known names between semicolons.
+
+    Examples
+    --------
+    >>> has_semicolons(b'"query_id";"doc_id";"score"'), has_semicolons(b"query_id,doc_id,a;b")
+    (True, False)
+    """
+    first = next((line for line in head.splitlines() if line.strip(b' ,;"')), b"")
+    names = {name.strip(' "') for name in first.decode(errors="replace").split(";")}
+    return len({*known_names(), *given} & names) > 1
 
 
 def _other_separator(header: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,12 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
     """
     nested: dict[Any, Mapping[str, float]] = {}
     shapes: dict[bool, Any] = {}  # with numbers or without, and the first query of each
+    some: dict[bool, Any] = {}  # ids that are text and that are not, the first of each
     for query, given in source.items():
         documents, has_numbers = documents_of(given, kind, query, where)
+        for one in islice(given if isinstance(given, Mapping) else _items(given, kind) or (), 1):
+            one_id = one[0] if isinstance(one, tuple | list) else one
+            some.setdefault(isinstance(one_id, str), one_id)
         if documents:
             shapes.setdefault(has_numbers, query)
         nested[query] = documents
@@ -58,6 +63,7 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
             f"{where}: query {shapes[True]!r} has a {name} for each document, query {shapes[False]!r} has none",
             allowed="one shape for all queries",
         )
+    text_of_ids(list(some.values()), where)  # raises for a mix of both
     return nested, (ASSUMED[kind],) if False in shapes else ()
 
 

@@ -182,11 +182,10 @@ def _open(path: Path, kind: Kind, separator: str, given: Mapping[str, str]) -> _
     else:
         refuse_binary(head, path)
         check_lines_of(path)
+    if separator == "," and has_semicolons(without_bom(head), given.values()):
+        separator = ";"
     with _opened(data) as file:
         rows = Rows(file, path, separator)
-        if separator == "," and has_semicolons(rows.header):
-            file.seek(0)
-            rows, separator = Rows(file, path, ";"), ";"
         header, n_lines, n_bytes = rows.header, rows.n_lines, rows.n_bytes
     return _Table(path, data, without_bom(head), kind, separator, given, header, n_lines, n_bytes)
 

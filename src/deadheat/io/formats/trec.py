@@ -154,7 +154,7 @@ class Marked:
 
 def is_comment(line: bytes, kind: Kind) -> bool:
     """Return whether a line begins with #, is text, and no record: a query may be called #1."""
-    if not line.startswith(b"#"):
+    if not line.startswith(b"#") or b"\0" in line:
         return False
     try:
         line.decode()
