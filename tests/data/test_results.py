@@ -329,6 +329,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ),
     ({"q": []}, {}, DataError, "it has no documents"),
     ({"q": ["a", 7]}, {}, SourceTypeError, "expected one of both"),
+    ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one of both"),
     (
         {"q": ["a"]},
         {"repeated": "last"},

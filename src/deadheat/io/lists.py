@@ -53,7 +53,8 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
         documents, has_numbers = documents_of(given, kind, query, where)
         for one in islice(given if isinstance(given, Mapping) else _items(given, kind) or (), 1):
             one_id = one[0] if isinstance(one, tuple | list) else one
-            some.setdefault(isinstance(one_id, str), one_id)
+            if is_id(one_id):  # results of a search engine are objects
+                some.setdefault(isinstance(one_id, str), one_id)
         if documents:
             shapes.setdefault(has_numbers, query)
         nested[query] = documents

@@ -127,6 +127,7 @@ class Reader:
     repeated: Repeated = "error"
     lower_first: bool = False
     _layouts: dict[tuple[type, tuple[Any, ...]], Layout] = field(default_factory=dict, compare=False, repr=False)
+    _ids: dict[bool, Any] = field(default_factory=dict, compare=False, repr=False)  # that are text or not, one of each
 
     def __post_init__(self) -> None:
         if self.repeated not in get_args(Repeated):
@@ -153,6 +154,7 @@ class Reader:
             name = VALUE_COLUMN[self.kind]
             problem = f"results for query {kinds[True]!r} have a {name}, those for {kinds[False]!r} have none"
             raise SourceTypeError(problem, allowed="one shape for all queries")
+        text_of_ids(list(self._ids.values()), self.where)  # raises for a mix of both
         trends = {one.rises for one in found.values() if one.has_numbers} - {None}
         if self.kind == "run" and trends == {True} and not self.lower_first:
             _warn_of_distances(self.where)
@@ -165,6 +167,8 @@ class Reader:
         if results is None:
             raise self._no_list(given, query)
         parts = [self._part(result, query, place) for place, result in enumerate(results, 1)]
+        for doc, _ in parts[:1]:
+            self._ids.setdefault(isinstance(doc, str), doc)
         texts = text_of_ids([doc for doc, _ in parts], self.where)
         n_numbers = sum(number is not None for _, number in parts)
         name = VALUE_COLUMN[self.kind]
