@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import deadheat as dh
@@ -215,6 +216,36 @@ def test_a_document_that_comes_twice() -> None:
     # p1 and p2 tie at the top by their best scores
     assert dh.evaluate({"q": "p1"}, best, ["RR"]).means() == {"RR": (1 + 1 / 2) / 2}
     assert dh.evaluate({"q": "p1"}, first, ["RR"]).means() == {"RR": 1 / 2}
+
+
+def test_repeats_among_random_results() -> None:
+    rng = np.random.default_rng(7)
+    rows = pl.DataFrame(
+        {
+            "query": rng.integers(0, 40, 2000).astype(str),
+            "doc": rng.integers(0, 25, 2000).astype(str),
+            "score": rng.integers(0, 6, 2000) / 4,
+        }
+    ).sort("query", "score", descending=[False, True], maintain_order=True)
+    results = {
+        str(query): [HaystackDocument(id=doc, score=score) for _, doc, score in some.iter_rows()]
+        for (query,), some in rows.group_by("query", maintain_order=True)
+    }
+    wanted = {
+        "best": rows.group_by("query", "doc").agg(pl.col("score").max()),
+        "first": rows.unique(["query", "doc"], keep="first"),
+        "lowest": rows.group_by("query", "doc").agg(pl.col("score").min()),
+    }
+    found = {
+        "best": dh.Run.of_results(results, repeated="best"),
+        "first": dh.Run.of_results(results, repeated="first"),
+    }
+    for name, run in found.items():
+        assert sorted(run.to_polars().rows()) == sorted(wanted[name].select("query", "doc", "score").rows())
+        n_left_out = rows.height - wanted[name].height
+        assert run.notes == (f"{n_left_out:,} of 2,000 results repeat a document: its {name} counts",)
+    lowest = dh.Run.of_results(results, repeated="best", ascending=True)
+    assert sorted(lowest.to_polars().rows()) == sorted((q, d, -s + 0.0) for q, d, s in wanted["lowest"].rows())
 
 
 @pytest.mark.parametrize("repeated", ["best", "first"])

@@ -188,6 +188,27 @@ def test_prediction_files_of_mteb(tmp_path: Path) -> None:
     assert dh.evaluate(relevant, tmp_path, ["P@10"]).means()["P@10"] == pytest.approx(3 / 30)
 
 
+def test_folders_of_beir(tmp_path: Path) -> None:
+    loader = pytest.importorskip("beir.datasets.data_loader").GenericDataLoader
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "t"}\n{"_id": "d2", "text": "t"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "t"}\n{"_id": "q2", "text": "t"}\n')
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td2\t1\n")
+    (tmp_path / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td2\t1\n")
+    _, _, theirs = loader(str(tmp_path)).load(split="test")
+    assert dh.read_qrels(tmp_path).to_dict() == theirs
+    run = {"q1": {"d1": 0.5, "d2": 0.5}, "q2": {"d2": 0.5}}
+    assert dh.evaluate(tmp_path, run, ["RR"]).to_dict() == dh.evaluate(theirs, run, ["RR"]).to_dict()
+
+
+def test_the_client_of_elasticsearch() -> None:
+    transport = pytest.importorskip("elastic_transport")
+    hits = [{"_index": "i", "_id": doc, "_score": 1.5} for doc in ("a", "b")]
+    response = transport.ObjectApiResponse(body={"took": 1, "hits": {"max_score": 1.5, "hits": hits}}, meta=None)
+    run = dh.Run.of_results({"q": response})
+    assert dh.evaluate({"q": "b"}, run, ["RR"]).means() == {"RR": (1 + 1 / 2) / 2}
+
+
 def mteb_metadata(module: Any) -> Any:  # noqa: ANN401 - of a package that may not be there
     return module.TaskMetadata(
         name="LocalRetrieval",
