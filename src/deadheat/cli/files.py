@@ -86,12 +86,16 @@ def _made_up(path: str, default: str) -> str:
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.errors import DataError
+    from deadheat.io.folders import file_in
+    from deadheat.io.foreign import in_catalogue
     from deadheat.io.source import readable
 
     wrong = []
     for path in dict.fromkeys(paths):
+        if in_catalogue(path):
+            continue
         try:
-            readable(path)
+            readable(file_in(Path(path))[0] if Path(path).is_dir() else path)
         except DataError as error:
             wrong.append(error_message(error))
     if wrong:
