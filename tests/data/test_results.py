@@ -359,6 +359,8 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         r"it is in x, y: write id=lambda hit: hit\['_index'\] \+ '/' \+ hit\['_id'\]",
     ),
     ({"q": []}, {}, DataError, "it has no documents"),
+    ({}, {}, DataError, "it has no queries"),
+    ({"q": [{"document": {"id": "a"}}]}, {}, SourceTypeError, r'write dh.Run.of_results\(results, id="document.id"\)'),
     ({"q": ["a", 7]}, {}, SourceTypeError, "expected one of both"),
     ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one of both"),
     (

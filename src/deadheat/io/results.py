@@ -31,7 +31,7 @@ _PLAIN = {float, int, bool, str, type(None)}
 CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _LISTS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
-_WHERE_IDS_ARE = ("metadata", "meta")  # of LangChain and LlamaIndex, of Haystack
+_WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source")  # LangChain, Haystack, Qdrant, and others
 
 
 @dataclass(frozen=True)
@@ -254,10 +254,10 @@ class Reader:
         notes: list[str] = []
         if any(one.numbers and not one.has_numbers for one in found):
             notes.append(ASSUMED[self.kind])
-        left_out, all_results = (sum(n) for n in zip(*((d.n_left_out, len(d.numbers)) for d in found), strict=True))
+        left_out, kept = sum(one.n_left_out for one in found), sum(len(one.numbers) for one in found)
         if left_out:
             which = "its best" if self.repeated == "best" else "its first"
-            repeat = f"{left_out:,} of {counted(left_out + all_results, 'result')} repeat a document"
+            repeat = f"{left_out:,} of {counted(left_out + kept, 'result')} repeat a document"
             notes.append(f"{repeat}: {which} counts")
         return tuple(notes)
 
