@@ -272,6 +272,13 @@ def test_distances_are_warned_of() -> None:
     assert dh.evaluate({"q": "a", "r": "d"}, run, ["RR"]).to_dict() == {"q": {"RR": 1.0}, "r": {"RR": 0.75}}
 
 
+def test_distances_by_their_name() -> None:
+    results = {"q": [{"id": "a", "distance": 0.1}, {"id": "b", "distance": 0.1}]}
+    run = dh.Run.of_results(results, score="distance", ascending=True)
+    assert dh.evaluate({"q": "b"}, run, ["RR"]).means() == {"RR": 0.75}
+    assert dh.Qrels.of_results(results).to_dict() == {"q": {"a": 1, "b": 1}}
+
+
 def test_the_best_of_distances_is_the_lowest() -> None:
     run = dh.Run.of_results({"q": CHUNKS}, repeated="best", ascending=True)
     assert dh.evaluate({"q": "p3"}, run, ["RR"]).means() == {"RR": 1.0}  # 0.1, below p1's 0.2 and p2's 0.9
@@ -360,6 +367,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ),
     ({"q": []}, {}, DataError, "it has no documents"),
     ({}, {}, DataError, "it has no queries"),
+    ({"q": [{"id": "a", "distance": 0.1}]}, {}, DataError, r'write .*\(results, score="distance", ascending=True\)'),
     ({"q": [{"document": {"id": "a"}}]}, {}, SourceTypeError, r'write dh.Run.of_results\(results, id="document.id"\)'),
     ({"q": ["a", 7]}, {}, SourceTypeError, "expected one of both"),
     ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one of both"),

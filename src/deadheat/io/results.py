@@ -34,6 +34,9 @@ _LISTS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "
 _WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source")  # LangChain, Haystack, Qdrant, and others
 
 
+_DISTANCE = "distance"  # of Chroma, Milvus and others; as scores, the farthest would rank first
+
+
 @dataclass(frozen=True)
 class Shape:
     """The form of one library's results.
@@ -229,6 +232,9 @@ class Reader:
         shape = next((one for one in SHAPES if one.fits(held)), by_names)
         paths = [self.number] if self.number else [shape.numbers.get(self.kind), by_names.numbers.get(self.kind)]
         number = next((path for path in paths if isinstance(path, str) and value_at(held, path) is not _MISSING), None)
+        if number is None and self.number is None and self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
+            line = f'{CALL["run"]}(results, score="{_DISTANCE}", ascending=True)'
+            raise DataError("results have a distance and no score", hint=f"write {line}", path=self.where)
         pick = self.id if isinstance(self.id, str) else shape.id
         return Layout(_getter(held, pick) if pick else None, _getter(held, number) if number else None)
 
