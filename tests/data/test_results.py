@@ -277,6 +277,8 @@ def test_distances_by_their_name() -> None:
     run = dh.Run.of_results(results, score="distance", ascending=True)
     assert dh.evaluate({"q": "b"}, run, ["RR"]).means() == {"RR": 0.75}
     assert dh.Qrels.of_results(results).to_dict() == {"q": {"a": 1, "b": 1}}
+    paired = {"q": [(result, 1 - result["distance"]) for result in results["q"]]}
+    assert dh.Run.of_results(paired).to_dict() == {"q": {"a": 0.9, "b": 0.9}}
 
 
 def test_the_best_of_distances_is_the_lowest() -> None:

@@ -220,9 +220,15 @@ class Reader:
         if number is not _MISSING:
             return doc, _plain(number)
         if self.number is None:
+            self._refuse_distance(held)
             return doc, None
         problem = f"result {place} for query {query!r} has no {VALUE_COLUMN[self.kind]} at {self.number!r}"
         raise DataError(problem, hint=_near(held, self.number), path=self.where)
+
+    def _refuse_distance(self, held: object) -> None:
+        if self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
+            line = f'{CALL["run"]}(results, score="{_DISTANCE}", ascending=True)'
+            raise DataError("results have a distance and no score", hint=f"write {line}", path=self.where)
 
     def _layout(self, held: object) -> Layout:
         """Return where the parts are in results of this form."""
@@ -232,9 +238,6 @@ class Reader:
         shape = next((one for one in SHAPES if one.fits(held)), by_names)
         paths = [self.number] if self.number else [shape.numbers.get(self.kind), by_names.numbers.get(self.kind)]
         number = next((path for path in paths if isinstance(path, str) and value_at(held, path) is not _MISSING), None)
-        if number is None and self.number is None and self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
-            line = f'{CALL["run"]}(results, score="{_DISTANCE}", ascending=True)'
-            raise DataError("results have a distance and no score", hint=f"write {line}", path=self.where)
         pick = self.id if isinstance(self.id, str) else shape.id
         return Layout(_getter(held, pick) if pick else None, _getter(held, number) if number else None)
 
