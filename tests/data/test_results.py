@@ -273,7 +273,7 @@ def test_distances_are_warned_of() -> None:
 
 
 def test_distances_by_their_name() -> None:
-    results = {"q": [{"id": "a", "distance": 0.1}, {"id": "b", "distance": 0.1}]}
+    results: dict[str, list[dict[str, Any]]] = {"q": [{"id": doc, "distance": 0.1} for doc in "ab"]}
     run = dh.Run.of_results(results, score="distance", ascending=True)
     assert dh.evaluate({"q": "b"}, run, ["RR"]).means() == {"RR": 0.75}
     assert dh.Qrels.of_results(results).to_dict() == {"q": {"a": 1, "b": 1}}
