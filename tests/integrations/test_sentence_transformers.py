@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,13 @@ pytest.importorskip("sentence_transformers", reason="no sentence-transformers he
 from deadheat.integrations import sentence_transformers as ours  # noqa: E402 - after it is known to be there
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from deadheat.arrays import FloatArray
+
+    Tensor: TypeAlias = Any
+    Model: TypeAlias = Any
+    Evaluator: TypeAlias = Any
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries below
 
@@ -36,13 +43,13 @@ CUTOFFS = {
     "ndcg_at_k": [2, 4],
     "map_at_k": [4],
 }
-OF_ONE: dict[str, Callable[[Ranking, Judged, int | None], float]] = {
-    "accuracy": lambda ranking, judged, k: hit(ranking, judged, 1, cutoff=k),
-    "precision": lambda ranking, judged, k: precision(ranking, judged, 1, cutoff=k),
-    "recall": lambda ranking, judged, k: recall(ranking, judged, 1, cutoff=k),
-    "ndcg": lambda ranking, judged, k: normalised_gain(ranking, judged, 1, cutoff=k),
-    "mrr": lambda ranking, judged, k: reciprocal_rank(ranking, judged, 1, cutoff=k),
-    "map": lambda ranking, judged, k: average_precision(ranking, judged, 1, norm="min", cutoff=k),
+OF_ONE: dict[str, Callable[[Judged, int | None, Ranking], float]] = {
+    "accuracy": lambda judged, k, ranking: hit(ranking, judged, 1, cutoff=k),
+    "precision": lambda judged, k, ranking: precision(ranking, judged, 1, cutoff=k),
+    "recall": lambda judged, k, ranking: recall(ranking, judged, 1, cutoff=k),
+    "ndcg": lambda judged, k, ranking: normalised_gain(ranking, judged, 1, cutoff=k),
+    "mrr": lambda judged, k, ranking: reciprocal_rank(ranking, judged, 1, cutoff=k),
+    "map": lambda judged, k, ranking: average_precision(ranking, judged, 1, norm="min", cutoff=k),
 }
 POLICIES = ["best", "worst", "doc_id", "input"]
 
@@ -63,19 +70,19 @@ class Table:
     def __init__(self, embeddings: Mapping[str, FloatArray]) -> None:
         self.embeddings = embeddings
 
-    def encode(self, texts: list[str], **_: object) -> Any:
+    def encode(self, texts: list[str], **_: object) -> Tensor:
         return torch.from_numpy(np.stack([self.embeddings[text] for text in texts]))
 
     encode_query = encode_document = encode
 
-    def similarity(self, queries: Any, documents: Any) -> Any:
+    def similarity(self, queries: Tensor, documents: Tensor) -> Tensor:
         return queries @ documents.T
 
-    def predict(self, pairs: list[list[str]], **_: object) -> Any:
+    def predict(self, pairs: list[list[str]], **_: object) -> FloatArray:
         return np.array([self.embeddings[query] @ self.embeddings[document] for query, document in pairs])
 
 
-def theirs(name: str) -> Any:
+def theirs(name: str) -> type[Evaluator]:
     return getattr(ours, name).__mro__[1]
 
 
@@ -98,20 +105,22 @@ def scores_of(model: Table, arguments: dict[str, Any], query: str) -> dict[str, 
     return {doc: float(own @ model.embeddings[text]) for doc, text in arguments["corpus"].items()}
 
 
+def mean_of(of_one: Callable[[Ranking], float], scores: dict[str, float], judged: Judged, policy: str) -> float:
+    """A value from its definition: over all orders of all documents, or in the one that a policy picks."""
+    if policy == "expected":
+        return moments(of_one, weighted_rankings(scores, judged)).mean
+    return of_one(rank(pick_order(policy, scores, judged), judged))
+
+
 def by_enumeration(model: Table, arguments: dict[str, Any], policy: str = "expected") -> dict[str, float]:
-    """Each value from its definition: over all orders of the whole corpus, or in the one that a policy picks."""
     found: dict[str, list[float]] = {}
     for query, relevant in arguments["relevant_docs"].items():
         judged = dict.fromkeys(relevant, 1.0)
         scores = scores_of(model, arguments, query)
-        for name, of_one in OF_ONE.items():
+        for name, of in OF_ONE.items():
             argument = f"{'precision_recall' if name in {'precision', 'recall'} else name}_at_k"
             for k in arguments[argument]:
-                if policy == "expected":
-                    rankings = weighted_rankings(scores, judged)
-                    value = moments(lambda one, of=of_one, own=judged, k=k: of(one, own, k), rankings).mean
-                else:
-                    value = of_one(rank(pick_order(policy, scores, judged), judged), judged, k)
+                value = mean_of(partial(of, judged, k), scores, judged, policy)
                 found.setdefault(f"dot_{name}@{k}", []).append(value)
     return {name: statistics.fmean(values) for name, values in found.items()}
 
@@ -182,7 +191,7 @@ def test_a_reused_evaluator_follows_each_model() -> None:
 def test_lists_that_are_given_are_complete() -> None:
     _, arguments = drawn(5, tied=True)
     hits = [{"corpus_id": "d1", "score": 1.0}, {"corpus_id": "d2", "score": 1.0}]
-    arguments["relevant_docs"] = dict.fromkeys(arguments["queries"], {"d2"})
+    arguments["relevant_docs"] = {query: {"d2"} for query in arguments["queries"]}
     found = ours.InformationRetrievalEvaluator(**arguments).compute_metrics([hits] * 3)
     assert {name: dict(values) for name, values in found.items()} == {
         "accuracy@k": {1: 0.5, 3: 1.0},
@@ -217,25 +226,19 @@ def samples(rng: np.random.Generator, model: Table) -> list[dict[str, Any]]:
 
 
 def of_samples(model: Table, given: list[dict[str, Any]], policy: str, at_k: int) -> dict[str, float]:
-    """The values of a reranking from their definitions."""
-    found: dict[str, list[float]] = {f"{name}": [] for name in ("map", f"mrr@{at_k}", f"ndcg@{at_k}")}
+    """The values of a reranking; its average precision is that of the whole list."""
+    of = {
+        "map": lambda judged, ranking: average_precision(ranking, judged, 1),
+        f"mrr@{at_k}": lambda judged, ranking: OF_ONE["mrr"](judged, at_k, ranking),
+        f"ndcg@{at_k}": lambda judged, ranking: OF_ONE["ndcg"](judged, at_k, ranking),
+    }
+    found: dict[str, list[float]] = {name: [] for name in of}
     for one in given:
         judged = dict.fromkeys(one["positive"], 1.0)
         query = model.embeddings[one["query"]]
         scores = {text: float(query @ model.embeddings[text]) for text in one["positive"] + one["negative"]}
-        if policy == "expected":
-            rankings = weighted_rankings(scores, judged)
-        else:
-            rankings = [(rank(pick_order(policy, scores, judged), judged), 1)]
-        for name, values in found.items():
-            cutoff = at_k if "@" in name else None
-            norm = {"norm": "R"} if name == "map" else {}
-            of: Callable[..., float] = {"map": average_precision, "mrr": reciprocal_rank, "ndcg": normalised_gain}[
-                name.partition("@")[0]
-            ]
-            values.append(
-                moments(lambda r, j=judged, of=of, k=cutoff, n=norm: of(r, j, 1, cutoff=k, **n), rankings).mean
-            )
+        for name, of_one in of.items():
+            found[name].append(mean_of(partial(of_one, judged), scores, judged, policy))
     return {name: statistics.fmean(values) for name, values in found.items()}
 
 
@@ -289,18 +292,14 @@ def test_a_cross_encoder_over_a_first_stage() -> None:
 def test_the_environment_chooses_and_the_argument_overrides(monkeypatch: pytest.MonkeyPatch) -> None:
     model, arguments = drawn(9, tied=True)
     monkeypatch.setenv("DEADHEAT_TIES", "worst")
-    assert ours.InformationRetrievalEvaluator(**arguments)(model) == by_policy(model, arguments, "worst")
     best = ours.InformationRetrievalEvaluator(**arguments, ties="best")
-    assert best(model) == by_policy(model, arguments, "best")
+    for policy, evaluator in (("worst", ours.InformationRetrievalEvaluator(**arguments)), ("best", best)):
+        assert evaluator(model) == pytest.approx(by_enumeration(model, arguments, policy), abs=1e-12)
     assert best.get_config_dict()["ties"] == "best"
     assert ours.CrossEncoderRerankingEvaluator([]).get_config_dict() == {"at_k": 10, "ties": "worst"}
     monkeypatch.setenv("DEADHEAT_TIES", "wurst")
     with pytest.raises(ParameterError, match="DEADHEAT_TIES in the environment"):
         ours.InformationRetrievalEvaluator(**arguments)
-
-
-def by_policy(model: Table, arguments: dict[str, Any], policy: str) -> Any:
-    return pytest.approx(by_enumeration(model, arguments, policy), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["RerankingEvaluator", "CrossEncoderRerankingEvaluator"])
@@ -311,7 +310,7 @@ def test_rerankings_have_no_ids(name: str) -> None:
 
 def test_a_score_that_is_no_number() -> None:
     model, arguments = drawn(0, tied=True)
-    model.embeddings[arguments["corpus"]["d3"]][:] = np.nan  # type: ignore[index]
+    model.embeddings[arguments["corpus"]["d3"]][:] = np.nan
     for policy in ("expected", "doc_id"):
         with pytest.raises(ScoreError, match="score of document 'd3' for query 0 is NaN"):
             ours.InformationRetrievalEvaluator(**arguments, ties=policy)(model)
@@ -323,7 +322,7 @@ WORDS = ["wheel", "tyre", "chain", "brake", "flat", "new", "old", "repair"]
 TEXTS = {"d1": "repair wheel", "d2": "wheel repair", "d3": "old chain", "d4": "new brake", "d5": "flat tyre repair"}
 
 
-def model_of_words() -> Any:
+def model_of_words() -> Model:
     """A SentenceTransformer that adds up a vector for each word, so that the order of words does not count."""
     tokenizers = import_module("tokenizers")
     try:
@@ -338,7 +337,7 @@ def model_of_words() -> Any:
     return import_module("sentence_transformers").SentenceTransformer(modules=[embedding], device="cpu")
 
 
-def evaluator_of_words() -> Any:
+def evaluator_of_words() -> Evaluator:
     queries = {"q1": "repair wheel", "q2": "new brake"}
     relevant = {"q1": {"d2"}, "q2": {"d4"}}
     return ours.InformationRetrievalEvaluator(queries, TEXTS, relevant, write_csv=False, name="words")
@@ -389,24 +388,6 @@ def test_in_training(tmp_path: Path) -> None:
     assert "ties" in (Path(trainer.state.best_model_checkpoint) / "README.md").read_text(encoding="utf-8")
 
 
-def test_training_without_the_trainer() -> None:
-    """The loop that needs neither datasets nor accelerate."""
-    library: Any = import_module("sentence_transformers")
-    losses: Any = import_module("sentence_transformers.losses")
-    model, evaluator = model_of_words(), evaluator_of_words()
-    pairs = [library.InputExample(texts=["new brake", "brake"]), library.InputExample(texts=["old chain", "chain"])]
-    loader = torch.utils.data.DataLoader(pairs, batch_size=2)
-    values: list[float] = []
-    model.old_fit(
-        [(loader, losses.MultipleNegativesRankingLoss(model))],
-        evaluator=evaluator,
-        epochs=2,
-        callback=lambda value, _epoch, _steps: values.append(value),
-        show_progress_bar=False,
-    )
-    assert len(values) == 2
-
-
 @pytest.fixture(scope="module")
 def small_model() -> Iterator[Any]:
     """The real model of `make embed`."""
@@ -427,19 +408,19 @@ def of_the_demo() -> dict[str, Any]:
     return {"queries": queries, "corpus": corpus, "relevant_docs": relevant, "write_csv": False, "map_at_k": [20]}
 
 
-def signs(queries: Any, documents: Any) -> Any:
+def signs(queries: Tensor, documents: Tensor) -> Tensor:
     """Compare the signs of the first 16 numbers, as binary embeddings do."""
     return (queries[:, None, :16].sign() == documents[None, :, :16].sign()).sum(dim=2)
 
 
-def integers(queries: Any, documents: Any) -> Any:
+def integers(queries: Tensor, documents: Tensor) -> Tensor:
     """Compare embeddings that are rounded to few levels."""
     return (queries * 32).round() @ (documents * 32).round().T
 
 
 @pytest.mark.parametrize("function", [signs, integers])
-def test_quantised_embeddings_of_a_real_model(small_model: Any, function: Callable[[Any, Any], Any]) -> None:
-    """The same as deadheat has from all scores, as dicts, and over all orders of the first eight documents."""
+def test_quantised_embeddings_of_a_real_model(small_model: Model, function: Callable[[Tensor, Tensor], Tensor]) -> None:
+    """The same as deadheat has from all scores as dicts; the parent's ids decide."""
     arguments = of_the_demo() | {"score_functions": {"own": function}}
     queries, corpus, relevant = (arguments[name] for name in ("queries", "corpus", "relevant_docs"))
     embedded = [small_model.encode(list(texts.values()), convert_to_tensor=True) for texts in (queries, corpus)]
@@ -460,7 +441,7 @@ def test_quantised_embeddings_of_a_real_model(small_model: Any, function: Callab
     assert own["own_mrr@10"] != pytest.approx(their["own_mrr@10"], abs=1e-3)
 
 
-def test_a_real_model_without_ties(small_model: Any) -> None:
+def test_a_real_model_without_ties(small_model: Model) -> None:
     arguments = of_the_demo()
     arguments["corpus"] = {name: text for name, text in arguments["corpus"].items() if name.startswith("H")}
     given = [
