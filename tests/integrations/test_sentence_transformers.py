@@ -21,7 +21,7 @@ from oracle.orders import moments, pick_order, rank, weighted_rankings
 from support.demo import DEMO
 
 torch = pytest.importorskip("torch", reason="no PyTorch here: make embed")
-pytest.importorskip("sentence_transformers", reason="no sentence-transformers here: make embed", exc_type=ImportError)
+pytest.importorskip("sentence_transformers", reason="no sentence-transformers here: make embed")
 
 from deadheat.integrations import sentence_transformers as ours  # noqa: E402 - after it is known to be there
 
@@ -75,7 +75,8 @@ class Table:
 
     encode_query = encode_document = encode
 
-    def similarity(self, queries: Tensor, documents: Tensor) -> Tensor:
+    @staticmethod
+    def similarity(queries: Tensor, documents: Tensor) -> Tensor:
         return queries @ documents.T
 
     def predict(self, pairs: list[list[str]], **_: object) -> FloatArray:
@@ -418,6 +419,7 @@ def integers(queries: Tensor, documents: Tensor) -> Tensor:
     return (queries * 32).round() @ (documents * 32).round().T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [signs, integers])
 def test_quantised_embeddings_of_a_real_model(small_model: Model, function: Callable[[Tensor, Tensor], Tensor]) -> None:
     """The same as deadheat has from all scores as dicts; the parent's ids decide."""
@@ -430,17 +432,19 @@ def test_quantised_embeddings_of_a_real_model(small_model: Model, function: Call
     measures = {"mrr@10": "RR@10", "ndcg@10": "nDCG@10", "accuracy@1": "Hit@1", "recall@5": "R@5"}
     measures |= {"precision@3": "P@3", "map@20": "AP(norm='min')@20"}
     for policy in ("expected", *POLICIES):
-        found = ours.InformationRetrievalEvaluator(**arguments, ties=policy, corpus_chunk_size=50)(small_model)
+        evaluator = ours.InformationRetrievalEvaluator(**arguments, ties=policy, corpus_chunk_size=50)
+        found = evaluator(small_model, corpus_embeddings=embedded[1])
         expected = dh.evaluate(qrels, run, list(measures.values()), ties=policy).means()
         assert {name: found[f"own_{name}"] for name in measures} == pytest.approx(
             {name: expected[measure] for name, measure in measures.items()}, abs=1e-12
         )
-    their = theirs("InformationRetrievalEvaluator")(**arguments)(small_model)
-    own = ours.InformationRetrievalEvaluator(**arguments)(small_model)
+    made = (ours.InformationRetrievalEvaluator, theirs("InformationRetrievalEvaluator"))
+    own, their = (one(**arguments)(small_model, corpus_embeddings=embedded[1]) for one in made)
     assert list(own) == list(their)
     assert own["own_mrr@10"] != pytest.approx(their["own_mrr@10"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_real_model_without_ties(small_model: Model) -> None:
     arguments = of_the_demo()
     arguments["corpus"] = {name: text for name, text in arguments["corpus"].items() if name.startswith("H")}

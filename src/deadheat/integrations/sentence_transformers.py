@@ -8,6 +8,9 @@ Each is a subclass of the evaluator of its name, with its arguments, its files a
 when, is the parent's; only the numbers are computed here.
 """
 
+# pyright is run where PyTorch is not installed
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
