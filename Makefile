@@ -9,6 +9,7 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
+PEERS := .venv-peers
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 INSTALL := $(PIP) install --constraint constraints.txt --editable
 # the interpreter that the virtual environment is made with: `make PYTHON=... demo` overrides it
@@ -26,7 +27,7 @@ EMBED := sentence-transformers==6.2.0 transformers==5.23.0
 # half a gigabyte, so neither in the tests' packages nor in constraints.txt
 SPARK := pyspark==4.3.0
 
-.PHONY: help demo test test-lowest embed spark fuzz lint types format bench figures constraints wheel clean
+.PHONY: help demo test test-lowest test-peers embed spark fuzz lint types format bench figures constraints wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -49,6 +50,9 @@ fuzz: $(VENV)/.test  ## damage files and compare with strict readers (SECONDS=60
 
 test-lowest: $(LOWEST)/.test  ## run the tests with the lowest versions that pyproject.toml declares
 	$(LOWEST)/bin/pytest --numprocesses=$(JOBS) -m "not slow"
+
+test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
+	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/integrations tests/whole/test_from.py
 
 lint: $(VENV)/.test  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -82,7 +86,7 @@ wheel: $(VENV)/.dev  ## build dist/*.whl and dist/*.tar.gz
 	$(BIN)/python -m build
 
 clean:  ## remove everything that make made
-	rm -rf $(VENV) $(LOWEST) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(PEERS) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -123,6 +127,15 @@ $(LOWEST)/.test: pyproject.toml | $(VENV)/bin/python
 	@$(BIN)/python -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip -qq --disable-pip-version-check install 'uv>=0.5'
 	@$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --compile-bytecode --editable '.[test]'
+	@touch $@
+
+# they bring hundreds of packages, with versions of their own
+$(PEERS)/.test: pyproject.toml | $(VENV)/bin/python
+	@echo "setting up $(PEERS) with other tools"
+	@rm -rf $(PEERS)
+	@$(BIN)/python -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install '$(TORCH)'
+	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install '$(TORCH)' --editable '.[peers-test]'
 	@touch $@
 
 $(VENV)/.dev:

@@ -8,17 +8,20 @@ import shlex
 import subprocess
 import sys
 import threading
+from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from deadheat.cli import main
 from deadheat.cli.output import emit
 from support.command import QRELS, RUN, call, ok
 from support.process import command, environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -397,3 +400,12 @@ def test_runs_with_long_names_are_saved_in_a_folder_under_shorter_ones(folder: P
     assert not any(set(path.name) & set('<>:"/\\|?*') or path.name.startswith("aux.") for path in saved)
     assert "b.json" in {path.name for path in saved}
     assert max(len(path.name.encode()) for path in (folder / "saved").iterdir()) <= 255
+
+
+def test_the_standard_input_of_a_system_without_a_path_for_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.cli.files.STDIN", str(folder / "none"))
+    before = set(Path(gettempdir()).glob("deadheat-*"))
+    result = CliRunner().invoke(main, ["evaluate", "qrels.txt", "-", "-m", "RR"], input=RUN)
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[0].strip() == "stdin"
+    assert set(Path(gettempdir()).glob("deadheat-*")) == before

@@ -104,6 +104,8 @@ def test_whole_numbers_are_ids(qrels: object, run: object) -> None:
         ({"q": ["a"], 7: ["b"]}, "expected one of both"),
         ({"q": {"7": 1.0}, "r": {7: 1.0}}, "expected one of both"),
         ({"q": {7: 1.0, "7": 1.0}}, "expected one of both"),
+        ({"q": [7], "r": ["7"]}, "expected one of both"),
+        ({"q": [(7, 0.5)], "r": {"7": 0.5}}, "expected one of both"),
         ([("q", 7, 1.0), ("q", "7", 2.0)], "expected one of both"),
         ({"q": {"a", "b"}}, "a set has no order: give a list, best first"),
         ({"q": "a"}, r"got str for 'q'; write \[id\] for a single document"),
@@ -161,6 +163,8 @@ FILES = {
         for n, doc in enumerate(docs, 1)
     ),
     "excel.csv": "query_id;doc_id;score\nq1;b;0,9\nq1;a;0,85\nq1;c;0,5\nq2;a;12\nq2;b;-1,5e1\n",
+    "quoted.csv": '"query_id";"doc_id";"score"\r\n"q1";"b";"0,9"\r\n"q1";"a";"0,85"\r\n'
+    '"q1";"c";"0,5"\r\n"q2";"a";"12"\r\n"q2";"b";"0"\r\n',
     "objects.json": json.dumps(
         [{"query_id": q, "doc_id": doc, "score": -n} for q, docs in RANKED.items() for n, doc in enumerate(docs)]
     ),

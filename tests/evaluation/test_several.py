@@ -39,7 +39,7 @@ def test_a_seed_gives_each_run_the_same_order() -> None:
 
 @pytest.mark.parametrize("empty", ["", " ", ",", [""], []])
 def test_no_measure_is_an_error(empty: object) -> None:
-    with pytest.raises(dh.DeadheatError, match="measures is empty"):
+    with pytest.raises(dh.DeadheatError, match="measures names no measure"):
         dh.evaluate(QRELS, ONE, empty)  # type: ignore[call-overload]
 
 

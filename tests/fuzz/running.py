@@ -7,13 +7,14 @@ import shutil
 import signal
 import tempfile
 import time
+import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from deadheat.errors import DeadheatError
+from deadheat.errors import DeadheatError, DeadheatWarning
 from fuzz.kinds import KINDS
 from fuzz.strict import Refused
 
@@ -58,7 +59,7 @@ def run(seed: int, number: int, names: Sequence[str], keep: Path | None = None) 
     """Make the case of this number, and return what is wrong with it; its files are kept then."""
     rng = _random(seed, number)
     kind = KINDS[rng.choice(names)]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore", category=DeadheatWarning):
         path = kind.write(Path(folder), rng)
         problem = problem_of(kind, path)
         if problem and keep:

@@ -79,24 +79,35 @@ def lines_without_text(data: bytes) -> set[int]:
 def trec(data: bytes) -> list[Row]:
     """Six fields a line, separated by blanks of ASCII: query, Q0, document, rank, score, tag.
 
-    Other lines with # are comments, but for those whose first field is the query of a row.
+    Other lines with # are comments, but for those whose first field is the query of a row: which these are is known at
+    the end, so that another line that is wrong may be named.
     """
     rows = []
-    known = {row.split()[0] for row in _split(data) if row.startswith(b"#") and _is_row(row.split())}
-    for n, line in enumerate(lines_of(data), 1):
-        fields = [part.decode() for part in line.encode().split()]
-        if not fields or (
-            line.startswith("#") and not _is_row(line.encode().split()) and fields[0].encode() not in known
-        ):
-            continue
-        if len(fields) != 6:
-            raise Refused(f"{len(fields)} fields", {n})
-        rows.append((ident(fields[0], n), ident(fields[2], n), number(fields[4], n)))
+    marked: dict[int, str] = {}
+    try:
+        for n, line in enumerate(lines_of(data), 1):
+            fields = [part.decode() for part in line.encode().split()]
+            if line.startswith("#") and not _is_row(fields):
+                marked[n] = fields[0]
+            elif fields:
+                rows.append(_row(fields, n))
+    except Refused as refused:
+        refused.lines |= set(marked)
+        raise
+    damaged = {n for n, query in marked.items() if query in {row[0] for row in rows}}
+    if damaged:
+        raise Refused("a damaged row", damaged)
     return _not_empty(rows)
 
 
-def _is_row(fields: list[bytes]) -> bool:
-    return len(fields) == 6 and bool(re.fullmatch(NUMBER.pattern + "|(?i:nan)", fields[4].decode(errors="replace")))
+def _row(fields: list[str], n: int) -> Row:
+    if len(fields) != 6:
+        raise Refused(f"{len(fields)} fields", {n})
+    return ident(fields[0], n), ident(fields[2], n), number(fields[4], n)
+
+
+def _is_row(fields: list[str]) -> bool:
+    return len(fields) == 6 and bool(re.fullmatch(NUMBER.pattern + "|(?i:nan)", fields[4]))
 
 
 def table(data: bytes, separator: str) -> list[Row]:
@@ -123,18 +134,16 @@ def table(data: bytes, separator: str) -> list[Row]:
         if len(fields) != len(header):
             raise Refused(f"{len(fields)} fields", {n})
         query, doc, score = (fields[place] for place in places)
-        if separator == ";":
-            marks |= {mark for mark in ",." if mark in score}
-            if len(marks) > 1:
-                raise Refused("commas and points", {n})
-            score = score.replace(",", ".")
-        value = number(score.strip(), n)
-        if is_ranked:
-            if not (float(value) >= 1 and float(value).is_integer()):
-                raise Refused("no rank")
-            value = repr(-float(value))
+        value = number(_with_point(score.strip(), marks, n) if separator == ";" else score.strip(), n)
+        value = _of_rank(float(value)) if is_ranked else value
         rows.append((ident(query, n), ident(doc, n), value))
     return _not_empty(rows)
+
+
+def _of_rank(rank: float) -> str:
+    if not (rank >= 1 and rank.is_integer()):
+        raise Refused("no rank")
+    return repr(-rank)
 
 
 def _with_point(text: str, marks: set[str], line: int) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from support.paths import ROOT
+from support.paths import ROOT, TESTS
 
 DATA = Path(dh.__file__).parent / "demo"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "from").glob("*.md")}
@@ -36,10 +36,33 @@ def test_a_page_says_what_you_hold_one_line_and_what_you_get(page: str) -> None:
     assert blocks(page, "python") or blocks(page, "console")
 
 
+def run_python(page: str, folder: Path) -> None:
+    """Run the Python of a page in a process of its own: some pages replace packages, some need stand-ins for them."""
+    program = folder / "page.py"
+    program.write_text(
+        f"import doctest, sys\nsys.path.insert(0, {str(TESTS)!r})\nfrom support.stand_ins import install_missing\n"
+        "install_missing()\nsys.exit(doctest.testfile(sys.argv[1], module_relative=False)[0])\n"
+    )
+    (folder / "page.txt").write_text("\n".join(blocks(page, "python")), encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "DEADHEAT_TIES"}
+    done = subprocess.run(
+        [sys.executable, str(program), "page.txt"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("page", with_console(PAGES))
 def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
+    """Its Python writes the files that they read, where it has some."""
     for path in DATA.glob("*.gz"):
         shutil.copy(path, tmp_path)
+    if blocks(page, "python"):
+        run_python(page, tmp_path)
     environment = {name: value for name, value in os.environ.items() if name != "DEADHEAT_TIES"}
     for block in blocks(page, "console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -60,23 +83,10 @@ def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", sorted(PAGES.keys() - set(with_console(PAGES))))
 def test_python_examples(page: str, tmp_path: Path) -> None:
-    """In a process of its own: some of them replace other packages."""
     if page in NEEDED:
         pytest.importorskip(
             NEEDED[page], reason=f"{NEEDED[page]} is not here: CONTRIBUTING.md says how it is installed"
         )
-    program = tmp_path / "page.py"
-    program.write_text("import doctest, sys\nsys.exit(doctest.testfile(sys.argv[1], module_relative=False)[0])\n")
-    (tmp_path / "page.txt").write_text("\n".join(blocks(page, "python")), encoding="utf-8")
-    environment = {name: value for name, value in os.environ.items() if name != "DEADHEAT_TIES"}
-    done = subprocess.run(
-        [sys.executable, str(program), "page.txt"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    run_python(page, tmp_path)
     examples = doctest.DocTestParser().get_examples("\n".join(blocks(page, "python")))
     assert len(examples) >= 3

@@ -147,6 +147,21 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
     assert late == set(LATE)
 
 
+# A higher floor that is loaded by its name, at the first call that needs it.
+BY_NAME = {"data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read"}
+
+
+def test_a_higher_floor_is_loaded_by_name_only_where_it_is_listed() -> None:
+    found = set()
+    for path in SOURCES:
+        where = path.relative_to(PACKAGE)
+        for name in re.findall(r'import_module\("(deadheat[^"]*)"', path.read_text(encoding="utf-8")):
+            floor = name.split(".")[1] if "." in name else "__init__"
+            if where.parts[0] in ORDER and ORDER.get(floor, len(FLOORS)) > ORDER[where.parts[0]]:
+                found.add(f"{where.as_posix()} loads {name}")
+    assert found == set(BY_NAME)
+
+
 def test_no_module_imports_itself_by_way_of_others() -> None:
     """Neither inside functions nor for types."""
     names = {

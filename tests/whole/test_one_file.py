@@ -54,6 +54,19 @@ register(
 )
 """
 
+EXPORTS = """
+from deadheat.io.exports.base import Export, register
+
+register(
+    Export(
+        name="mine",
+        kind="run",
+        matches=lambda held: "mine" in held,
+        read=lambda held, where: ({held["mine"]: {"d": 1.0}}, ("mine is read",)),
+    )
+)
+"""
+
 REPORTS = """
 from deadheat.report.formats import ReportFormat, register
 
@@ -68,9 +81,11 @@ def folder(tmp_path: Path) -> Path:
     for name, content in {
         "measures/mine.py": MEASURE,
         "io/formats/mine.py": FILES,
+        "io/exports/mine.py": EXPORTS,
         "report/as_mine.py": REPORTS,
     }.items():
         (package / name).write_text(content, encoding="utf-8")
+    (tmp_path / "x.json").write_text('{"mine": "q"}', encoding="utf-8")
     (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 2.5 t\n", encoding="utf-8")
     return tmp_path
@@ -93,5 +108,6 @@ def test_one_new_file_is_enough(folder: Path) -> None:
     assert " mine, " in call(folder, "convert", "--help")
     assert "Did you mean 'mine'?" in call(folder, "convert", "x.run", "y", "--to", "min")
     assert "mine 1" in call(folder, "evaluate", "x.qrels", "x.mine", "-m", "Mine@1", "--format", "mine")
+    assert "mine is read" in call(folder, "evaluate", "x.qrels", "x.json", "-m", "Mine@1")
     assert call(folder, "evaluate", "x.qrels", "x.run", "-o", "out.mine") == ""
     assert (folder / "out.mine").read_text() == "mine 1\n"

@@ -49,12 +49,13 @@ EXAMPLES = examples(
     "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
     "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
     "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
+    "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
 )
 
 
 @click.command(short_help="Say which runs differ by more than chance, and than ties.", **EXAMPLES)
-@click.argument("qrels", type=PATH)
-@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN RUN...")
+@click.argument("qrels", type=PATH, metavar="QRELS|SAVED")
+@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN RUN...|SAVED...")
 @click.option("--baseline", metavar="RUN", help="Compare all others with this run; by default every pair.")
 @measure_option
 @test_options
@@ -78,8 +79,16 @@ EXAMPLES = examples(
 @duplicates_option
 @decompressed_option
 @debug_option
-def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
-    """Compare runs in pairs over the same queries.
+@click.pass_context
+def compare(
+    ctx: click.Context,
+    /,
+    qrels: str,
+    runs: tuple[str, ...],
+    notations: tuple[str, ...],
+    **options: Any,  # noqa: ANN401 - click's
+) -> None:
+    """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
 
     For each measure: the means with their intervals, the differences with p values before and after the correction
     (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
@@ -96,6 +105,8 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     form = prepare(options["form"], options["output"], PARTS, inputs)
     conventions = conventions_of(options)
     measures = parsed_measures(notations) or DEFAULT_MEASURES
+    saved = saved_evaluations(ctx, [qrels, *given])
+    given = saved or given
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
     options["baseline"] = _baseline(options["baseline"], named)
     design = design_of(options, has_queries=strata.path is not None)
@@ -104,7 +115,10 @@ def compare(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **opt
     queries = strata.read()
     of_clusters: dict[str, Any] = {"cluster": strata.cluster, "queries": queries if strata.cluster else None}
     is_checked = options["check_duplicates"]
-    comparison = _compare(qrels, named, measures, conventions, design, **of_clusters, check_duplicates=is_checked)
+    if saved:
+        comparison = _compare_saved(named, design, **of_clusters)
+    else:
+        comparison = _compare(qrels, named, measures, conventions, design, **of_clusters, check_duplicates=is_checked)
     warn_of_nothing_judged(comparison.evaluations.values())
     columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
     report = _report(comparison, qrels, queries, columns, form, margin=options["margin"], detect=options["detect"])
@@ -115,6 +129,31 @@ def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
     """Return the name of the baseline, which may be given as a path."""
     of_path = {path: name for name, path in named.items()}
     return given if given is None else of_path.get(input_path(given), given)
+
+
+def saved_evaluations(ctx: click.Context, paths: list[str]) -> list[str]:
+    """Return the paths if they are saved evaluations, else none; refuse a mix, and options of evaluating."""
+    from deadheat.evaluation.saved import is_saved
+
+    if not is_saved(paths[0]):
+        return []
+    other = next((path for path in paths if not is_saved(path)), None)
+    if other is not None:
+        raise click.UsageError(
+            f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN..."
+        )
+    for name in ("notations", "ties", "missing", "no_relevant", "score_precision", "check_duplicates"):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = "-m" if name == "notations" else f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} is for QRELS RUN RUN...: {paths[0]} is already evaluated")
+    return paths
+
+
+def _compare_saved(named: Mapping[str, str], design: Design, **options: Any) -> Comparison:  # noqa: ANN401 - of clusters
+    from deadheat.comparison.compare import compare_evaluated
+    from deadheat.evaluation.evaluate import load_evaluation
+
+    return compare_evaluated(design, {name: load_evaluation(path) for name, path in named.items()}, **options)
 
 
 def _compare(

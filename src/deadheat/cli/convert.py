@@ -31,7 +31,11 @@ EXAMPLES = examples(
     "zcat scores.gz | deadheat convert - - --to csv",
 )
 TAG = "deadheat"
-BEIR = ("query-id", "corpus-id", "score")  # of its qrels
+EITHER = {  # tables whose names are those of qrels and of a run
+    "BEIR, whose qrels have a score too": {"query-id", "corpus-id", "score"},
+    "Quepid, whose results have their ratings": {"Rating", "Doc Position"},
+    "ragas, whose samples have both": {"retrieved_context_ids", "reference_context_ids"},
+}
 _FORMATS = complete_from("deadheat.io.formats:FORMATS")
 
 
@@ -162,7 +166,7 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
     try:
         return Run(source, format=from_format)
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
-        if not Path(source).is_file():
+        if not (Path(source).is_file() or Path(source).is_dir()):
             raise click.UsageError(
                 f"{source!r} holds no run, and can be read only once: give --kind qrels ({error_message(error)})"
             ) from error
@@ -181,7 +185,9 @@ def _doubt(path: Path, form: Format) -> str:
     if not path.is_file():
         return f"is a stream of {form.name}, whose columns cannot be read ahead"
     try:
-        is_either = set(BEIR) <= set(form.columns(path))
+        names = set(form.columns(path))
     except DataError:  # reading it raises the error
         return ""
-    return "has the columns of BEIR, whose qrels have a score too" if is_either else ""
+    if not names and path.stat().st_size:
+        return f"is {form.name.upper()} without names of columns"
+    return next((f"has the columns of {what}" for what, columns in EITHER.items() if columns <= names), "")

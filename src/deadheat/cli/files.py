@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -22,12 +25,18 @@ STDOUT = "-"
 
 
 def input_path(text: str) -> str:
-    """Return the path of an input; ``-`` is the standard input."""
+    """Return the path of an input; ``-`` is the standard input, kept in a file where the system has no path for it."""
     if text != "-":
         return text
-    if not Path(STDIN).exists():
-        raise click.UsageError("'-': this system has no standard input that can be opened as a file")
-    return STDIN
+    if Path(STDIN).exists():
+        return STDIN
+    context = click.get_current_context()
+    if (key := "deadheat.stdin") not in context.meta:
+        path = Path(context.with_resource(TemporaryDirectory(prefix="deadheat-"))) / "stdin"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        context.meta[key] = str(path)
+    return str(context.meta[key])
 
 
 def label(path: str, default: str) -> str:
@@ -77,12 +86,16 @@ def _made_up(path: str, default: str) -> str:
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.errors import DataError
+    from deadheat.io.folders import file_in
+    from deadheat.io.foreign import in_catalogue
     from deadheat.io.source import readable
 
     wrong = []
     for path in dict.fromkeys(paths):
+        if in_catalogue(path):
+            continue
         try:
-            readable(path)
+            readable(file_in(Path(path))[0] if Path(path).is_dir() else path)
         except DataError as error:
             wrong.append(error_message(error))
     if wrong:

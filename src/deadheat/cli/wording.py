@@ -28,6 +28,8 @@ class CommandWords(Words):
     def __init__(self, command: click.Command) -> None:
         names = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
         self.options = {name.removeprefix("--").replace("-", "_"): name for name in names}
+        if any("-m" in parameter.opts for parameter in command.params):
+            self.options["measures"] = "-m"
         if "ci_method" in self.options:
             self.options["method"] = "--ci-method"
 

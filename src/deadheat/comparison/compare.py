@@ -215,12 +215,19 @@ def compare_evaluations(
         method=method,
         rng=rng,
     )
-    design.check_systems(list(named), has_clusters=cluster is not None)
-    first, *others = named.items()
+    return compare_evaluated(design, named, cluster, queries)
+
+
+def compare_evaluated(
+    design: Design, evaluations: Mapping[str, Evaluation], cluster: Cluster = None, queries: Source | None = None
+) -> Comparison:
+    """Do what :func:`compare_evaluations` does, under a given design."""
+    design.check_systems(list(evaluations), has_clusters=cluster is not None)
+    first, *others = evaluations.items()
     for other in others:
         _check_comparable(first, other)
-    _check_shared(named, design)
-    return assemble(named, design, cluster, queries, {})
+    _check_shared(evaluations, design)
+    return assemble(evaluations, design, cluster, queries, {})
 
 
 def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]) -> None:

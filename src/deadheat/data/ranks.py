@@ -35,8 +35,10 @@ def warn_of_ranks(head: pl.DataFrame, where: str) -> None:
     looked = of_query.head(QUERIES).filter((pl.col("n") >= FEWEST) & pl.col("agreement").is_finite())
     contrary = looked.filter(pl.col("agreement") > 0.5).height
     if 2 * contrary > looked.height:
-        queries = counted(looked.height, "query", "queries")
-        _warn(f"{where}: scores rise with the rank in {contrary:,} of the {queries} at its start: distances, or ranks?")
+        _warn(
+            f"{where}: scores rise with the rank in {contrary:,} of {counted(looked.height, 'query', 'queries')} at its"
+            " start: distances, or ranks?"
+        )
 
 
 def warn_of_counting(rows: pl.DataFrame | Nested, where: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
@@ -20,13 +20,17 @@ from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.ranks import warn_of_counting, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
-from deadheat.errors import DuplicateError, SourceTypeError
+from deadheat.errors import DuplicateError, ParameterError, SourceTypeError
+from deadheat.io.exports import exported
+from deadheat.io.folders import file_in
+from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
-from deadheat.io.lists import RANKED, RANKED_BY_COLUMN, nested_of
+from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain
+from deadheat.io.results import RANKED, Pick, Reader, Repeated
 
 LOWER_FIRST = "lower scores rank first, as asked"
 
@@ -61,7 +65,7 @@ class Table:
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.path = path_of(source)
-        self.name = name or (label_of(self.path) if self.path else self.kind)
+        self.name = name or (label_of(self.path) if self.path else label_in_catalogue(source) or self.kind)
         self.format = format
         self.columns = check_given(columns or {})
         self.notes: tuple[str, ...] = ()
@@ -69,7 +73,7 @@ class Table:
             self.rows = self._read(source, progress)
 
     def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
-        content = Content(source) if self.path is None else self._scan(self.path, progress)
+        content = self._unwrap(source) if self.path is None else self._scan(self.path, progress)
         if isinstance(content.rows, Mapping) and not is_plain(content.rows):
             content = Content(*nested_of(content.rows, self.kind, self.where))
         is_read = self.path is not None and isinstance(content.rows, pl.DataFrame)  # and checked, its columns renamed
@@ -84,11 +88,23 @@ class Table:
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
         return MemoryRows(content.rows) if isinstance(content.rows, pl.DataFrame) else LazyRows(content.rows)
 
+    def _unwrap(self, source: Source) -> Content:
+        """Return what is inside the objects and documents of other tools."""
+        rows, notes = unwrapped(source, self.kind, self.where)
+        if isinstance(rows, Mapping) and (known := exported(rows, self.kind, self.where)):
+            rows, notes = known
+        return Content(rows, notes)
+
     def _look_at(self, content: Content) -> None:
         """Warn the user of what looks wrong; a run does."""
 
     def _scan(self, path: Path, progress: Callable[[int, int], None] | None) -> Content:
         try:
+            if path.is_dir():
+                path, note = file_in(path, self.kind)
+                self.path = path
+                content = self._scan(path, progress)
+                return replace(content, notes=(note, *content.notes))
             return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
         except LabelledCases:  # which a higher floor reads
             cases = import_module("deadheat.benchmark.cases").read_cases(path, format=self.format)
@@ -110,6 +126,13 @@ class Table:
         found.path, found.name, found.format, found.columns, found.notes = None, name, None, {}, ()
         found.rows = MemoryRows(frame)
         return found
+
+    def noted(self, notes: tuple[str, ...]) -> Self:
+        """Return the table with notes on how its rows were found, and its numbers checked."""
+        self.notes = (*notes, *self.notes)
+        if isinstance(self.rows, MappingRows):
+            self.rows.numbers(list(self.rows.mapping))
+        return self
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -188,6 +211,40 @@ class Qrels(Table):
 
     kind = "qrels"
 
+    @classmethod
+    def of_results(
+        cls,
+        results: object,
+        *,
+        id: Pick | None = None,  # noqa: A002 - what every library calls it
+        relevance: Pick | None = None,
+        repeated: Repeated = "error",
+        name: str | None = None,
+    ) -> Self:
+        """Return judgments from objects of other libraries.
+
+        Parameters
+        ----------
+        results : dict of list
+            The relevant documents of each query, as `Run.of_results` takes retrieved ones; also ratings of
+            Elasticsearch, OpenSearch and Quepid.
+        id, relevance : str or callable, optional
+            Where they are, if the form of a document does not say: a name, a dotted path, or a function of it. Where
+            no document has a relevance, each is 1.
+        repeated : {"error", "best", "first"}, default "error"
+            What to do with a document that comes twice.
+        name : str, optional
+            Label for messages and tables.
+
+        Examples
+        --------
+        >>> ratings = {"q1": [{"_index": "docs", "_id": "d1", "rating": 3}]}
+        >>> Qrels.of_results(ratings).to_dict()
+        {'q1': {'d1': 3}}
+        """
+        nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
+        return cls(nested, name=name).noted(notes)
+
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 hash of the judgments, independent of their order."""
@@ -241,6 +298,7 @@ class Run(Table):
     ) -> None:
         self._ascending = ascending
         super().__init__(source, name=name, format=format, columns=columns, progress=progress)
+        _check_direction(self.notes, ascending=ascending)
         if ascending:
             self.rows = self.rows.negated()
             self.notes = (*self.notes, LOWER_FIRST)
@@ -252,6 +310,70 @@ class Run(Table):
             warn_of_ranks(content.ranks, self.where)
         elif isinstance(content.rows, Mapping | pl.DataFrame):
             warn_of_counting(content.rows, self.where)
+
+    @classmethod
+    def of_results(
+        cls,
+        results: object,
+        *,
+        id: Pick | None = None,  # noqa: A002 - what every library calls it
+        score: Pick | None = None,
+        repeated: Repeated = "error",
+        ascending: bool = False,
+        name: str | None = None,
+    ) -> Self:
+        """Return a run from the results that a search library returned, one list for each query.
+
+        Known by their form, without any import: LangChain's documents and ``(document, score)``, LlamaIndex's
+        ``NodeWithScore``, Haystack's ``Document``, lists of sentence-transformers' ``semantic_search``, responses and
+        hits of Elasticsearch and OpenSearch, and whatever has an ``id`` and a ``score``.
+
+        Parameters
+        ----------
+        results : dict of list, or list of list
+            Results of each query, best first, or what holds them: a response, an iterator. A list of lists has queries
+            "0", "1", and so on.
+        id, score : str or callable, optional
+            Where they are, if the form of a result does not say: the name of a key or attribute, a dotted path such as
+            ``"metadata.doc_id"``, or a function of one result. Results without scores are a ranked list, in strict
+            order.
+        repeated : {"error", "best", "first"}, default "error"
+            What to do if a document comes twice for a query, as a page does of which several chunks are found: raise,
+            keep its best score, or keep its first place. What was left out is counted in `notes`.
+        ascending : bool, default False
+            Lower scores rank first, as of distances.
+        name : str, optional
+            Label for messages and tables.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        SourceTypeError
+            The results have no known form.
+        NullIdError
+            A result has no id where it should be.
+        DuplicateError
+            A document comes twice, and `repeated` is "error".
+
+        Warns
+        -----
+        RankOrderWarning
+            Scores rise from the first result to the last, as distances do.
+
+        Examples
+        --------
+        >>> chunks = [{"page": "p1", "score": 0.9}, {"page": "p2", "score": 0.9}, {"page": "p1", "score": 0.3}]
+        >>> run = Run.of_results({"q1": chunks}, id="page", repeated="best")
+        >>> run.to_dict(), run.notes
+        ({'q1': {'p1': 0.9, 'p2': 0.9}}, ('1 of 3 results repeat a document: its best counts',))
+        """
+        reader = Reader(cls.kind, name or cls.kind, id, score, repeated, lower_first=ascending)
+        nested, notes = reader.nested(results)
+        _check_direction(notes, ascending=ascending)
+        return cls(nested, name=name, ascending=ascending).noted(notes)
 
     def renamed(self, name: str) -> Self:
         """Return the run under another name."""
@@ -326,9 +448,22 @@ def read_run(
     return Run(source, name=name, format=format, columns=columns, ascending=ascending)
 
 
+def _check_direction(notes: Collection[str], *, ascending: bool) -> None:
+    """Raise if ranks, which have a direction, would be reversed."""
+    if ascending and not {RANKED, RANKED_BY_COLUMN}.isdisjoint(notes):
+        raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
+
+
 def path_of(source: Source) -> Path | None:
     """Return a source as a path, or None if it is not one."""
+    if in_catalogue(source):
+        return None
     return Path(os.fsdecode(source)) if isinstance(source, str | os.PathLike) else None
+
+
+def label_in_catalogue(source: Source) -> str:
+    """Return the name of a data set of ir_datasets, empty if a source is none."""
+    return str(source).removeprefix(CATALOGUE) if in_catalogue(source) else ""
 
 
 def label_of(path: Path) -> str:
@@ -336,7 +471,7 @@ def label_of(path: Path) -> str:
     name = path.name
     for suffix in (*COMPRESSED, *SUFFIXES):
         name = name.removesuffix(suffix)
-    return name or path.name
+    return name or path.name or path.resolve().name
 
 
 def hash_of_ids(ids: Sequence[str]) -> str:

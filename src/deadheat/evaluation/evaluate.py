@@ -260,7 +260,7 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
     parts = (part for one in measures for part in (split_notation(one) if isinstance(one, str) else [one]))
     chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
     if not chosen:
-        raise ParameterError("is empty", hint="name at least one, such as 'nDCG@10'", argument="measures")
+        raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")
     names = [str(measure) for measure in chosen]
     for name in names:
         if names.count(name) > 1:

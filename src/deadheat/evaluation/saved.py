@@ -113,6 +113,15 @@ def write(
         file.write(written)
 
 
+def is_saved(path: str | Path) -> bool:
+    """Return whether a file begins as a saved evaluation does; a pipe is none."""
+    path = Path(path)
+    if path.suffix.lower() != SUFFIX or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return OURS.match(file.read(HEAD)) is not None
+
+
 def refuse_foreign(path: str | Path) -> None:
     """Raise `DataError` if a save would replace a file that deadheat did not save; an empty file may be replaced."""
     path = Path(path)

@@ -14,10 +14,11 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
+from deadheat.io.foreign import frame_of
 from deadheat.io.forking import check_threads
 from deadheat.io.formats.base import ROWS, Content, ranks_of
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
-from deadheat.io.lists import RANKED_BY_COLUMN, RELEVANT, lists_of_rows
+from deadheat.io.lists import RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.mappings import (
     BEYOND,
     VALUE_ERROR,
@@ -27,6 +28,7 @@ from deadheat.io.mappings import (
     series_of_ids,
     text_of_ids,
 )
+from deadheat.io.results import ASSUMED, CALL
 from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
@@ -69,7 +71,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         checked = named if collected is None else nw.from_native(collected.lazy())
         _check_rows(checked, value or VALUE_COLUMN[kind], kind, where)
         if value != "rank":
-            notes = () if value else (RELEVANT,)
+            notes = () if value else (ASSUMED["qrels"],)
             return Content(named if collected is None else collected, notes, _ranks(frame, names))
         ranked = checked.select(*KEYS, score=-nw.col("rank"))
         return Content(ranked if collected is None else collect(ranked), (RANKED_BY_COLUMN,))
@@ -145,10 +147,14 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
         names = resolve_columns(frame.columns, kind, where=where, given=given)
         kept = list(dict.fromkeys([*names.values(), *({"rank"} & set(frame.columns))]))
         return _to_polars(frame.select(*kept), where)
+    if (inside := frame_of(source)) is not None:
+        return _hold(inside, kind, where, given)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return _frame_of_tuples(source, kind, where)
     raise SourceTypeError(
-        f"cannot read {kind} from {type(source).__name__}", hint="give a path, a dict of dicts, tuples or a dataframe"
+        f"cannot read {kind} from {type(source).__name__}",
+        hint="give a path, a dict of dicts, tuples or a dataframe; for results of a search library write"
+        f" {CALL[kind]}({{query: results}})",
     )
 
 
@@ -176,6 +182,8 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
             if isinstance(row, str | os.PathLike):
                 msg += "; for several runs use dh.compare, or call evaluate for each"
+            elif not isinstance(row, tuple | list):
+                msg += f"; for results of a search library write {CALL[kind]}({{query: results}})"
             raise SourceTypeError(msg)
         check_number(kind, row[0], row[1], row[2], kind)
     queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())

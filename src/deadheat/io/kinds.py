@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -25,11 +25,11 @@ TREC_FIELDS: dict[Kind, tuple[str, ...]] = {
 # Nearest first: PyTerrier's frames carry `qid` beside `query` (the text) and `docno` beside `docid` (a row number).
 _QUERY_NAMES = (
     *("query_id", "query-id", "qid", "q_id", "queryId", "topic_id", "topic", "user_id", "userId", "question_id"),
-    *("case_id", "query", "question", "user_input", "user"),
+    *("case_id", "query", "question", "user_input", "user", "Query Text"),
 )
 _DOC_NAMES = (
     *("doc_id", "doc-id", "corpus-id", "corpus_id", "docno", "docid", "docId", "doc", "document_id", "documentId"),
-    *("pid", "passage_id", "chunk_id", "context_id", "item_id", "itemId", "movieId", "product_id", "item"),
+    *("pid", "passage_id", "chunk_id", "context_id", "item_id", "itemId", "movieId", "product_id", "item", "Doc ID"),
 )
 # Lists of documents, one list a row. Ragas and question-answering sets hold judgments and results in one table.
 _LISTS: dict[Kind, tuple[str, ...]] = {
@@ -39,12 +39,23 @@ _LISTS: dict[Kind, tuple[str, ...]] = {
     ),
     "run": (
         *("retrieved_doc_ids", "retrieved_chunk_ids", "retrieved_context_ids", "retrieved_ids", "retrieved"),
-        *("ranking", "results", "doc_ids", "documents"),
+        *("ranking", "results", "hits", "doc_ids", "documents"),
     ),
 }
 # One relevant document a row: no relevance is needed beside it.
 _EXPECTED = ("expected_doc_id", "expected_chunk_id", "expected_context_id", "expected_item_id", "expected_id")
-_RELEVANCE_NAMES = ("relevance", "label", "rel", "relevance_label", "rating", "grade", "judgment", "judgement")
+_RELEVANCE_NAMES = (
+    "relevance",
+    "label",
+    "rel",
+    "relevance_label",
+    "rating",
+    "grade",
+    "judgment",
+    "judgement",
+    "Rating",
+)
+_RANK_NAMES = ("rank", "Doc Position")
 _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
         "query_id": _QUERY_NAMES,
@@ -55,7 +66,7 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
         "query_id": _QUERY_NAMES,
         "doc_id": (*_DOC_NAMES, *_LISTS["run"]),
         "score": ("score", "relevance_score", "similarity", "prediction"),
-        "rank": ("rank",),
+        "rank": _RANK_NAMES,
     },
 }
 CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
@@ -64,6 +75,11 @@ CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of l
 
 class LabelledCases(Exception):  # noqa: N818 - nothing is wrong
     """A file of qrels holds labelled cases, which the benchmark package reads."""
+
+
+def names_of(kind: Kind) -> Mapping[str, Sequence[str]]:
+    """Return the recognised names of each column, by canonical name, nearest first."""
+    return _NAMES[kind]
 
 
 def known_names() -> frozenset[str]:
@@ -114,7 +130,7 @@ def resolve_columns(
     given = {canonical: name for canonical, name in (given or {}).items() if canonical in _NAMES[kind]}
     found: dict[str, str] = {}
     for canonical, accepted in _NAMES[kind].items():
-        if canonical == "rank" and "score" in found:
+        if _is_settled(canonical, found, given):
             continue
         if canonical in given:
             accepted = (given[canonical],)  # noqa: PLW2901 - the only name that is accepted then
@@ -152,12 +168,19 @@ def is_list_name(name: str, kind: Kind) -> bool:
     return name in _LISTS[kind]
 
 
+def _is_settled(canonical: str, found: Mapping[str, str], given: Mapping[str, str]) -> bool:
+    """Return whether ranks are there for scores, or scores for ranks."""
+    if canonical == "score":
+        return "rank" in given and "score" not in given
+    return canonical == "rank" and "score" in found
+
+
 def _may_lack(canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind) -> bool:
     """Tell whether a table needs no such column: scores have ranks beside them, lists are ranked, and so on."""
     if canonical == "score":
         # ranks are not taken for a score that is misspelt
         near = [name for name in names if isinstance(name, str) and did_you_mean(name, _NAMES["run"]["score"][:1])]
-        return ("rank" in names and not near) or is_list_name(found["doc_id"], kind)
+        return (any(name in names for name in _RANK_NAMES) and not near) or is_list_name(found["doc_id"], kind)
     if canonical == "rank":
         return is_list_name(found["doc_id"], kind)
     is_relevant = canonical == "relevance" and (found["doc_id"] in (*_EXPECTED, *_LISTS["qrels"]) or len(names) == 2)
@@ -185,9 +208,17 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     )
 
 
-def has_semicolons(header: Sequence[str]) -> bool:
-    """Return whether a header that was split at commas has its known names between semicolons."""
-    return len(known_names() & {name.strip(' "') for name in ",".join(header).split(";")}) > 1
+def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:
+    """Return whether the first line of a table that is not blank has known names between semicolons.
+
+    Examples
+    --------
+    >>> has_semicolons(b'"query_id";"doc_id";"score"'), has_semicolons(b"query_id,doc_id,a;b")
+    (True, False)
+    """
+    first = next((line for line in head.splitlines() if line.strip(b' ,;"')), b"")
+    names = {name.strip(' "') for name in first.decode(errors="replace").split(";")}
+    return len({*known_names(), *given} & names) > 1
 
 
 def _other_separator(header: str) -> str:

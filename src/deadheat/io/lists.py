@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import Nested, is_id, text_of_ids
+from deadheat.io.results import ASSUMED, CALL, Reader, results_in
 from deadheat.wording import Plain, counted
 
-RANKED = "ranked lists without scores: in strict order, no ties"
 RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
-RELEVANT = "documents without a relevance count as 1"
-LISTED: dict[Kind, str] = {"run": RANKED, "qrels": RELEVANT}
 SHAPES: dict[Kind, str] = {
     "run": "a dict {document: score}, a ranked list of ids, or a list of (id, score)",
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
@@ -49,8 +48,13 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
     """
     nested: dict[Any, Mapping[str, float]] = {}
     shapes: dict[bool, Any] = {}  # with numbers or without, and the first query of each
+    some: dict[bool, Any] = {}  # ids that are text and that are not, the first of each
     for query, given in source.items():
         documents, has_numbers = documents_of(given, kind, query, where)
+        for one in islice(given if isinstance(given, Mapping) else _items(given, kind) or (), 1):
+            one_id = one[0] if isinstance(one, tuple | list) else one
+            if is_id(one_id):  # results of a search engine are objects
+                some.setdefault(isinstance(one_id, str), one_id)
         if documents:
             shapes.setdefault(has_numbers, query)
         nested[query] = documents
@@ -60,7 +64,8 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
             f"{where}: query {shapes[True]!r} has a {name} for each document, query {shapes[False]!r} has none",
             allowed="one shape for all queries",
         )
-    return nested, (LISTED[kind],) if False in shapes else ()
+    text_of_ids(list(some.values()), where)  # raises for a mix of both
+    return nested, (ASSUMED[kind],) if False in shapes else ()
 
 
 def documents_of(
@@ -74,6 +79,9 @@ def documents_of(
         raise SourceTypeError(
             given=Plain(f"{type(given).__name__} for {query!r}"), allowed=SHAPES[kind], hint=_advice(given, kind)
         )
+    if any(isinstance(item, Mapping) for item in items):
+        documents = Reader(kind, str(where)).documents(items, query)
+        return documents.numbers, documents.has_numbers
     pairs = [item for item in items if isinstance(item, tuple | list) and len(item) == 2]
     if pairs and len(pairs) == len(items):
         ids, numbers = zip(*pairs, strict=True)
@@ -115,8 +123,8 @@ def _advice(given: object, kind: Kind) -> str:
         return "a set has no order: give a list, best first"
     if is_id(given) and kind == "run":
         return "write [id] for a single document"
-    is_object = kind == "run" and not isinstance(given, float)
-    return "for objects of other libraries use dh.Run.of_results(...)" if is_object else ""
+    is_object = not isinstance(given, float)
+    return f"for objects of other libraries use {CALL[kind]}(...)" if is_object else ""
 
 
 def _check_repeats(ids: Sequence[str], query: object, where: str | Path, line: int | None) -> None:
@@ -145,6 +153,7 @@ def lists_of_rows(
     """
     value = next((name for canonical, name in columns.items() if canonical in VALUE_COLUMN.values()), None)
     found: dict[str, Any] = {}
+    has_numbers = False
     for line, row in rows:
         query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
         numbers = None if value is None else row.get(value)
@@ -154,7 +163,9 @@ def lists_of_rows(
             )
         if query in found:
             raise DuplicateError(f"query {query!r} has two lists", allowed="one", path=path, line=line)
-        if not isinstance(documents, Collection) or isinstance(documents, str | Mapping):
+        if isinstance(documents, Mapping):
+            documents = results_in(documents)
+        if not isinstance(documents, Collection) or isinstance(documents, str):
             raise DataError(
                 f"{columns['doc_id']} of query {query!r} is {documents!r:.60}",
                 allowed="a list of ids",
@@ -166,7 +177,8 @@ def lists_of_rows(
                 problem = f"{value} of query {query!r} is not a list of {counted(len(documents), 'number')}"
                 raise ColumnError(problem, allowed=f"one for each of {columns['doc_id']}", path=path, line=line)
             documents = list(zip(documents, numbers, strict=True))
-        found[str(query)], _ = documents_of(list(documents), kind, query, path, line)
+        found[str(query)], is_scored = documents_of(list(documents), kind, query, path, line)
+        has_numbers |= is_scored
     if not any(found.values()):
         raise EmptyDataError("empty: it has no documents", path=path)
-    return found, () if value else (LISTED[kind],)
+    return found, () if has_numbers else (ASSUMED[kind],)

@@ -17,6 +17,7 @@ from deadheat.io.census import count_separators
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
+from deadheat.io.quepid import columns_of, is_quepid, skipped, text_of
 from deadheat.io.rows import Rows
 from deadheat.io.source import (
     HEAD,
@@ -72,11 +73,17 @@ class _Table:
     @cached_property
     def places(self) -> dict[str, int]:
         """The positions of the columns, by canonical name."""
-        columns = resolve_columns(self.header, self.kind, where=self.path, given=self.given)
+        known = columns_of(self.header, self.kind) if self.is_quepid else {}
+        columns = resolve_columns(self.header, self.kind, where=self.path, given={**known, **self.given})
         if is_list_name(columns["doc_id"], self.kind):
             problem = f"column {columns['doc_id']!r} would hold lists of documents, which a table of text cannot"
             raise ColumnError(problem, hint="write .jsonl, or a row for each document", path=self.path)
         return {name: self.header.index(column) for name, column in columns.items()}
+
+    @property
+    def is_quepid(self) -> bool:
+        """Whether Quepid wrote it, whose rows may lack what is not known."""
+        return is_quepid(self.header)
 
     @property
     def value(self) -> str | None:
@@ -88,9 +95,10 @@ class _Table:
         with _opened(self.data) as file:
             rows = Rows(file, self.path, self.separator)
             for line, row in rows:
-                if misfit := rows.misfit(row, line):
+                lacks = len(self.header) - len(row) if self.is_quepid else 0
+                if lacks <= 0 and (misfit := rows.misfit(row, line)):
                     raise misfit
-                yield line, row
+                yield line, row + [""] * lacks
 
 
 def _is_trec(path: Path, separator: str) -> bool:
@@ -116,13 +124,15 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     if not any(table.header):
         raise EmptyDataError(f"{kind} without a header line", allowed="column names and rows", path=path)
     frame = _parse(table)
+    notes: tuple[str, ...] = ()
     if frame is None:
-        frame = _read_rows(table)
+        frame, notes = _read_rows(table)
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
     if kind == "qrels" and table.value and table.header[table.places["relevance"]] == "score" and not given:
         _doubt_fractions(frame, path)
-    return Content(frame, ranks=_ranks(table) if "rank" in table.header and table.value == "score" else None)
+    has_ranks = "rank" in table.header and table.value == "score"
+    return Content(frame, notes, _ranks(table) if has_ranks else None)
 
 
 def _ranks(table: _Table) -> pl.DataFrame | None:
@@ -172,11 +182,10 @@ def _open(path: Path, kind: Kind, separator: str, given: Mapping[str, str]) -> _
     else:
         refuse_binary(head, path)
         check_lines_of(path)
+    if separator == "," and has_semicolons(without_bom(head), given.values()):
+        separator = ";"
     with _opened(data) as file:
         rows = Rows(file, path, separator)
-        if separator == "," and has_semicolons(rows.header):
-            file.seek(0)
-            rows, separator = Rows(file, path, ";"), ";"
         header, n_lines, n_bytes = rows.header, rows.n_lines, rows.n_bytes
     return _Table(path, data, without_bom(head), kind, separator, given, header, n_lines, n_bytes)
 
@@ -191,7 +200,7 @@ def _parse(table: _Table) -> pl.DataFrame | None:
     Polars looks at the fields that it is asked for, and fills a short row with nulls: if the last field of each row is
     there and the file holds exactly as many separators as rows take, then no row is short or long.
     """
-    if misleads_polars(table.head) or (table.separator == ";" and table.value):
+    if misleads_polars(table.head) or (table.separator == ";" and table.value) or table.is_quepid:
         return None  # of commas and points in numbers, one may group thousands: each is looked at
     census = count_separators(table.data, table.separator, skip=table.n_header_bytes)
     n_columns = len(table.header)
@@ -219,13 +228,19 @@ def _parse(table: _Table) -> pl.DataFrame | None:
     return None if census.may_hold_controls and holds_controls(frame) else frame.drop("ends_early")
 
 
-def _read_rows(table: _Table) -> pl.DataFrame:
+def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
     query, doc, *value = table.places.values()
     queries: list[str] = []
     docs: list[str] = []
+    n_skipped = 0
     numbers: list[float] = []
     marks: dict[str, int] = {}  # decimal marks, and the line on which each was found first
     for line, row in table.rows():
+        if table.is_quepid:
+            row[query], row[doc] = text_of(row[query]), text_of(row[doc])
+            if not all(row[place] for place in (doc, *value)):
+                n_skipped += 1
+                continue
         if not (row[query] and row[doc]):
             name = table.header[doc if row[query] else query]
             raise NullIdError(f"empty field in column {name!r}", allowed="an id", path=table.path, line=line)
@@ -235,7 +250,7 @@ def _read_rows(table: _Table) -> pl.DataFrame:
         numbers += [_number(row[place].strip(), table, line, marks) for place in value]
     ids = {name: pl.Series(column, dtype=pl.String) for name, column in zip(KEYS, (queries, docs), strict=True)}
     values = {} if table.value is None else {table.value: pl.Series(numbers, dtype=pl.Float64)}
-    return pl.DataFrame(ids | values)
+    return pl.DataFrame(ids | values), skipped(n_skipped, table.kind)
 
 
 def _number(text: str, table: _Table, line: int, marks: dict[str, int]) -> float:

@@ -67,7 +67,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if first is None:
         raise EmptyDataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     columns = resolve_columns(list(first[1]), kind, where=path, given=given)
-    if isinstance(first[1][columns["doc_id"]], list):
+    if isinstance(first[1][columns["doc_id"]], list | dict):
         return Content(*lists_of_rows(_rows_of_lists(data, columns, kind, path), columns, kind, path))
     frame = _parse(data, columns)
     if frame is None:
@@ -147,12 +147,26 @@ def _rows(
 def _rows_of_lists(
     data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its line; where it has a list of numbers, these are read."""
+    """Yield each object with its line; where it has numbers, or results with numbers, these are read."""
     for line, row in _objects(data, path, columns.values()):
+        doc = columns["doc_id"]
+        if isinstance(row.get(doc), dict | list):
+            row[doc] = _with_numbers(row[doc], kind, path, line)
         for name in list(columns.values())[2:]:
             if isinstance(row.get(name), list):
                 row[name] = [_value(one, name, kind, path, line) for one in row[name]]
         yield line, row
+
+
+def _with_numbers(held: Any, kind: Kind, path: Path, line: int) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return results with their numbers as such: a whole one may be an id."""
+    if isinstance(held, dict):
+        return {key: _with_numbers(value, kind, path, line) for key, value in held.items()}
+    if isinstance(held, list):
+        return [_with_numbers(value, kind, path, line) for value in held]
+    if isinstance(held, _Number):
+        return int(held) if held.lstrip("-").isdigit() else read_value(held, kind, path=path, line=line)
+    return held
 
 
 def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float:

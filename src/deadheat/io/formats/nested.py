@@ -1,4 +1,4 @@
-"""JSON: ``{query_id: {doc_id: number}}``, as pytrec_eval and ranx use it, ranked lists, or a list of records."""
+"""JSON: ``{query_id: {doc_id: number}}``, as pytrec_eval and ranx use it, lists, records, or another tool's export."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import FileFormatError
+from deadheat.io.exports import exported
 from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.kinds import CASES_KEYS, KEYS, VALUE_COLUMN, Kind, LabelledCases, resolve_columns
 from deadheat.io.lists import lists_of_rows, nested_of
 from deadheat.io.mappings import LARGEST_INTEGER, VALUE_ERROR, Nested, all_numbers, check_mapping, is_id, is_plain
 from deadheat.io.objects import parsed, read_text
+from deadheat.io.results import value_at
 from deadheat.io.values import check_ids_of_row
 from deadheat.io.writing import Compression, write_text
 from deadheat.wording import Plain, shown
@@ -42,7 +44,10 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         found = "a list" if isinstance(held, list) else shown(json.dumps(held))
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
     notes: tuple[str, ...] = ()
-    if not is_plain(held):
+    known = exported(held, kind, str(path))
+    if known is not None:
+        held, notes = known
+    elif not is_plain(held):
         for query, documents in held.items():
             if not isinstance(documents, dict | list) and not (kind == "qrels" and is_id(documents)):
                 found = shown(json.dumps(documents))
@@ -60,14 +65,14 @@ def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapp
                 check_ids_of_row(query, doc, path)
     numbers = all_numbers(nested, list(nested), kind, str(path))
     if np.isinf(numbers).any():
-        _refuse_overflow(nested, parsed(text, path, number=str), kind, path)
+        _refuse_overflow(nested, text, kind, path)
     return nested
 
 
 def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """Read a list of objects, as JSON Lines has them on lines."""
     columns = resolve_columns(list(rows[0]), kind, where=path, given=given)
-    if isinstance(rows[0][columns["doc_id"]], list):
+    if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
         return Content(_checked(held, text, path, kind), notes)
     try:
@@ -80,14 +85,25 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     return Content(frame.lazy())
 
 
-def _refuse_overflow(nested: Nested, as_written: dict[str, dict[str, str | None]], kind: Kind, path: Path) -> None:
-    """Raise for a number that became infinite, and was not written as ``Infinity``."""
+def _refuse_overflow(nested: Nested, text: str, kind: Kind, path: Path) -> None:
+    """Raise for a number that became infinite, and was not written as ``Infinity``; say whose it is, where it can."""
+    beyond: list[str] = []
+
+    def as_text(number: str) -> str:
+        if math.isinf(float(number)):
+            beyond.append(number)
+        return number
+
+    as_written = parsed(text, path, number=as_text)
+    name = VALUE_COLUMN[kind]
     for query, documents in nested.items():
-        for doc, value in documents.items():
-            written = as_written[query][doc]
-            if math.isinf(value) and written is not None:
-                place = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}"
+        for doc in documents:
+            written = value_at(value_at(as_written, query), doc)
+            if written in beyond:
+                place = f"{name} of document {doc!r} for query {query!r}"
                 raise VALUE_ERROR[kind](f"{place} is beyond the range of float64: {shown(written)}", path=path)
+    if beyond:
+        raise VALUE_ERROR[kind](f"{name} is beyond the range of float64: {shown(beyond[0])}", path=path)
 
 
 def names_in_json(path: Path) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -46,7 +47,7 @@ from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Advice, Plain, counted, shown
 
 FIRST = 1 << 20  # bytes in which ranks are compared with scores
-_MARKED = re.compile(rb"^#[^\n]*", re.MULTILINE)
+_MARKED = re.compile(rb"^#", re.MULTILINE)
 
 
 def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
@@ -71,7 +72,7 @@ def _ranks(path: Path) -> pl.DataFrame | None:
     if not path.is_file():
         return None
     head = next(blocks(path, FIRST))[:FIRST]
-    whole = with_single_blanks(without_comments(without_bom(head[: head.rfind(b"\n") + 1]), "run", set())[0])
+    whole = with_single_blanks(Marked("run").without_comments(without_bom(head[: head.rfind(b"\n") + 1]), 1))
     if misleads_polars(whole):
         return None
     fields = dict.fromkeys(TREC_FIELDS["run"], pl.String)
@@ -100,52 +101,60 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
 def _read_blocks(path: Path, kind: Kind) -> tuple[pl.DataFrame, int]:
     """Read a file block by block; return its rows, and how many comments there were."""
     frames: list[pl.DataFrame] = []
-    first_line, n_comments, queries = 1, 0, set[bytes]()
+    first_line, marked = 1, Marked(kind)
     for given in blocks(path, has_lines=True):
-        block, n_found = without_comments(given, kind, queries)
-        n_comments += n_found
+        block = marked.without_comments(given, first_line)
         if first_line == 1:
             _check_first_row(block, kind, path)
         frame = _read_block(block, kind, path)
         frames.append(read_lines(block, kind, path, first_line) if frame is None else frame)
         first_line += block.count(b"\n")
-    return pl.concat(frames), n_comments
+    marked.check(path)
+    return pl.concat(frames), len(marked.comments)
 
 
-def without_comments(block: bytes, kind: Kind, queries: set[bytes]) -> tuple[bytes, int]:
-    r"""Empty the lines that begin with # and are no record, as trec_eval 10 does; count them.
-
-    Parameters
-    ----------
-    block : bytes
-        Whole lines.
-    kind : {"qrels", "run"}
-    queries : set of bytes
-        Those that begin with # and were found before; those of the block are added. A line of theirs is no comment,
-        but a damaged record.
+@dataclass
+class Marked:
+    r"""The lines of a file that begin with #: comments, as trec_eval 10 reads them, and records of queries such as #1.
 
     Examples
     --------
-    >>> without_comments(b"# judged by us\nq1 0 d1 1\n#2 0 d1 1\n", "qrels", set())
-    (b'\nq1 0 d1 1\n#2 0 d1 1\n', 1)
+    >>> marked = Marked("qrels")
+    >>> marked.without_comments(b"# judged by us\nq1 0 d1 1\n#2 0 d1 1\n", 1)
+    b'\nq1 0 d1 1\n#2 0 d1 1\n'
+    >>> marked.comments
+    {1: b'# judged by us'}
     """
-    marked = _MARKED.findall(block)
-    queries |= {line.split(maxsplit=1)[0] for line in marked if not is_comment(line, kind)}
-    n_found = 0
 
-    def emptied(found: re.Match[bytes]) -> bytes:
-        nonlocal n_found
-        if not is_comment(found[0], kind) or found[0].split(maxsplit=1)[0] in queries:
-            return found[0]
-        n_found += 1
-        return b""
+    kind: Kind
+    comments: dict[int, bytes] = field(default_factory=dict)
+    queries: set[bytes] = field(default_factory=set)
 
-    return _MARKED.sub(emptied, block) if marked else block, n_found
+    def without_comments(self, block: bytes, first_line: int) -> bytes:
+        """Return whole lines with the comments among them empty."""
+        if not _MARKED.search(block):
+            return block
+        lines = block.split(b"\n")
+        for number, line in enumerate(lines):
+            if is_comment(line, self.kind):
+                self.comments[first_line + number] = line
+                lines[number] = b""
+            elif line.startswith(b"#"):
+                self.queries.add(line.split(maxsplit=1)[0])
+        return b"\n".join(lines)
+
+    def check(self, path: Path) -> None:
+        """Raise `MalformedRowError` for a comment that begins as a record does: it is a damaged record."""
+        for number, line in self.comments.items():
+            if line.split(maxsplit=1)[0] in self.queries:
+                _fields(line, self.kind, path, number)
+                value = line.split()[TREC_FIELDS[self.kind].index(VALUE_COLUMN[self.kind])].decode()
+                read_value(value, self.kind, path=path, line=number)
 
 
 def is_comment(line: bytes, kind: Kind) -> bool:
     """Return whether a line begins with #, is text, and no record: a query may be called #1."""
-    if not line.startswith(b"#"):
+    if not line.startswith(b"#") or b"\0" in line:
         return False
     try:
         line.decode()

@@ -1,0 +1,403 @@
+"""Results of other libraries become runs, and judgments qrels, by their form."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import permutations
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    NullIdError,
+    ParameterError,
+    RankOrderWarning,
+    ScoreError,
+    SourceTypeError,
+)
+from support.stand_ins import (
+    HaystackDocument,
+    LangChainDocument,
+    NodeWithScore,
+    RelatedNode,
+    Response,
+    TextNode,
+    semantic_search,
+)
+
+# One query: d1 and d3 are relevant; d2 and d3 tie, so d3 is second or third.
+IDS, SCORES = ["d1", "d2", "d3", "d4"], [0.9, 0.5, 0.5, 0.25]
+RELEVANT = {"q": ["d1", "d3"]}
+AP = (1 + (2 / 2 + 2 / 3) / 2) / 2
+STRICT = [0.9, 0.75, 0.5, 0.25]
+AP_STRICT = (1 + 2 / 3) / 2
+
+
+def average_precision(ids: list[str]) -> float:
+    """Return AP of one order, as its formula reads."""
+    ranks = [rank for rank, doc in enumerate(ids, 1) if doc in RELEVANT["q"]]
+    return sum(n / rank for n, rank in enumerate(ranks, 1)) / len(RELEVANT["q"])
+
+
+def test_the_expectations_are_means_over_orders() -> None:
+    orders = [["d1", *some, "d4"] for some in permutations(["d2", "d3"])]
+    assert pytest.approx(np.mean([average_precision(ids) for ids in orders])) == AP
+    assert average_precision(IDS) == AP_STRICT
+
+
+def langchain_pairs(scores: list[float]) -> Any:  # noqa: ANN401 - objects of any library
+    return [(LangChainDocument("text", {"doc_id": doc}, id=doc), score) for doc, score in zip(IDS, scores, strict=True)]
+
+
+def llamaindex(scores: list[float]) -> Any:  # noqa: ANN401 - objects of any library
+    return [NodeWithScore(TextNode(doc), score) for doc, score in zip(IDS, scores, strict=True)]
+
+
+def haystack(scores: list[float]) -> Any:  # noqa: ANN401 - objects of any library
+    return [HaystackDocument(doc, {"doc_id": doc}, score, id=doc) for doc, score in zip(IDS, scores, strict=True)]
+
+
+def sentence_transformers(scores: list[float]) -> Any:  # noqa: ANN401 - objects of any library
+    return [{"corpus_id": doc, "score": score} for doc, score in zip(IDS, scores, strict=True)]
+
+
+def hits(scores: list[float]) -> Any:  # noqa: ANN401 - objects of any library
+    return [{"_index": "i", "_id": doc, "_score": score} for doc, score in zip(IDS, scores, strict=True)]
+
+
+FORMS: dict[str, Callable[[list[float]], Any]] = {
+    "pairs of LangChain": langchain_pairs,
+    "nodes of LlamaIndex": llamaindex,
+    "a response of LlamaIndex": lambda scores: Response(source_nodes=llamaindex(scores)),
+    "documents of Haystack": haystack,
+    "a component of Haystack": lambda scores: {"documents": haystack(scores)},
+    "semantic_search": sentence_transformers,
+    "hits of Elasticsearch": hits,
+    "a response of Elasticsearch": lambda scores: {"took": 3, "hits": {"max_score": 0.9, "hits": hits(scores)}},
+    "a response of its client": lambda scores: Response(body={"hits": {"hits": hits(scores)}}),
+    "a response of Solr": lambda scores: {
+        "response": {
+            "numFound": 4,
+            "docs": [dict(zip(("id", "score"), one, strict=True)) for one in zip(IDS, scores, strict=True)],
+        }
+    },
+    "names of tables": lambda scores: [{"docno": doc, "score": score} for doc, score in zip(IDS, scores, strict=True)],
+    "objects": lambda scores: [SimpleNamespace(id=doc, score=score) for doc, score in zip(IDS, scores, strict=True)],
+    "pairs": lambda scores: list(zip(IDS, scores, strict=True)),
+    "a generator": lambda scores: iter(hits(scores)),
+    "an array": lambda scores: np.array(haystack(scores), dtype=object),
+    "numbers of NumPy": lambda scores: haystack(list(np.array(scores, np.float64))),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_forms_that_are_known(form: Callable[[list[float]], Any]) -> None:
+    run = dh.Run.of_results({"q": form(SCORES)}, name="mine")
+    assert run.to_dict() == {"q": dict(zip(IDS, SCORES, strict=True))}
+    assert (run.name, run.notes) == ("mine", ())
+    assert dh.evaluate(RELEVANT, run, ["AP"]).means() == {"AP": pytest.approx(AP, abs=1e-12)}
+    assert dh.evaluate(RELEVANT, dh.Run.of_results({"q": form(STRICT)}), ["AP"]).means() == {"AP": AP_STRICT}
+
+
+WITHOUT_SCORES = {
+    "documents of LangChain": [LangChainDocument("text", id=doc) for doc in IDS],
+    "nodes of LlamaIndex": [NodeWithScore(TextNode(doc)) for doc in IDS],
+    "documents of Haystack": [HaystackDocument(id=doc) for doc in IDS],
+    "text nodes": [TextNode(doc) for doc in IDS],
+    "sorted hits": [{"_id": doc, "_score": None, "sort": [1]} for doc in IDS],
+    "hits with their fields left out": [{"_id": doc} for doc in IDS],
+    "ids": IDS,
+}
+
+
+@pytest.mark.parametrize("results", WITHOUT_SCORES.values(), ids=WITHOUT_SCORES)
+def test_without_scores_results_are_ranked_lists(results: object) -> None:
+    run = dh.Run.of_results({"q": results})
+    assert run.notes == ("ranked lists without scores: in strict order, no ties",)
+    assert dh.evaluate(RELEVANT, run, ["AP"]).means() == {"AP": AP_STRICT}
+    qrels = dh.Qrels.of_results({"q": results})
+    assert qrels.to_dict() == {"q": dict.fromkeys(IDS, 1)}
+    assert qrels.notes == ("documents without a relevance count as 1",)
+
+
+@pytest.mark.parametrize(
+    ("pick", "score"),
+    [
+        ("metadata.doc_id", None),
+        (lambda pair: pair[0].metadata["doc_id"], lambda pair: pair[1]),
+        ("metadata.doc_id", lambda pair: pair[1]),
+        (lambda pair: pair[0].metadata["doc_id"], "metadata.rating"),
+    ],
+)
+def test_names_paths_and_functions(pick: Any, score: Any) -> None:  # noqa: ANN401 - as `of_results` takes them
+    pairs = [
+        (LangChainDocument("text", {"doc_id": doc, "rating": score}, id=f"chunk of {doc}"), score)
+        for doc, score in zip(IDS, SCORES, strict=True)
+    ]
+    run = dh.Run.of_results({"q": pairs}, id=pick, score=score)
+    assert run.to_dict() == {"q": dict(zip(IDS, SCORES, strict=True))}
+
+
+def test_keys_may_have_dots_and_values_may_be_text() -> None:
+    results = [{"fields": {"doc.id": 7}, "sim": 0.5}, {"fields": {"doc.id": 8}, "sim": 0.25}]
+    assert dh.Run.of_results({1: results}, id="fields.doc.id", score="sim").to_dict() == {"1": {"7": 0.5, "8": 0.25}}
+
+
+def test_a_score_is_found_beside_an_id_that_is_named() -> None:
+    results = [{"page": "a", "score": 0.5}, {"page": "b", "score": 0.25}]
+    assert dh.Run.of_results({"q": results}, id="page").to_dict() == {"q": {"a": 0.5, "b": 0.25}}
+
+
+class Tensor:
+    """A number of another library, as a tensor without dimensions."""
+
+    ndim = 0
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def test_numbers_of_other_libraries_become_plain() -> None:
+    scores = [Tensor(0.5), np.float32(0.25), np.int64(0), Decimal("0.1")]
+    for results in (
+        [{"_id": doc, "_score": score} for doc, score in zip("abcd", scores, strict=True)],
+        list(zip("abcd", scores, strict=True)),
+        [SimpleNamespace(id=doc, score=score) for doc, score in zip("abcd", scores, strict=True)],
+    ):
+        found = dh.Run.of_results({"q": results}).to_dict()["q"]
+        assert found == {"a": 0.5, "b": 0.25, "c": 0.0, "d": Decimal("0.1")}
+        assert [type(score) for score in found.values()] == [float, float, int, Decimal]
+
+
+def test_results_of_one_query_may_differ_in_form() -> None:
+    mixed = [("a", 0.5), {"_id": "b", "_score": 0.25}, {"doc_id": "c", "score": 0.1}, HaystackDocument(id="d", score=0)]
+    assert dh.Run.of_results({"q": mixed}).to_dict() == {"q": {"a": 0.5, "b": 0.25, "c": 0.1, "d": 0}}
+    with pytest.raises(ScoreError, match="result 1 for query 'q' has no score, others have one"):
+        dh.Run.of_results({"q": [{"_id": "a"}, {"_id": "b", "_score": 1.0}]})
+
+
+def test_lists_of_semantic_search_have_queries_by_their_place() -> None:
+    found = semantic_search([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])
+    run = dh.Run.of_results(found)
+    assert run.to_dict() == {"0": {"0": 1.0, "2": 1.0, "1": 0.0}, "1": {"1": 1.0, "0": 0.0, "2": 0.0}}
+    assert run.notes == ("queries are called by their place in the list, from 0",)
+    texts = ["x", "y", "z"]
+    named = dh.Run.of_results(dict(zip("ab", found, strict=True)), id=lambda hit: texts[hit["corpus_id"]])
+    assert named.to_dict()["a"] == {"x": 1.0, "z": 1.0, "y": 0.0}
+
+
+CHUNKS = [("p1", 0.5), ("p2", 0.9), ("p1", 0.9), ("p3", 0.1), ("p1", 0.2)]  # of pages, in no order
+
+
+def test_a_document_that_comes_twice() -> None:
+    with pytest.raises(
+        DuplicateError, match=r"document 'p1' comes 3 times for query 'q' \(results 1, 3, 5\), expected"
+    ) as caught:
+        dh.Run.of_results({"q": CHUNKS})
+    assert 'write dh.Run.of_results(results, repeated="best") for its best result' in str(caught.value)
+    best = dh.Run.of_results({"q": CHUNKS}, repeated="best")
+    assert list(best.to_dict()["q"].items()) == [("p2", 0.9), ("p1", 0.9), ("p3", 0.1)]
+    assert best.notes == ("2 of 5 results repeat a document: its best counts",)
+    first = dh.Run.of_results({"q": CHUNKS}, repeated="first")
+    assert list(first.to_dict()["q"].items()) == [("p1", 0.5), ("p2", 0.9), ("p3", 0.1)]
+    assert first.notes == ("2 of 5 results repeat a document: its first counts",)
+    # p1 and p2 tie at the top by their best scores
+    assert dh.evaluate({"q": "p1"}, best, ["RR"]).means() == {"RR": (1 + 1 / 2) / 2}
+    assert dh.evaluate({"q": "p1"}, first, ["RR"]).means() == {"RR": 1 / 2}
+
+
+def test_repeats_among_random_results() -> None:
+    rng = np.random.default_rng(7)
+    rows = pl.DataFrame(
+        {
+            "query": rng.integers(0, 40, 2000).astype(str),
+            "doc": rng.integers(0, 25, 2000).astype(str),
+            "score": rng.integers(0, 6, 2000) / 4,
+        }
+    ).sort("query", "score", descending=[False, True], maintain_order=True)
+    results = {
+        str(query): [HaystackDocument(id=doc, score=score) for _, doc, score in some.iter_rows()]
+        for (query,), some in rows.group_by("query", maintain_order=True)
+    }
+    wanted = {
+        "best": rows.group_by("query", "doc").agg(pl.col("score").max()),
+        "first": rows.unique(["query", "doc"], keep="first"),
+        "lowest": rows.group_by("query", "doc").agg(pl.col("score").min()),
+    }
+    found = {
+        "best": dh.Run.of_results(results, repeated="best"),
+        "first": dh.Run.of_results(results, repeated="first"),
+    }
+    for name, run in found.items():
+        assert sorted(run.to_polars().rows()) == sorted(wanted[name].select("query", "doc", "score").rows())
+        n_left_out = rows.height - wanted[name].height
+        assert run.notes == (f"{n_left_out:,} of 2,000 results repeat a document: its {name} counts",)
+    lowest = dh.Run.of_results(results, repeated="best", ascending=True)
+    assert sorted(lowest.to_polars().rows()) == sorted((q, d, -s + 0.0) for q, d, s in wanted["lowest"].rows())
+
+
+@pytest.mark.parametrize("repeated", ["best", "first"])
+def test_a_document_that_comes_twice_in_a_ranked_list(repeated: Any) -> None:  # noqa: ANN401 - a literal
+    run = dh.Run.of_results({"q": ["a", "b", "a", "c"]}, repeated=repeated)
+    assert run.to_dict() == {"q": {"a": -1, "b": -2, "c": -4}}
+    assert len(run.notes) == 2
+
+
+def test_repeats_are_said_in_the_report() -> None:
+    run = dh.Run.of_results({"q": CHUNKS}, repeated="best")
+    assert "2 of 5 results repeat a document" in str(dh.evaluate({"q": "p1"}, run, ["RR"]).notes)
+
+
+def test_distances_are_warned_of() -> None:
+    near = {"q": [("a", 0.1), ("b", 0.4)], "r": [("c", 0.0), ("d", 0.0)]}
+    with pytest.warns(RankOrderWarning, match="run: the scores of every query rise .* write ascending=True"):
+        dh.Run.of_results(near)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = dh.Run.of_results(near, ascending=True)
+        dh.Run.of_results({**near, "s": [("a", 0.4), ("b", 0.1)]})
+    assert run.notes == ("lower scores rank first, as asked",)
+    assert dh.evaluate({"q": "a", "r": "d"}, run, ["RR"]).to_dict() == {"q": {"RR": 1.0}, "r": {"RR": 0.75}}
+
+
+def test_the_best_of_distances_is_the_lowest() -> None:
+    run = dh.Run.of_results({"q": CHUNKS}, repeated="best", ascending=True)
+    assert dh.evaluate({"q": "p3"}, run, ["RR"]).means() == {"RR": 1.0}  # 0.1, below p1's 0.2 and p2's 0.9
+    assert dh.evaluate({"q": "p1"}, run, ["RR"]).means() == {"RR": 1 / 2}
+
+
+@pytest.mark.parametrize("make", [dh.Run, dh.Run.of_results])
+def test_ranks_have_a_direction(make: Callable[..., dh.Run]) -> None:
+    with pytest.raises(ParameterError, match="ascending must be False, as there are ranks and no scores, got True"):
+        make({"q": ["a", "b"]}, ascending=True)
+
+
+@dataclass
+class Odd:
+    name: str
+    passage: str = ""
+
+
+REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+    (
+        {"q": [Odd("a")]},
+        {},
+        SourceTypeError,
+        r"result 1 for query 'q', got Odd with 'name', 'passage'; write dh.Run.of_results\(results, id=.name.\)",
+    ),
+    (
+        {"q": [LangChainDocument("t", {"source": "a.pdf", "page": 3})]},
+        {},
+        SourceTypeError,
+        r'write dh.Run.of_results\(results, id="metadata.source"\), or another of \'source\', \'page\'',
+    ),
+    (
+        {"q": [HaystackDocument("t", {"url": "x"}, id="d")]},
+        {"id": "meta.ur"},
+        NullIdError,
+        r"result 1 for query 'q' has no id at 'meta.ur'. Did you mean 'url'\?",
+    ),
+    ({"q": [{"_id": "a"}, {"_id": None}]}, {}, SourceTypeError, "cannot find the id of result 2 for query 'q'"),
+    ({"q": [{"page": None}]}, {"id": "page"}, NullIdError, "result 1 for query 'q' has no id at 'page'"),
+    (
+        {"q": [{"_id": 1.5}]},
+        {},
+        SourceTypeError,
+        "the id of result 1 for query 'q' is no id, expected text or a whole number, got float 1.5",
+    ),
+    ({"q": [{"_id": "a", "x": 1}]}, {"score": "y"}, DataError, "result 1 for query 'q' has no score at 'y'"),
+    (
+        {"q": [{"_id": "a", "_score": 1.0}, {"_id": "b", "_score": None}]},
+        {},
+        ScoreError,
+        "result 2 for query 'q' has no score, others have one, expected a score for all or for none",
+    ),
+    ({"q": [{"_id": "a", "_score": float("nan")}]}, {}, ScoreError, "is NaN"),
+    ({"q": [{"_id": "a", "_score": "0.5"}]}, {}, ScoreError, "is not a number: '0.5'"),
+    (
+        {"q": [("a", 1.0)], "r": ["b"]},
+        {},
+        SourceTypeError,
+        "results for query 'q' have a score, those for 'r' have none",
+    ),
+    (
+        {"q": {"a": 0.5}},
+        {},
+        SourceTypeError,
+        r"got dict for query 'q'; dh.Run\(...\) reads \{query: \{document: score\}\}",
+    ),
+    (
+        {"q": {"retriever": {"documents": []}}},
+        {},
+        SourceTypeError,
+        "its keys are 'retriever': give the list that is in it",
+    ),
+    ({"q": None}, {}, SourceTypeError, "expected a list of results, best first, got NoneType for query 'q'"),
+    ({"q": "a"}, {}, SourceTypeError, "got str for query 'q'"),
+    (
+        langchain_pairs(SCORES),
+        {},
+        SourceTypeError,
+        r"cannot tell queries apart in list, expected a dict \{query: results\}",
+    ),
+    (
+        {"q": [{"_index": "x", "_id": "a"}, {"_index": "y", "_id": "a"}]},
+        {},
+        DuplicateError,
+        r"it is in x, y: write id=lambda hit: hit\['_index'\] \+ '/' \+ hit\['_id'\]",
+    ),
+    ({"q": []}, {}, DataError, "it has no documents"),
+    ({"q": ["a", 7]}, {}, SourceTypeError, "expected one of both"),
+    ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one of both"),
+    (
+        {"q": ["a"]},
+        {"repeated": "last"},
+        ParameterError,
+        "repeated must be one of 'error', 'best', 'first', got 'last'",
+    ),
+    ({"q": ["a"]}, {"id": 7}, ParameterError, "id must be a name, a dotted path, or a function of one result, got 7"),
+    ({"q": [LangChainDocument("t", {"a": 1})]}, {"id": lambda _: None}, NullIdError, "has no id at 'id'"),
+]
+
+
+@pytest.mark.parametrize(("results", "options", "error", "message"), REFUSED)
+def test_results_that_are_refused(results: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:  # noqa: ANN401 - anything
+    with pytest.raises(error, match=message):
+        dh.Run.of_results(results, **options)
+
+
+def test_a_run_of_objects_says_what_would_work() -> None:
+    with pytest.raises(SourceTypeError, match=r"use dh.Run.of_results\(...\)"):
+        dh.Run({"q": haystack(SCORES)})
+    run = dh.Run.of_results({"q": haystack(SCORES)})
+    assert run.to_dict() == dh.Run({"q": hits(SCORES)}).to_dict()  # plain data need no objects
+
+
+def test_judgments() -> None:
+    ratings = [{"_index": "i", "_id": "a", "rating": 3}, {"_index": "i", "_id": "b", "rating": 0}]
+    assert dh.Qrels.of_results({"q": ratings}).to_dict() == {"q": {"a": 3, "b": 0}}
+    graded = [LangChainDocument("t", {"doc_id": doc, "grade": grade}) for doc, grade in (("a", 2), ("b", 1), ("a", 1))]
+    qrels = dh.Qrels.of_results({"q": graded}, id="metadata.doc_id", relevance="metadata.grade", repeated="best")
+    assert qrels.to_dict() == {"q": {"a": 2, "b": 1}}
+    # the score of a search is no relevance
+    assert dh.Qrels.of_results({"q": haystack(SCORES)}).to_dict() == {"q": dict.fromkeys(IDS, 1)}
+
+
+def test_the_document_of_a_node() -> None:
+    nodes = [
+        NodeWithScore(TextNode(f"n{n}", relationships={"1": RelatedNode(f"p{n // 2}")}), 1 - n / 4) for n in range(4)
+    ]
+    run = dh.Run.of_results({"q": nodes}, id="node.ref_doc_id", repeated="best")
+    assert run.to_dict() == {"q": {"p0": 1.0, "p1": 0.5}}

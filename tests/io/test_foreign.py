@@ -1,0 +1,206 @@
+"""Tables in the objects of other libraries: ranx, Hugging Face's datasets, ragas, ir_datasets, Arrow, records."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import ir_datasets
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import ranx
+from ir_datasets.datasets.base import Dataset
+from ir_datasets.formats import TrecQrels
+from ir_datasets.formats.trec import TrecScoredDocs
+
+import deadheat as dh
+from deadheat.errors import ColumnError, DataError, MissingDependencyError, SourceTypeError
+from support.command import call, ok
+
+QRELS = {"q": {"a": 2.0, "b": 1.0}}
+RUN = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}
+ROWS = [{"query_id": "q", "doc_id": doc, "score": score} for doc, score in RUN["q"].items()]
+
+
+def test_ranx_objects() -> None:
+    qrels, run = ranx.Qrels({"q": {"a": 2, "b": 1}}), ranx.Run(RUN, name="bm25")
+    assert dh.read_qrels(qrels).to_dict() == QRELS
+    assert dh.read_run(run).to_dict() == RUN
+    assert dh.evaluate({"q": "b"}, run, ["RR"]).means() == {"RR": (1 + 1 / 2) / 2}
+    with pytest.raises(
+        SourceTypeError, match="expected qrels, got a run of ranx; were qrels and run given in the wrong"
+    ):
+        dh.read_qrels(run)
+    with pytest.raises(SourceTypeError, match="expected run, got a qrels of ranx"):
+        dh.read_run(qrels)
+
+
+@pytest.mark.slow
+def test_ranx_computes_the_same_without_ties() -> None:
+    qrels = ranx.Qrels({"q": {"a": 2, "b": 1}})
+    strict = ranx.Run({"q": {"c": 0.9, "a": 0.5, "b": 0.4}})
+    ours = dh.evaluate(qrels, strict, ["nDCG@10", "AP", "RR"]).means()
+    theirs = ranx.evaluate(qrels, strict, ["ndcg@10", "map", "mrr"])
+    assert list(ours.values()) == pytest.approx(list(theirs.values()), abs=1e-12)
+
+
+class HuggingFace:
+    """As datasets.Dataset: neither a frame nor Arrow's protocol, but methods that make one."""
+
+    features: dict[str, str] = {}  # noqa: RUF012 - only its name is looked at
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+
+    def to_polars(self) -> pl.DataFrame:
+        return pl.DataFrame(self.rows)
+
+    def to_pandas(self) -> pd.DataFrame:
+        return pd.DataFrame(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+
+class Streamed:
+    """As datasets.IterableDataset: it can be iterated again."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(ROWS)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        HuggingFace(ROWS),
+        SimpleNamespace(to_pandas=lambda: pd.DataFrame(ROWS)),
+        Streamed(),
+        ROWS,
+        pa.Table.from_pylist(ROWS),
+        pa.Table.from_pylist(ROWS).to_reader(),
+        pa.RecordBatch.from_pylist(ROWS),
+    ],
+)
+def test_tables_by_their_methods(source: object) -> None:
+    run = dh.Run(source)
+    assert run.to_dict() == RUN
+    assert dh.evaluate({"q": "b"}, run, ["RR"]).means() == {"RR": (1 + 1 / 2) / 2}
+
+
+def test_a_dict_of_splits_is_refused() -> None:
+    splits = {"test": HuggingFace(ROWS), "train": HuggingFace(ROWS)}
+    with pytest.raises(
+        SourceTypeError, match=r"a dict of the splits test, train; give one of them, .* dataset\['test'\]"
+    ):
+        dh.Run(splits)
+
+
+def test_records_of_mixed_types() -> None:
+    with pytest.raises(ColumnError, match="records of mixed types"):
+        dh.Run([*ROWS, {"query_id": 7, "doc_id": "x", "score": 1.0}])
+
+
+def test_the_real_datasets() -> None:
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_list(ROWS)
+    assert dh.Run(data).to_dict() == RUN == dh.Run(data.to_iterable_dataset()).to_dict()
+    with pytest.raises(SourceTypeError, match="a dict of the splits test"):
+        dh.Run(datasets.DatasetDict({"test": data}))
+    beir = datasets.Dataset.from_dict({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 1]})
+    assert dh.Qrels(beir).to_dict() == QRELS
+
+
+SAMPLES = [
+    {"user_input": "q1", "retrieved_context_ids": ["a", "b", "c"], "reference_context_ids": ["b"], "response": "r"},
+    {"user_input": "q2", "retrieved_context_ids": ["x"], "reference_context_ids": ["x", "y"], "response": "r"},
+]
+BY_ID = {"q1": {"P": 1 / 3, "R": 1.0}, "q2": {"P": 1.0, "R": 1 / 2}}
+
+
+@pytest.mark.parametrize("make", [lambda: SimpleNamespace(to_pandas=lambda: pd.DataFrame(SAMPLES)), lambda: SAMPLES])
+def test_samples_of_ragas_are_both(make: Any) -> None:  # noqa: ANN401 - objects of any library
+    samples = make()
+    assert dh.Qrels(samples).notes == ("documents without a relevance count as 1",)
+    assert dh.Run(samples).notes == ("ranked lists without scores: in strict order, no ties",)
+    assert dh.evaluate(samples, samples, ["P", "R"]).to_dict() == BY_ID
+
+
+def test_the_real_ragas(tmp_path: Path) -> None:
+    schema = pytest.importorskip("ragas.dataset_schema")
+    samples = schema.EvaluationDataset.from_list(SAMPLES)
+    assert dh.evaluate(samples, samples, ["P", "R"]).to_dict() == BY_ID
+    samples.to_jsonl(tmp_path / "x.jsonl")
+    assert dh.evaluate(tmp_path / "x.jsonl", tmp_path / "x.jsonl", ["P", "R"]).to_dict() == BY_ID
+
+
+class Text(io.BytesIO):
+    """What ir_datasets reads from, in place of a download."""
+
+    def stream(self) -> io.BytesIO:
+        return io.BytesIO(self.getvalue())
+
+
+NAME = "deadheat-tried"
+
+
+@pytest.fixture
+def in_catalogue(monkeypatch: pytest.MonkeyPatch) -> str:
+    qrels = TrecQrels(Text(b"q 0 a 2\nq 0 b 1\n"), {})
+    run = TrecScoredDocs(Text(b"q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\nq Q0 c 3 0.1 t\n"))
+    registered = ir_datasets.registry._registered
+    monkeypatch.setitem(registered, NAME, Dataset(qrels, run))
+    monkeypatch.setitem(registered, f"{NAME}/bare", Dataset())
+    return f"ir_datasets:{NAME}"
+
+
+def test_a_data_set_of_ir_datasets(in_catalogue: str, tmp_path: Path) -> None:
+    qrels = dh.read_qrels(in_catalogue)
+    assert (qrels.to_dict(), qrels.name, qrels.path) == (QRELS, NAME, None)
+    assert dh.read_run(in_catalogue).to_dict() == RUN
+    data = ir_datasets.load(NAME)
+    assert dh.evaluate(data, data, ["RR"]).means() == {"RR": 1.0}
+    (tmp_path / "x.json").write_text('{"q": ["b"]}')
+    assert dh.evaluate(in_catalogue, tmp_path / "x.json", ["P@1"]).means() == {"P@1": 1.0}
+    shown = ok("evaluate", in_catalogue, str(tmp_path / "x.json"), "-m", "P@1")
+    assert "1.0000" in shown
+    assert in_catalogue in shown
+
+
+def test_data_sets_without_judgments(in_catalogue: str) -> None:
+    with pytest.raises(
+        DataError, match=r"ir_datasets:deadheat-tried/bare: this data set .* has no judgments \(qrels\)"
+    ):
+        dh.read_qrels(f"{in_catalogue}/bare")
+    with pytest.raises(DataError, match=r"has no run \(scoreddocs\)"):
+        dh.read_run(f"{in_catalogue}/bare")
+    with pytest.raises(
+        DataError, match="ir_datasets:nope: ir_datasets has no data set of this name: names are listed at"
+    ):
+        dh.read_qrels("ir_datasets:nope")
+    assert "no data set of this name" in call("evaluate", "ir_datasets:nope", in_catalogue).stderr
+
+
+def test_without_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(
+        MissingDependencyError, match=r"needs the package ir_datasets: pip install .deadheat\[ir-datasets\]"
+    ):
+        dh.read_qrels("ir_datasets:vaswani")
+
+
+def test_a_fetch_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: str) -> Any:  # noqa: ANN401 - as ir_datasets
+        def fetch() -> None:
+            raise RuntimeError("All download sources failed")
+
+        return SimpleNamespace(has_qrels=lambda: True, has_scoreddocs=lambda: False, qrels_iter=fetch)
+
+    monkeypatch.setattr(ir_datasets, "load", fail)
+    with pytest.raises(DataError, match="ir_datasets:vaswani: ir_datasets cannot fetch it, got All download sources"):
+        dh.read_qrels("ir_datasets:vaswani")
