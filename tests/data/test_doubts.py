@@ -100,7 +100,7 @@ def test_no_relevance_reaches_the_level() -> None:
 
 def test_swapped_dicts() -> None:
     qrels = {f"q{q}": {f"d{n}": n % 3 for n in range(5)} for q in range(4)}
-    run = {f"q{q}": {f"d{n}": n / 7 + 0.01 for n in range(20)} for q in range(4)}
+    run = {f"q{q}": {f"d{n}": (20 - n) / 7 + 0.01 for n in range(20)} for q in range(4)}
     with pytest.warns(SwappedDataWarning, match="were qrels and run given in the wrong order"):
         dh.evaluate(run, qrels, ["nDCG@5"])
     with warnings.catch_warnings(action="error"):
@@ -139,3 +139,42 @@ def test_the_command_names_columns_and_turns_scores(tmp_path: Path) -> None:
     assert wrong.exit_code == 3
     assert "no column 'distancex' in the table" in wrong.stderr
     assert "Did you mean 'distance'?" in wrong.stderr
+
+
+def test_ranks_that_say_something_else_than_scores() -> None:
+    rows = [(f"q{q}", f"d{n}", n + 1, float(n * 7 % 11)) for q in range(4) for n in range(8)]
+    run = pl.DataFrame(rows, schema=["query_id", "doc_id", "rank", "score"], orient="row")
+    with pytest.warns(RankOrderWarning, match="ranks and scores disagree in 4 of 4 queries .* the scores count"):
+        dh.read_run(run)
+
+
+def test_ascending_against_the_ranks() -> None:
+    with pytest.warns(
+        RankOrderWarning, match="scores fall with the rank in 5 of 5 queries .* ascending puts the lowest"
+    ):
+        dh.read_run(TABLE.with_columns(score=-pl.col("score")), ascending=True)
+
+
+def test_distances_without_ranks() -> None:
+    run = {f"q{q}": {f"d{n}": n * 0.3 + 0.1 for n in range(6)} for q in range(4)}
+    with pytest.warns(RankOrderWarning, match="the scores of all queries at its start rise from row to row"):
+        dh.read_run(run)
+
+
+def test_zeros_that_got_lost_for_some() -> None:
+    qrels = {"q": {f"{n:03}": 1 for n in range(90, 110)}}
+    with pytest.warns(
+        NothingJudgedWarning, match="10 judged documents such as '09.' .* zeros in front were lost in run"
+    ):
+        dh.evaluate(qrels, {"q": {f"{n}": float(n) for n in range(120, 80, -1)}}, ["R"])
+    with warnings.catch_warnings(action="error"):
+        dh.evaluate(qrels, {"q": {f"{n:03}": float(n) for n in range(100, 80, -1)}}, ["R"])
+
+
+def test_columns_of_one_kind_of_files(tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text("q 0 a 1\n")
+    (tmp_path / "r.csv").write_text("query_id,hit,sim\nq,a,0.1\nq,b,0.7\n")
+    ok("evaluate", tmp_path / "q.txt", tmp_path / "r.csv", "-m", "RR", "--columns", "run.doc_id=hit,run.score=sim")
+    result = call("evaluate", tmp_path / "q.txt", tmp_path / "r.csv", "-m", "RR", "--columns", "doc_id=hit,score=sim")
+    assert result.exit_code == 2
+    assert "run.score=similarity" in result.stderr

@@ -12,7 +12,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, ScoreError, SourceTypeError
+from support.paths import ROOT
 
+BENCHMARK = ROOT / "datasets" / "hpo" / "english" / "tiny_v1.json"
 QRELS = {"q1": {"a": 1, "c": 1}, "q2": {"b": 1}}
 RANKED = {"q1": ["b", "a", "c"], "q2": ["a", "b"]}
 MEASURES = ["nDCG@5", "AP", "RR", "P@2"]
@@ -274,7 +276,49 @@ def test_comments_in_trec_files(tmp_path: Path) -> None:
     path.write_text("# judged by us in 2026\n#1 0 a 1\nq 0 a 1\n# q 0 a x\n#\nq 0 b 0\n")
     qrels = dh.read_qrels(path)
     assert qrels.to_dict() == {"#1": {"a": 1}, "q": {"a": 1, "b": 0}}
-    assert qrels.notes == (f"3 comment lines skipped in {path}",)
+    skipped, marked = qrels.notes
+    assert skipped == f"3 comment lines skipped in {path}"
+    assert marked == "1 query with # in front (#1): comments, perhaps?"
     path.write_text("# one\nq 0 a\n")
     with pytest.raises(DataError, match=r"x\.qrels:2: "):
         dh.read_qrels(path)
+
+
+def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
+    rows = '{"query_id": "q", "doc_id": ["a", "b", "c"], "rank": [3, 1, 1]}\n'
+    (tmp_path / "x.jsonl").write_text(rows)
+    assert dh.read_run(tmp_path / "x.jsonl").to_dict() == {"q": {"a": -3, "b": -1, "c": -1}}
+    (tmp_path / "x.jsonl").write_text(rows.replace("3, 1", "0, 1"))
+    with pytest.raises(ScoreError, match=r"x\.jsonl:1: rank for query 'q' is 0.0, expected a whole number from 1"):
+        dh.read_run(tmp_path / "x.jsonl")
+    scored = {"query_id": ["q"], "retrieved": [["a", "b"]], "scores": [[0.1, 0.9]]}
+    assert dh.read_run(pl.DataFrame(scored)).to_dict() == {"q": {"a": 0.1, "b": 0.9}}
+    with pytest.raises(ColumnError, match="retrieved of query 'q' is a set, which has no order"):
+        dh.read_run(pd.DataFrame({"query_id": ["q"], "retrieved": [{"a", "b"}]}))
+    arrays = pd.DataFrame({"query_id": ["q", "r"], "doc_id": [np.array(["a", "b"]), np.array([])]})
+    assert dh.read_run(arrays).to_dict() == {"q": {"a": -1, "b": -2}}
+
+
+def test_queries_without_a_judgment_are_named(tmp_path: Path) -> None:
+    note = "1 query without a judgment left out (r)"
+    judged: dict[str, list[str]] = {"q": ["a"], "r": []}
+    assert note in dh.read_qrels(judged).notes
+    assert note in dh.read_qrels({"q": {"a": 1}, "r": {}}).notes
+    (tmp_path / "x.json").write_text(json.dumps(judged))
+    assert note in dh.read_qrels(tmp_path / "x.json").notes
+    (tmp_path / "x.jsonl").write_text(
+        "".join(json.dumps({"query_id": query, "expected": docs}) + "\n" for query, docs in judged.items())
+    )
+    assert note in dh.read_qrels(tmp_path / "x.jsonl").notes
+    assert dh.read_run({"q": ["a"], "r": []}).notes == ("ranked lists without scores: in strict order, no ties",)
+
+
+def test_labelled_cases_are_qrels() -> None:
+    cases = dh.read_cases(BENCHMARK)
+    assert dh.read_qrels(cases).to_dict() == cases.qrels().to_dict()
+    assert dh.read_qrels(cases).notes == dh.read_qrels(BENCHMARK).notes
+
+
+def test_queries_that_may_be_comments(tmp_path: Path) -> None:
+    (tmp_path / "x.qrels").write_text("#1 0 d 1\nq 0 d 1\n")
+    assert dh.read_qrels(tmp_path / "x.qrels").notes == ("1 query with # in front (#1): comments, perhaps?",)

@@ -56,14 +56,23 @@ def open_qrels(path: str) -> Qrels:
     """Read qrels under the options of the command."""
     from deadheat.data.tables import Qrels
 
-    return Qrels(path, columns=_reading("columns", {}))
+    return Qrels(path, columns=_columns("qrels"))
 
 
 def open_run(path: str, name: str) -> Run:
     """Read a run under the options of the command."""
     from deadheat.data.tables import Run
 
-    return Run(path, name=name, columns=_reading("columns", {}), ascending=_reading("ascending", default=False))
+    return Run(path, name=name, columns=_columns("run"), ascending=_reading("ascending", default=False))
+
+
+def _columns(kind: str) -> dict[str, str]:
+    """Return the columns that the user names for both kinds of files, or for this one as in ``run.score=sim``."""
+    named: dict[str, str] = _reading("columns", {})
+    both = {name: column for name, column in named.items() if "." not in name}
+    return both | {
+        name.removeprefix(f"{kind}."): column for name, column in named.items() if name.startswith(f"{kind}.")
+    }
 
 
 def _reading(name: str, default: T) -> T:

@@ -131,7 +131,8 @@ reading_options = together(
         metavar="NAME=COLUMN,...",
         callback=_parsed_columns,
         expose_value=False,
-        help="Names of columns that are not recognised, such as doc_id=hit,score=similarity.",
+        help="Names of columns that are not recognised, such as doc_id=hit,score=similarity; of one kind of files as in"
+        " run.doc_id=hit.",
     ),
     click.option(
         "--ascending",

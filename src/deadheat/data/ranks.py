@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from itertools import islice
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from typing import Any
 
 import polars as pl
 
@@ -13,12 +15,13 @@ from deadheat.io.mappings import Nested
 from deadheat.wording import counted
 
 QUERIES = 1000  # of a run, that are looked at
-FEWEST = 3  # documents of a query, from which an order says something
+ADVICE = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
+FEWEST = 3  # documents of a query, or queries, from which an order says something
 ENOUGH = 10  # documents in all, that count by chance no more
 
 
-def warn_of_ranks(head: pl.DataFrame, where: str) -> None:
-    """Warn the user if the scores of most queries rise with the rank.
+def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
+    """Warn the user if ranks and scores of most queries contradict each other.
 
     Parameters
     ----------
@@ -26,33 +29,58 @@ def warn_of_ranks(head: pl.DataFrame, where: str) -> None:
         query_id, rank and score of the first rows; of as many queries as they have, up to 1,000.
     where : str
         Where the run comes from.
+    ascending : bool
+        Whether the user said that lower scores rank first.
     """
-    if head.is_empty():
-        return
-    of_query = head.group_by("query_id", maintain_order=True).agg(
-        pl.len().alias("n"), pl.corr("rank", "score").alias("agreement")
+    rows = head.drop_nulls().filter(pl.all_horizontal(pl.col("rank", "score").is_finite()))
+    best_first = pl.col("score").sort_by("rank") * (-1 if ascending else 1)
+    of_query = rows.group_by("query_id", maintain_order=True).agg(
+        n=pl.len(),
+        n_ranks=pl.col("rank").n_unique(),
+        n_scores=pl.col("score").n_unique(),
+        rises=(best_first.diff() > 0).sum(),
+        falls=(best_first.diff() < 0).sum(),
     )
-    looked = of_query.head(QUERIES).filter((pl.col("n") >= FEWEST) & pl.col("agreement").is_finite())
-    contrary = looked.filter(pl.col("agreement") > 0.5).height
+    looked = of_query.head(QUERIES).filter((pl.col("n") >= FEWEST) & (pl.col("n_ranks") == pl.col("n")))
+    looked = looked.filter(pl.col("n_scores") > 1)
+    queries = f"of {counted(looked.height, 'query', 'queries')} at its start"
+    contrary = looked.filter(pl.col("rises") > 2 * pl.col("falls")).height
+    differing = looked.filter(pl.col("rises") > 0).height
     if 2 * contrary > looked.height:
-        _warn(
-            f"{where}: scores rise with the rank in {contrary:,} of {counted(looked.height, 'query', 'queries')} at its"
-            " start: distances, or ranks?"
-        )
+        if ascending:
+            _warn(
+                f"{where}: scores fall with the rank in {contrary:,} {queries}, and ascending puts the lowest first.",
+                "",
+            )
+        else:
+            _warn(f"{where}: scores rise with the rank in {contrary:,} {queries}: distances, or ranks?")
+    elif 2 * differing > looked.height:
+        _warn(f"{where}: ranks and scores disagree in {differing:,} {queries}: the scores count, not the ranks.", "")
 
 
-def warn_of_counting(rows: pl.DataFrame | Nested, where: str) -> None:
-    """Warn the user if the scores of each of the first queries count 1, 2, 3, ... in the order of the rows."""
+def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
+    """Warn the user if the scores of the first queries count 1, 2, 3, ... or rise in the order of the rows."""
     if isinstance(rows, pl.DataFrame):
         head = rows.head(ROWS).group_by("query_id", maintain_order=True).agg("score").head(QUERIES)
         lists = [scores for scores in head["score"].to_list() if len(scores) >= FEWEST]
     else:
         few = islice(rows.values(), QUERIES)
         lists = [list(documents.values()) for documents in few if len(documents) >= FEWEST]
-    if sum(map(len, lists)) >= ENOUGH and all(scores == list(range(1, len(scores) + 1)) for scores in lists):
+    if sum(map(len, lists)) < ENOUGH:
+        return
+    if all(scores == list(range(1, len(scores) + 1)) for scores in lists):
         _warn(f"{where}: the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks?")
+    elif len(lists) >= FEWEST and all(_rises(scores) for scores in lists):
+        _warn(f"{where}: the scores of all queries at its start rise from row to row: are they distances?")
 
 
-def _warn(problem: str) -> None:
-    advice = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
-    warnings.warn(f"{problem} {advice}", RankOrderWarning, stacklevel=6)
+def _rises(scores: Sequence[Any]) -> bool:
+    """Tell whether numbers rise strictly; what is no number is refused later."""
+    try:
+        return all(one < other for one, other in pairwise(scores))
+    except TypeError:
+        return False
+
+
+def _warn(problem: str, advice: str = ADVICE) -> None:
+    warnings.warn(f"{problem} {advice}".strip(), RankOrderWarning, stacklevel=6)

@@ -18,7 +18,7 @@ import polars as pl
 
 from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.data.ranks import warn_of_counting, warn_of_ranks
+from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
 from deadheat.errors import DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
@@ -29,9 +29,11 @@ from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
-from deadheat.io.mappings import check_mapping, is_plain
+from deadheat.io.mappings import check_mapping, is_plain, without_documents
 from deadheat.io.results import RANKED, Pick, Reader, Repeated
+from deadheat.wording import counted, three
 
+OF_CASES = "judgments are the expected ids of labelled cases"
 LOWER_FIRST = "lower scores rank first, as asked"
 
 Source: TypeAlias = object
@@ -83,13 +85,18 @@ class Table:
             made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns)
             content = replace(made, notes=(*content.notes, *made.notes))
         self.notes = content.notes
+        if isinstance(content.rows, Mapping):
+            self.notes = (*without_documents(content.rows, self.kind), *self.notes)
         self._look_at(content)
         if isinstance(content.rows, Mapping):
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
         return MemoryRows(content.rows) if isinstance(content.rows, pl.DataFrame) else LazyRows(content.rows)
 
     def _unwrap(self, source: Source) -> Content:
-        """Return what is inside the objects and documents of other tools."""
+        """Return what is inside the objects and documents of other tools, and the judgments of labelled cases."""
+        judged = getattr(source, "qrels", None)
+        if self.kind == "qrels" and callable(judged) and isinstance(found := judged(), Qrels):
+            return Content(found.to_dict(), (OF_CASES,))
         rows, notes = unwrapped(source, self.kind, self.where)
         if isinstance(rows, Mapping) and (known := exported(rows, self.kind, self.where)):
             rows, notes = known
@@ -108,7 +115,7 @@ class Table:
             return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
         except LabelledCases:  # which a higher floor reads
             cases = import_module("deadheat.benchmark.cases").read_cases(path, format=self.format)
-            return Content(cases.qrels().to_dict(), ("judgments are the expected ids of labelled cases",))
+            return Content(cases.qrels().to_dict(), (OF_CASES,))
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -211,6 +218,16 @@ class Qrels(Table):
 
     kind = "qrels"
 
+    def _look_at(self, content: Content) -> None:
+        if isinstance(content.rows, pl.DataFrame):
+            queries = content.rows["query_id"]
+            marked = queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list()
+            if marked:
+                note = (
+                    f"{counted(len(marked), 'query', 'queries')} with # in front ({three(marked)}): comments, perhaps?"
+                )
+                self.notes = (*self.notes, note)
+
     @classmethod
     def of_results(
         cls,
@@ -304,12 +321,12 @@ class Run(Table):
             self.notes = (*self.notes, LOWER_FIRST)
 
     def _look_at(self, content: Content) -> None:
-        if self._ascending or RANKED in content.notes or RANKED_BY_COLUMN in content.notes:
+        if RANKED in content.notes or RANKED_BY_COLUMN in content.notes:
             return
         if content.ranks is not None:
-            warn_of_ranks(content.ranks, self.where)
-        elif isinstance(content.rows, Mapping | pl.DataFrame):
-            warn_of_counting(content.rows, self.where)
+            warn_of_ranks(content.ranks, self.where, ascending=self._ascending)
+        elif isinstance(content.rows, Mapping | pl.DataFrame) and not self._ascending:
+            warn_of_order(content.rows, self.where)
 
     @classmethod
     def of_results(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
 import numpy as np
+import polars as pl
 
 from deadheat import arguments
 from deadheat.arguments import Rng
@@ -30,6 +31,7 @@ from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.wording import Plain, counted, three
 
+LOOKED = 1000  # judged documents, among which one with zeros in front is looked for
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
 
@@ -311,7 +313,9 @@ def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
 
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
-    if not len(evaluation.placements.query):
+    if len(evaluation.placements.query):
+        warn_of_lost_zeros(evaluation, qrels, run)
+    else:
         some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
         examples = [f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items()]
         warnings.warn(
@@ -319,4 +323,24 @@ def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
             f" {'; '.join(examples)}{lost_zeros(*some.values())}",
             NothingJudgedWarning,
             stacklevel=3,
+        )
+
+
+def warn_of_lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
+    """Warn the user if some judged documents have zeros in front that the run lost, so that they are not found."""
+    if not any(one.startswith("0") and one.isdecimal() for one in qrels.rows.some_documents(LOOKED)):
+        return
+    judged, found = (
+        qrels.to_polars()["doc_id"].unique(),
+        pl.Series(evaluation.placements.doc_ids.tolist(), dtype=pl.String),
+    )
+    padded = judged.filter(judged.str.contains("^0+[0-9]+$") & ~judged.is_in(found.implode()))
+    retrieved = run.to_polars()["doc_id"]
+    lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.unique().implode()))
+    if len(lost):
+        warnings.warn(
+            f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where} is not retrieved, and"
+            f" {lost[0].lstrip('0')!r} is: zeros in front were lost in {run.where}, read ids as text",
+            NothingJudgedWarning,
+            stacklevel=4,
         )

@@ -6,7 +6,7 @@ They need Narwhals, so this module is imported only where they are used: files a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 import narwhals as nw
@@ -53,10 +53,13 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine, and a
         dict of dicts where each row has a list of documents.
     """
+    if (listed := _listed(source, kind, where, given)) is not None:
+        return listed
     held = _hold(source, kind, where, given)
     frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
     schema = _schema(frame, where)
-    names = resolve_columns(list(schema.names()), kind, where=where, given=given)
+    lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array)]
+    names = resolve_columns(list(schema.names()), kind, where=where, given=given, lists=lists)
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
         rows = collect(frame.select(*names.values())).iter_rows(named=True)
         return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
@@ -79,6 +82,25 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         raise DataError(
             f"rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
         ) from error
+
+
+def _listed(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
+    """Read a frame of Python objects, as pandas holds lists, row by row; None if there is no list of documents."""
+    frame = as_narwhals(source, where)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
+    if frame[names["doc_id"]].dtype != nw.Object:
+        return None
+    columns = {name: frame[name].to_list() for name in names.values()}
+    if not any(isinstance(one, Collection) and not isinstance(one, str | bytes) for one in columns[names["doc_id"]]):
+        return None
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
+
+
+def _may_be_lists(frame: nw.DataFrame[Any]) -> list[str]:
+    return [name for name, dtype in frame.schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
 
 
 def _ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
@@ -144,7 +166,7 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
     if isinstance(frame, nw.LazyFrame):
         return frame
     if isinstance(frame, nw.DataFrame):
-        names = resolve_columns(frame.columns, kind, where=where, given=given)
+        names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
         kept = list(dict.fromkeys([*names.values(), *({"rank"} & set(frame.columns))]))
         return _to_polars(frame.select(*kept), where)
     if (inside := frame_of(source)) is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from deadheat.errors import ColumnError, ParameterError, SwappedFilesError
 from deadheat.wording import did_you_mean
@@ -65,7 +65,7 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "run": {
         "query_id": _QUERY_NAMES,
         "doc_id": (*_DOC_NAMES, *_LISTS["run"]),
-        "score": ("score", "relevance_score", "similarity", "prediction"),
+        "score": ("score", "relevance_score", "similarity", "prediction", "scores", "similarities"),
         "rank": _RANK_NAMES,
     },
 }
@@ -88,7 +88,12 @@ def known_names() -> frozenset[str]:
 
 
 def resolve_columns(
-    names: Sequence[object], kind: Kind, *, where: str | Path, given: Mapping[str, str] | None = None
+    names: Sequence[object],
+    kind: Kind,
+    *,
+    where: str | Path,
+    given: Mapping[str, str] | None = None,
+    lists: Collection[object] = (),
 ) -> dict[str, str]:
     """Find the columns of qrels or of a run among the names of a table.
 
@@ -102,6 +107,8 @@ def resolve_columns(
         The table, for the error message: a path, or words such as ``"run"``.
     given : mapping of str to str, optional
         Names that the user says, by canonical name.
+    lists : collection of str, optional
+        The columns that hold lists.
 
     Returns
     -------
@@ -138,7 +145,7 @@ def resolve_columns(
         if actual is None:
             if canonical in given:
                 raise _not_there(names, given[canonical], where)
-            if _may_lack(canonical, names, found, kind):
+            if _may_lack(canonical, names, found, kind, lists):
                 continue
             raise _missing_column(names, kind, "score" if canonical == "rank" else canonical, where)
         if list(names).count(actual) > 1:
@@ -154,6 +161,8 @@ def resolve_columns(
 
 def check_given(given: Mapping[str, str]) -> dict[str, str]:
     """Return names of columns that the user says; raise for what is no column of qrels or of a run."""
+    if not isinstance(cast("object", given), Mapping):
+        raise ParameterError(argument="columns", given=given, allowed="a dict such as {'doc_id': 'chunk'}")
     allowed = tuple(dict.fromkeys(canonical for columns in _NAMES.values() for canonical in columns))
     for canonical, name in given.items():
         if canonical not in allowed:
@@ -175,15 +184,18 @@ def _is_settled(canonical: str, found: Mapping[str, str], given: Mapping[str, st
     return canonical == "rank" and "score" in found
 
 
-def _may_lack(canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind) -> bool:
+def _may_lack(
+    canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind, lists: Collection[object]
+) -> bool:
     """Tell whether a table needs no such column: scores have ranks beside them, lists are ranked, and so on."""
+    has_lists = is_list_name(found["doc_id"], kind) or found["doc_id"] in lists if "doc_id" in found else False
     if canonical == "score":
         # ranks are not taken for a score that is misspelt
         near = [name for name in names if isinstance(name, str) and did_you_mean(name, _NAMES["run"]["score"][:1])]
-        return (any(name in names for name in _RANK_NAMES) and not near) or is_list_name(found["doc_id"], kind)
+        return (any(name in names for name in _RANK_NAMES) and not near) or has_lists
     if canonical == "rank":
-        return is_list_name(found["doc_id"], kind)
-    is_relevant = canonical == "relevance" and (found["doc_id"] in (*_EXPECTED, *_LISTS["qrels"]) or len(names) == 2)
+        return has_lists
+    is_relevant = canonical == "relevance" and (found["doc_id"] in _EXPECTED or has_lists or len(names) == 2)
     return is_relevant and not (canonical == "relevance" and "rank" in names)
 
 

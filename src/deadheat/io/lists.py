@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, SourceTypeError
-from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, ScoreError, SourceTypeError
+from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.io.mappings import Nested, is_id, text_of_ids
 from deadheat.io.results import ASSUMED, CALL, Reader, results_in
 from deadheat.wording import Plain, counted
@@ -151,34 +151,46 @@ def lists_of_rows(
     path : str or path
         For messages.
     """
-    value = next((name for canonical, name in columns.items() if canonical in VALUE_COLUMN.values()), None)
+    by_rank = "rank" in columns
+    value = next((name for canonical, name in columns.items() if canonical not in KEYS), None)
     found: dict[str, Any] = {}
     has_numbers = False
     for line, row in rows:
         query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
-        numbers = None if value is None else row.get(value)
         if not is_id(query):
             raise DataError(
                 f"{columns['query_id']} {query!r:.60} is no id", allowed="text or a whole number", path=path, line=line
             )
         if query in found:
             raise DuplicateError(f"query {query!r} has two lists", allowed="one", path=path, line=line)
-        if isinstance(documents, Mapping):
-            documents = results_in(documents)
-        if not isinstance(documents, Collection) or isinstance(documents, str):
-            raise DataError(
-                f"{columns['doc_id']} of query {query!r} is {documents!r:.60}",
-                allowed="a list of ids",
-                path=path,
-                line=line,
-            )
+        documents = _list_of(documents, f"{columns['doc_id']} of query {query!r}", kind, path, line)
+        numbers = None if value is None else row.get(value)
         if numbers is not None:
             if not isinstance(numbers, Collection) or len(numbers) != len(documents):
                 problem = f"{value} of query {query!r} is not a list of {counted(len(documents), 'number')}"
                 raise ColumnError(problem, allowed=f"one for each of {columns['doc_id']}", path=path, line=line)
-            documents = list(zip(documents, numbers, strict=True))
-        found[str(query)], is_scored = documents_of(list(documents), kind, query, path, line)
+            scores = [_of_rank(one, query, path, line) for one in numbers] if by_rank else numbers
+            documents = list(zip(documents, scores, strict=True))
+        found[str(query)], is_scored = documents_of(documents, kind, query, path, line)
         has_numbers |= is_scored
     if not any(found.values()):
         raise EmptyDataError("empty: it has no documents", path=path)
-    return found, () if has_numbers else (ASSUMED[kind],)
+    return found, (RANKED_BY_COLUMN,) if by_rank and has_numbers else () if has_numbers else (ASSUMED[kind],)
+
+
+def _list_of(documents: object, what: str, kind: Kind, path: str | Path, line: int | None) -> list[Any]:
+    """Return the documents of a row as a list; raise for what is none, or has no order."""
+    if kind == "run" and isinstance(documents, AbstractSet):
+        raise ColumnError(f"{what} is a set, which has no order", allowed="a list, best first", path=path, line=line)
+    if isinstance(documents, Mapping):
+        documents = results_in(documents)
+    if not isinstance(documents, Collection) or isinstance(documents, str):
+        raise DataError(f"{what} is {documents!r:.60}", allowed="a list of ids", path=path, line=line)
+    return list(documents)
+
+
+def _of_rank(rank: object, query: object, path: str | Path, line: int | None) -> float:
+    """Return the score that stands for a rank."""
+    if isinstance(rank, int | float) and not isinstance(rank, bool) and rank >= 1 and rank == int(rank):
+        return -float(rank)
+    raise ScoreError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)

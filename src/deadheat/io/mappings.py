@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from decimal import Decimal
 from itertools import chain
 from numbers import Integral, Rational
@@ -17,7 +17,7 @@ import polars as pl
 from deadheat.arrays import FloatArray, run_starts
 from deadheat.errors import DataError, EmptyDataError, NullIdError, RelevanceError, ScoreError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.wording import Plain, as_given
+from deadheat.wording import Plain, as_given, counted, three
 
 Nested = Mapping[str, Mapping[str, float]]
 
@@ -62,6 +62,14 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
         docs += [wrong for documents in mapping.values() for wrong in (None, "") if wrong in documents]
     check_ids([*mapping, *docs], where)
     return mapping
+
+
+def without_documents(source: Mapping[Any, Any], kind: Kind) -> tuple[str, ...]:
+    """Return a note on queries of qrels that have no document, and so do not exist; a run's are reported as missing."""
+    lacking = [str(query) for query, documents in source.items() if isinstance(documents, Sized) and not len(documents)]
+    if kind == "run" or not lacking:
+        return ()
+    return (f"{counted(len(lacking), 'query', 'queries')} without a judgment left out ({three(lacking)})",)
 
 
 def is_plain(source: Mapping[Any, Any]) -> bool:

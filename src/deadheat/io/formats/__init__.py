@@ -119,6 +119,7 @@ def scan(
             argument="columns",
             given=Plain(f"{columns} for {path}"),
             allowed=f"given for {has_names} only: {form.name} has no names",
+            hint="of one kind of files it is written run.score=similarity in a command",
         )
     content = form.read(path, kind, columns or {})
     if progress is not None:

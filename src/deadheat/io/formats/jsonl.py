@@ -66,7 +66,8 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     first = next(_objects(data, path), None)
     if first is None:
         raise EmptyDataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
-    columns = resolve_columns(list(first[1]), kind, where=path, given=given)
+    lists = [name for name, value in first[1].items() if isinstance(value, list)]
+    columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
     if isinstance(first[1][columns["doc_id"]], list | dict):
         return Content(*lists_of_rows(_rows_of_lists(data, columns, kind, path), columns, kind, path))
     frame = _parse(data, columns)

@@ -16,7 +16,16 @@ from deadheat.io.exports import exported
 from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.kinds import CASES_KEYS, KEYS, VALUE_COLUMN, Kind, LabelledCases, resolve_columns
 from deadheat.io.lists import lists_of_rows, nested_of
-from deadheat.io.mappings import LARGEST_INTEGER, VALUE_ERROR, Nested, all_numbers, check_mapping, is_id, is_plain
+from deadheat.io.mappings import (
+    LARGEST_INTEGER,
+    VALUE_ERROR,
+    Nested,
+    all_numbers,
+    check_mapping,
+    is_id,
+    is_plain,
+    without_documents,
+)
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import value_at
 from deadheat.io.values import check_ids_of_row
@@ -43,16 +52,17 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if not isinstance(held, dict):
         found = "a list" if isinstance(held, list) else shown(json.dumps(held))
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
-    notes: tuple[str, ...] = ()
+    notes = without_documents(held, kind)
     known = exported(held, kind, str(path))
     if known is not None:
-        held, notes = known
+        held, notes = known[0], (*without_documents(known[0], kind), *known[1])
     elif not is_plain(held):
         for query, documents in held.items():
             if not isinstance(documents, dict | list) and not (kind == "qrels" and is_id(documents)):
                 found = shown(json.dumps(documents))
                 raise FileFormatError(given=Plain(f"{found} for query {query!r}"), allowed=_EXPECTED, path=path)
-        held, notes = nested_of(held, kind, str(path))
+        held, assumed = nested_of(held, kind, str(path))
+        notes += assumed
     return Content(_checked(held, text, path, kind), notes)
 
 
@@ -71,10 +81,11 @@ def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapp
 
 def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """Read a list of objects, as JSON Lines has them on lines."""
-    columns = resolve_columns(list(rows[0]), kind, where=path, given=given)
+    lists = [name for name, value in rows[0].items() if isinstance(value, list)]
+    columns = resolve_columns(list(rows[0]), kind, where=path, given=given, lists=lists)
     if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
-        return Content(_checked(held, text, path, kind), notes)
+        return Content(_checked(held, text, path, kind), (*without_documents(held, kind), *notes))
     try:
         frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in columns.values()}, strict=True)
     except (TypeError, pl.exceptions.PolarsError) as error:
