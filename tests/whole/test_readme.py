@@ -16,7 +16,11 @@ import deadheat as dh
 from support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = {path.name: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
+PATHS = [
+    ROOT / "README.md",
+    *(path for path in (ROOT / "docs").glob("*.md") if path.name != "recipes.md"),
+]  # its own test
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in PATHS}
 DATA = Path(dh.__file__).parent / "demo"
 
 
