@@ -272,6 +272,15 @@ def test_distances_are_warned_of() -> None:
     assert dh.evaluate({"q": "a", "r": "d"}, run, ["RR"]).to_dict() == {"q": {"RR": 1.0}, "r": {"RR": 0.75}}
 
 
+def test_distances_by_their_name() -> None:
+    results: dict[str, list[dict[str, Any]]] = {"q": [{"id": doc, "distance": 0.1} for doc in "ab"]}
+    run = dh.Run.of_results(results, score="distance", ascending=True)
+    assert dh.evaluate({"q": "b"}, run, ["RR"]).means() == {"RR": 0.75}
+    assert dh.Qrels.of_results(results).to_dict() == {"q": {"a": 1, "b": 1}}
+    paired = {"q": [(result, 1 - result["distance"]) for result in results["q"]]}
+    assert dh.Run.of_results(paired).to_dict() == {"q": {"a": 0.9, "b": 0.9}}
+
+
 def test_the_best_of_distances_is_the_lowest() -> None:
     run = dh.Run.of_results({"q": CHUNKS}, repeated="best", ascending=True)
     assert dh.evaluate({"q": "p3"}, run, ["RR"]).means() == {"RR": 1.0}  # 0.1, below p1's 0.2 and p2's 0.9
@@ -359,6 +368,9 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         r"it is in x, y: write id=lambda hit: hit\['_index'\] \+ '/' \+ hit\['_id'\]",
     ),
     ({"q": []}, {}, DataError, "it has no documents"),
+    ({}, {}, DataError, "it has no queries"),
+    ({"q": [{"id": "a", "distance": 0.1}]}, {}, DataError, r'write .*\(results, score="distance", ascending=True\)'),
+    ({"q": [{"document": {"id": "a"}}]}, {}, SourceTypeError, r'write dh.Run.of_results\(results, id="document.id"\)'),
     ({"q": ["a", 7]}, {}, SourceTypeError, "expected one of both"),
     ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one of both"),
     (

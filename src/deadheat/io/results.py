@@ -31,7 +31,10 @@ _PLAIN = {float, int, bool, str, type(None)}
 CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _LISTS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
-_WHERE_IDS_ARE = ("metadata", "meta")  # of LangChain and LlamaIndex, of Haystack
+_WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source")  # LangChain, Haystack, Qdrant, and others
+
+
+_DISTANCE = "distance"  # of Chroma, Milvus and others; as scores, the farthest would rank first
 
 
 @dataclass(frozen=True)
@@ -217,9 +220,15 @@ class Reader:
         if number is not _MISSING:
             return doc, _plain(number)
         if self.number is None:
+            self._refuse_distance(held)
             return doc, None
         problem = f"result {place} for query {query!r} has no {VALUE_COLUMN[self.kind]} at {self.number!r}"
         raise DataError(problem, hint=_near(held, self.number), path=self.where)
+
+    def _refuse_distance(self, held: object) -> None:
+        if self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
+            line = f'{CALL["run"]}(results, score="{_DISTANCE}", ascending=True)'
+            raise DataError("results have a distance and no score", hint=f"write {line}", path=self.where)
 
     def _layout(self, held: object) -> Layout:
         """Return where the parts are in results of this form."""
@@ -254,10 +263,10 @@ class Reader:
         notes: list[str] = []
         if any(one.numbers and not one.has_numbers for one in found):
             notes.append(ASSUMED[self.kind])
-        left_out, all_results = (sum(n) for n in zip(*((d.n_left_out, len(d.numbers)) for d in found), strict=True))
+        left_out, kept = sum(one.n_left_out for one in found), sum(len(one.numbers) for one in found)
         if left_out:
             which = "its best" if self.repeated == "best" else "its first"
-            repeat = f"{left_out:,} of {counted(left_out + all_results, 'result')} repeat a document"
+            repeat = f"{left_out:,} of {counted(left_out + kept, 'result')} repeat a document"
             notes.append(f"{repeat}: {which} counts")
         return tuple(notes)
 
