@@ -41,7 +41,7 @@ CUTOFFS = {
     "precision_recall_at_k": [1, 2, 4],
     "mrr_at_k": [3],
     "ndcg_at_k": [2, 4],
-    "map_at_k": [4],
+    "map_at_k": [1, 4],
 }
 OF_ONE: dict[str, Callable[[Judged, int | None, Ranking], float]] = {
     "accuracy": lambda judged, k, ranking: hit(ranking, judged, 1, cutoff=k),
@@ -84,7 +84,7 @@ class Table:
 
 
 def theirs(name: str) -> type[Evaluator]:
-    return getattr(ours, name).__mro__[1]
+    return getattr(ours, name).__bases__[-1]
 
 
 def drawn(seed: int, *, n_queries: int = 3, n_documents: int = 7, tied: bool) -> tuple[Table, dict[str, Any]]:
@@ -94,7 +94,7 @@ def drawn(seed: int, *, n_queries: int = 3, n_documents: int = 7, tied: bool) ->
     corpus = {f"d{n}": f"document {n}" for n in rng.permutation(n_documents).tolist()}
     texts = [*queries.values(), *corpus.values()]
     shape = len(texts), 2
-    vectors = rng.integers(0, 2, shape).astype(np.float32) if tied else rng.normal(size=shape).astype(np.float32)
+    vectors = rng.integers(-1, 2, shape).astype(np.float32) if tied else rng.normal(size=shape).astype(np.float32)
     relevant = {query: set(rng.choice(list(corpus), rng.integers(1, 4), replace=False).tolist()) for query in queries}
     relevant["q0"].add("not in the corpus")
     arguments = {"queries": queries, "corpus": corpus, "relevant_docs": relevant, "write_csv": False} | CUTOFFS
@@ -139,7 +139,9 @@ def test_a_search_is_the_mean_over_all_orders_of_the_corpus(seed: int, chunk: in
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_search_under_a_policy(seed: int, policy: str, chunk: int) -> None:
+    """All scores are below 0, as those of distances are."""
     model, arguments = drawn(seed, tied=True)
+    arguments["score_functions"] = {"dot": lambda queries, documents: queries @ documents.T - 3}
     found = ours.InformationRetrievalEvaluator(**arguments, corpus_chunk_size=chunk, ties=policy)(model)
     assert found == pytest.approx(by_enumeration(model, arguments, policy), abs=1e-12)
 
@@ -166,6 +168,16 @@ def test_several_score_functions_at_once() -> None:
     assert found == pytest.approx(by_enumeration(model, arguments) | alone, abs=1e-12)
     assert list(found)[: len(found) // 2] == [name for name in found if name.startswith("dot")]
     assert alone != {name.replace("dot", "against"): value for name, value in found.items() if name.startswith("dot")}
+
+
+@pytest.mark.parametrize(("policy", "value"), [("expected", 0.75), ("doc_id", 1.0), ("input", 0.5)])
+def test_zero_has_no_sign(policy: str, value: float) -> None:
+    model = Table({text: np.zeros(1, np.float32) for text in "qabc"})
+    function = {"own": lambda _queries, _documents: torch.tensor([[0.0, -0.0, -1.0]])}
+    found = ours.InformationRetrievalEvaluator(
+        {"q": "q"}, {"a": "a", "b": "b", "c": "c"}, {"q": {"b"}}, score_functions=function, ties=policy, write_csv=False
+    )(model)
+    assert found["own_mrr@10"] == value
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "int32"])
@@ -200,10 +212,14 @@ def test_lists_that_are_given_are_complete() -> None:
         "recall@k": {1: 0.5, 2: 1.0, 4: 1.0},
         "ndcg@k": {2: (1 + 1 / np.log2(3)) / 2, 4: (1 + 1 / np.log2(3)) / 2},
         "mrr@k": {3: 0.75},
-        "map@k": {4: 0.75},
+        "map@k": {1: 0.5, 4: 0.75},
     }
     by_id = ours.InformationRetrievalEvaluator(**arguments, ties="doc_id").compute_metrics([hits] * 3)
     assert by_id["mrr@k"] == {3: 1.0}
+    nothing: list[dict[str, Any]] = []
+    for some in ([hits, nothing, hits], [nothing] * 3):
+        found = ours.InformationRetrievalEvaluator(**arguments).compute_metrics(some)
+        assert found["mrr@k"] == {3: pytest.approx(0.75 * some.count(hits) / 3, abs=1e-15)}
 
 
 def test_the_csv_file_and_predictions_are_there(tmp_path: Path) -> None:

@@ -58,7 +58,17 @@ OF_RETRIEVAL: dict[str, tuple[str, Callable[[int], Measure]]] = {
 """For each group of results, the argument that holds its cutoffs, and the measure at a cutoff."""
 
 
-class InformationRetrievalEvaluator(of_embeddings.InformationRetrievalEvaluator):
+class Described:
+    """Says in a model card how ties were broken."""
+
+    ties: str
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """Return what a model card says of the evaluator, the tie policy included."""
+        return _of_parent(super(), "get_config_dict")() | {"ties": self.ties}
+
+
+class InformationRetrievalEvaluator(Described, of_embeddings.InformationRetrievalEvaluator):
     """Evaluate a search in a corpus, exactly when scores tie.
 
     Ties are counted in the whole corpus, before the parent cuts the lists at the largest cutoff.
@@ -121,10 +131,6 @@ class InformationRetrievalEvaluator(of_embeddings.InformationRetrievalEvaluator)
             for name, (cutoffs, measure) in OF_RETRIEVAL.items()
         }
 
-    def get_config_dict(self) -> dict[str, Any]:
-        """Return what a model card says of the evaluator, the tie policy included."""
-        return super().get_config_dict() | {"ties": self.ties}
-
     def _best(self) -> Best:
         """Return an empty record of the documents that can count, for the largest of all cutoffs."""
         size = max(k for cutoffs, _ in OF_RETRIEVAL.values() for k in getattr(self, cutoffs))
@@ -149,7 +155,7 @@ class InformationRetrievalEvaluator(of_embeddings.InformationRetrievalEvaluator)
         return means
 
 
-class RerankingEvaluator(of_embeddings.RerankingEvaluator):
+class RerankingEvaluator(Described, of_embeddings.RerankingEvaluator):
     """Evaluate a reranking by embeddings, exactly when scores tie.
 
     Parameters
@@ -194,12 +200,8 @@ class RerankingEvaluator(of_embeddings.RerankingEvaluator):
 
     compute_metrices = compute_metrics  # its name before sentence-transformers 6
 
-    def get_config_dict(self) -> dict[str, Any]:
-        """Return what a model card says of the evaluator, the tie policy included."""
-        return super().get_config_dict() | {"ties": self.ties}
 
-
-class CrossEncoderRerankingEvaluator(of_cross_encoders.CrossEncoderRerankingEvaluator):
+class CrossEncoderRerankingEvaluator(Described, of_cross_encoders.CrossEncoderRerankingEvaluator):
     """Evaluate a reranking by a cross-encoder, exactly when scores tie.
 
     Parameters
@@ -226,10 +228,6 @@ class CrossEncoderRerankingEvaluator(of_cross_encoders.CrossEncoderRerankingEval
             Scores.
         """
         return _of_list(np.asarray(y_true) > 0, np.asarray(y_pred, np.float64), self.at_k, self.ties)
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """Return what a model card says of the evaluator, the tie policy included."""
-        return super().get_config_dict() | {"ties": self.ties}
 
 
 class Best:
@@ -286,7 +284,8 @@ class Best:
             raise ScoreError(f"score of document {self._corpus_ids[start + document]!r} for query {query} is NaN")
         if self._priority is not None:
             scores = _keys(scores, torch.from_numpy(self._priority[start:stop]).to(scores.device))
-        self._scores.append(_numbers(scores[self._query[own], self._column[own] - start]))
+        places = (torch.from_numpy(one).to(scores.device) for one in (self._query[own], self._column[own] - start))
+        self._scores.append(_numbers(scores[tuple(places)]))
         best = scores.topk(min(self._size, stop - start), dim=1)[0]
         n_last = (scores == best[:, -1:]).sum(dim=1)
         self._merge(_numbers(best), n_last.cpu().numpy())
