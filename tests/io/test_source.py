@@ -180,3 +180,8 @@ def test_a_number_of_thousands_of_digits_is_read(tmp_path: Path) -> None:
     assert read(written(tmp_path, f"q1 Q0 d1 1 {'0' * 5000}1 t\n"))["score"].to_list() == [1.0]
     with pytest.raises(ScoreError, match=r"x\.run:1: score is beyond the range of float64: '1111"):
         read(written(tmp_path, f"q1 Q0 d1 1 {'1' * 5000} t\n"))
+
+
+def test_a_byte_order_mark_in_two_members(tmp_path: Path) -> None:
+    content = gzip.compress(b"\xef") + gzip.compress(b'\xbb\xbf{"q": {"d": 1}}')
+    assert dh.read_run(written(tmp_path, content, "x.json.gz")).to_dict() == {"q": {"d": 1}}

@@ -179,11 +179,11 @@ def read_all(path: Path, *, has_lines: bool = False) -> bytes:
                 raise FileFormatError(
                     given=Plain("a NUL byte"), allowed="text in UTF-8", hint="the file is damaged", path=path, line=line
                 )
-            held.append(piece if held else without_bom(piece))
+            held.append(piece)
             n_held += len(piece)
             if not is_plain:
                 limits.check_held(n_held, n_packed, path)
-    return b"".join(held)
+    return without_bom(b"".join(held))  # the mark may be in two members of a compressed file
 
 
 def check_lines_of(path: Path) -> None:
