@@ -194,6 +194,10 @@ class MemoryRows(Rows):
         """Return the frame."""
         return self.frame
 
+    def some_documents(self, size: int) -> list[str]:
+        """Return the ids of a few documents."""
+        return self.frame["doc_id"].head(size).to_list()
+
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs that occur more than once; hashes usually show that none does."""
         return None if self.blocks and not may_repeat(self.blocks) else super().repeated_pairs()
