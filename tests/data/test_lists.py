@@ -121,6 +121,7 @@ def test_whole_numbers_are_ids(qrels: object, run: object) -> None:
         ({"q": ["a", "b", "a"]}, r"'a' is listed 2 times for query 'q' \(places 1 and 3\)"),
         ({"q": [("a", 1), ("a", 2)]}, "'a' is listed 2 times"),
         ({"q": []}, "it has no documents"),
+        ({"q": [10**5000]}, "an id is a number of thousands of digits"),
         ({"q": np.zeros((2, 2))}, "got ndarray for 'q'"),
     ],
 )
@@ -226,6 +227,8 @@ def test_files_of_judgments(tmp_path: Path, name: str, text: str) -> None:
             r"commas \(line 2\) and with points \(line 2\)",
         ),
         ("x.csv", "query_id,doc_ids\nq,a|b\n", ColumnError, "would hold lists of documents.*a row for each document"),
+        ("x.csv", "query_id,doc_id,rank\nq,a,x\n", ScoreError, r"x\.csv:2: rank must be a number, got 'x'"),
+        ("x.json", '{"q": ["a", null]}', SourceTypeError, r"x\.json: ids are text, got None"),
         ("x.csv", "query_id,doc_id,rank\nq,a,0\n", ScoreError, "rank of document 'a' for query 'q' is 0"),
         (
             "x.jsonl",

@@ -150,9 +150,9 @@ def are_runs(source: Source) -> TypeGuard[Mapping[object, Source]]:
     """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts."""
     if not isinstance(source, Mapping) or not source:
         return False
-    first = next(iter(source.values()))
+    first = next((one for one in source.values() if not isinstance(one, Mapping) or one), None)
     if isinstance(first, Mapping):
-        return bool(first) and isinstance(next(iter(first.values())), Mapping | list | tuple)
+        return isinstance(next(iter(first.values())), Mapping | list | tuple)
     return isinstance(first, Run | Path) or hasattr(first, "columns")
 
 

@@ -61,8 +61,9 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
     if len(shapes) > 1:
         name = VALUE_COLUMN[kind]
         raise SourceTypeError(
-            f"{where}: query {shapes[True]!r} has a {name} for each document, query {shapes[False]!r} has none",
+            f"query {shapes[True]!r} has a {name} for each document, query {shapes[False]!r} has none",
             allowed="one shape for all queries",
+            path=where,
         )
     text_of_ids(list(some.values()), where)  # raises for a mix of both
     return nested, (ASSUMED[kind],) if False in shapes else ()
@@ -77,7 +78,11 @@ def documents_of(
     items = _items(given, kind)
     if items is None:
         raise SourceTypeError(
-            given=Plain(f"{type(given).__name__} for {query!r}"), allowed=SHAPES[kind], hint=_advice(given, kind)
+            given=Plain(f"{type(given).__name__} for {query!r}"),
+            allowed=SHAPES[kind],
+            hint=_advice(given, kind),
+            path=where,
+            line=line,
         )
     if any(isinstance(item, Mapping) for item in items):
         documents = Reader(kind, str(where)).documents(items, query)
@@ -94,6 +99,8 @@ def documents_of(
             given=Plain(f"{type(wrong).__name__} {wrong!r:.60}"),
             allowed=SHAPES[kind],
             hint=_advice(wrong, kind),
+            path=where,
+            line=line,
         )
     texts = text_of_ids(ids, where)
     _check_repeats(texts, query, where, line)

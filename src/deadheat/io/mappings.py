@@ -97,7 +97,10 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
     for given in ids:
         if not isinstance(given, str):
             raise SourceTypeError(
-                "ids are text", given=Plain(f"{given!r} ({type(given).__name__})"), hint="write str(id) for every id"
+                "ids are text",
+                given=Plain(f"{given!r:.60} ({type(given).__name__})"),
+                hint="write str(id) for every id" if is_id(given) else None,
+                path=where,
             )
         if not given:
             raise NullIdError("an id is an empty string", allowed="text", path=where)
@@ -128,8 +131,11 @@ def text_of_ids(ids: Sequence[Any], where: str | Path) -> list[str]:
     if texts and others:
         text, number = (next(one for one in ids if type(one) in some) for some in (texts, others))
         problem = f"ids are text ({text!r}) and numbers ({number!r})"
-        raise SourceTypeError(problem, allowed="one of both in a table", hint="write str(id) for every id")
-    return list(map(str, ids))
+        raise SourceTypeError(problem, allowed="one of both in a table", hint="write str(id) for every id", path=where)
+    try:
+        return list(map(str, ids))
+    except ValueError:  # of whole numbers with thousands of digits
+        raise SourceTypeError("an id is a number of thousands of digits", allowed="text", path=where) from None
 
 
 def with_text_ids(source: Mapping[Any, Any], where: str) -> Mapping[Any, Any]:

@@ -31,9 +31,9 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def read_value(text: str, kind: Kind, *, path: Path, line: int | None) -> float:
-    """Return the score or relevance in `text`, or raise ScoreError or RelevanceError."""
-    name, error = VALUE_COLUMN[kind], VALUE_ERROR[kind]
+def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str = "") -> float:
+    """Return the score, rank or relevance in `text`, or raise ScoreError or RelevanceError."""
+    name, error = name or VALUE_COLUMN[kind], VALUE_ERROR[kind]
     if not _NUMBER.fullmatch(text):
         raise error(f"{name} must be a number", given=text or Plain("an empty field"), path=path, line=line)
     value = float(text)

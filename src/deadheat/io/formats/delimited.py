@@ -265,7 +265,7 @@ def _number(text: str, table: _Table, line: int, marks: dict[str, int]) -> float
             hint = "which is the decimal mark? Write one, and no mark between thousands"
             raise MalformedRowError(problem, hint=hint, path=table.path, line=line)
         text = text.replace(",", ".")
-    return read_value(text, table.kind, path=table.path, line=line)
+    return read_value(text, table.kind, path=table.path, line=line, name=table.value or "")
 
 
 def write_table(
