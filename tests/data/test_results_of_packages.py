@@ -188,6 +188,9 @@ def test_prediction_files_of_mteb(tmp_path: Path) -> None:
     assert dh.evaluate(relevant, tmp_path, ["P@10"]).means()["P@10"] == pytest.approx(3 / 30)
 
 
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # BEIR's files
 def test_folders_of_beir(tmp_path: Path) -> None:
     loader = pytest.importorskip("beir.datasets.data_loader").GenericDataLoader
     (tmp_path / "qrels").mkdir()
