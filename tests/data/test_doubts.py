@@ -156,7 +156,7 @@ def test_ascending_against_the_ranks() -> None:
 
 
 def test_distances_without_ranks() -> None:
-    run = {f"q{q}": {f"d{n}": n * 0.3 + 0.1 for n in range(6)} for q in range(4)}
+    run = [(f"q{q}", f"d{n}", n * 0.3 + 0.1) for q in range(4) for n in range(6)]
     with pytest.warns(RankOrderWarning, match="the scores of all queries at its start rise from row to row"):
         dh.read_run(run)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import sys
 from collections.abc import Iterator
@@ -9,15 +10,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import ir_datasets
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import ranx
-from ir_datasets.datasets.base import Dataset
-from ir_datasets.formats import TrecQrels
-from ir_datasets.formats.trec import TrecScoredDocs
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, MissingDependencyError, SourceTypeError
@@ -29,6 +25,7 @@ ROWS = [{"query_id": "q", "doc_id": doc, "score": score} for doc, score in RUN["
 
 
 def test_ranx_objects() -> None:
+    ranx = pytest.importorskip("ranx", reason="ranx belongs to the extra 'bench'")
     qrels, run = ranx.Qrels({"q": {"a": 2, "b": 1}}), ranx.Run(RUN, name="bm25")
     assert dh.read_qrels(qrels).to_dict() == QRELS
     assert dh.read_run(run).to_dict() == RUN
@@ -43,6 +40,7 @@ def test_ranx_objects() -> None:
 
 @pytest.mark.slow
 def test_ranx_computes_the_same_without_ties() -> None:
+    ranx = pytest.importorskip("ranx", reason="ranx belongs to the extra 'bench'")
     qrels = ranx.Qrels({"q": {"a": 2, "b": 1}})
     strict = ranx.Run({"q": {"c": 0.9, "a": 0.5, "b": 0.4}})
     ours = dh.evaluate(qrels, strict, ["nDCG@10", "AP", "RR"]).means()
@@ -152,20 +150,27 @@ NAME = "deadheat-tried"
 
 
 @pytest.fixture
-def in_catalogue(monkeypatch: pytest.MonkeyPatch) -> str:
-    qrels = TrecQrels(Text(b"q 0 a 2\nq 0 b 1\n"), {})
-    run = TrecScoredDocs(Text(b"q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\nq Q0 c 3 0.1 t\n"))
-    registered = ir_datasets.registry._registered
-    monkeypatch.setitem(registered, NAME, Dataset(qrels, run))
-    monkeypatch.setitem(registered, f"{NAME}/bare", Dataset())
+def catalogue() -> Any:  # noqa: ANN401 - a module without types
+    pytest.importorskip("ir_datasets.formats.trec", reason="ir_datasets is in the peers-test extra")
+    return importlib.import_module("ir_datasets")
+
+
+@pytest.fixture
+def in_catalogue(catalogue: Any, monkeypatch: pytest.MonkeyPatch) -> str:  # noqa: ANN401 - a module without types
+    formats, base = (importlib.import_module(f"ir_datasets.{name}") for name in ("formats", "datasets.base"))
+    qrels = formats.TrecQrels(Text(b"q 0 a 2\nq 0 b 1\n"), {})
+    run = formats.trec.TrecScoredDocs(Text(b"q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\nq Q0 c 3 0.1 t\n"))
+    registered = catalogue.registry._registered
+    monkeypatch.setitem(registered, NAME, base.Dataset(qrels, run))
+    monkeypatch.setitem(registered, f"{NAME}/bare", base.Dataset())
     return f"ir_datasets:{NAME}"
 
 
-def test_a_data_set_of_ir_datasets(in_catalogue: str, tmp_path: Path) -> None:
+def test_a_data_set_of_ir_datasets(in_catalogue: str, catalogue: Any, tmp_path: Path) -> None:  # noqa: ANN401 - a module
     qrels = dh.read_qrels(in_catalogue)
     assert (qrels.to_dict(), qrels.name, qrels.path) == (QRELS, NAME, None)
     assert dh.read_run(in_catalogue).to_dict() == RUN
-    data = ir_datasets.load(NAME)
+    data = catalogue.load(NAME)
     assert dh.evaluate(data, data, ["RR"]).means() == {"RR": 1.0}
     (tmp_path / "x.json").write_text('{"q": ["b"]}')
     assert dh.evaluate(in_catalogue, tmp_path / "x.json", ["P@1"]).means() == {"P@1": 1.0}
@@ -196,13 +201,13 @@ def test_without_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
         dh.read_qrels("ir_datasets:vaswani")
 
 
-def test_a_fetch_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fetch_that_fails(catalogue: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401 - a module
     def fail(_: str) -> Any:  # noqa: ANN401 - as ir_datasets
         def fetch() -> None:
             raise RuntimeError("All download sources failed")
 
         return SimpleNamespace(has_qrels=lambda: True, has_scoreddocs=lambda: False, qrels_iter=fetch)
 
-    monkeypatch.setattr(ir_datasets, "load", fail)
+    monkeypatch.setattr(catalogue, "load", fail)
     with pytest.raises(DataError, match="ir_datasets:vaswani: ir_datasets cannot fetch it, got All download sources"):
         dh.read_qrels("ir_datasets:vaswani")

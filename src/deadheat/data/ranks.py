@@ -59,7 +59,10 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
 
 
 def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
-    """Warn the user if the scores of the first queries count 1, 2, 3, ... or rise in the order of the rows."""
+    """Warn the user if the scores of the first queries count 1, 2, 3, ... or rise in the order of the rows.
+
+    Dicts have their order by chance: rows alone are looked at for scores that rise.
+    """
     if isinstance(rows, pl.DataFrame):
         head = rows.head(ROWS).group_by("query_id", maintain_order=True).agg("score").head(QUERIES)
         lists = [scores for scores in head["score"].to_list() if len(scores) >= FEWEST]
@@ -70,7 +73,7 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
         return
     if all(scores == list(range(1, len(scores) + 1)) for scores in lists):
         _warn(f"{where}: the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks?")
-    elif len(lists) >= FEWEST and all(_rises(scores) for scores in lists):
+    elif isinstance(rows, pl.DataFrame) and len(lists) >= FEWEST and all(_rises(scores) for scores in lists):
         _warn(f"{where}: the scores of all queries at its start rise from row to row: are they distances?")
 
 
