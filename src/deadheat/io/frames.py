@@ -223,7 +223,7 @@ def _check_rows(frame: Frame, value: str, kind: Kind, where: str) -> None:
     number = nw.col(value)
     wrong = ~number.is_finite() if kind == "qrels" else number.is_nan()
     if value == "rank":
-        wrong = wrong | (number < 1) | (number.floor() != number)
+        wrong = wrong | (number < 1) | (number % 1 != 0)
     no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
     marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong}
     counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark cannot sum booleans
