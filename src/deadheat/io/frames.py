@@ -76,7 +76,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         if value != "rank":
             notes = () if value else (ASSUMED["qrels"],)
             return Content(named if collected is None else collected, notes, _ranks(frame, names))
-        ranked = checked.select(*KEYS, score=-nw.col("rank"))
+        ranked = checked.select(*KEYS, score=0.0 - nw.col("rank"))
         return Content(ranked if collected is None else collect(ranked), (RANKED_BY_COLUMN,))
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
         raise DataError(
