@@ -14,10 +14,10 @@ import polars as pl
 
 from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
 from deadheat.io.census import count_separators
+from deadheat.io.exports.quepid import columns_of, is_quepid, skipped, text_of
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
-from deadheat.io.quepid import columns_of, is_quepid, skipped, text_of
 from deadheat.io.rows import Rows
 from deadheat.io.source import (
     HEAD,
