@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection
 from itertools import islice, pairwise
 from typing import Any
 
@@ -65,19 +65,19 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
     """
     if isinstance(rows, pl.DataFrame):
         head = rows.head(ROWS).group_by("query_id", maintain_order=True).agg("score").head(QUERIES)
-        lists = [scores for scores in head["score"].to_list() if len(scores) >= FEWEST]
+        of_queries: list[Collection[float]] = head["score"].to_list()
     else:
-        few = islice(rows.values(), QUERIES)
-        lists = [list(documents.values()) for documents in few if len(documents) >= FEWEST]
-    if sum(map(len, lists)) < ENOUGH:
+        of_queries = [documents.values() for documents in islice(rows.values(), QUERIES)]
+    some = [scores for scores in of_queries if len(scores) >= FEWEST]
+    if sum(map(len, some)) < ENOUGH:
         return
-    if all(scores == list(range(1, len(scores) + 1)) for scores in lists):
+    if all(list(scores) == list(range(1, len(scores) + 1)) for scores in some):  # mostly ends at the first
         _warn(f"{where}: the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks?")
-    elif isinstance(rows, pl.DataFrame) and len(lists) >= FEWEST and all(_rises(scores) for scores in lists):
+    elif isinstance(rows, pl.DataFrame) and len(some) >= FEWEST and all(map(_rises, some)):
         _warn(f"{where}: the scores of all queries at its start rise from row to row: are they distances?")
 
 
-def _rises(scores: Sequence[Any]) -> bool:
+def _rises(scores: Collection[Any]) -> bool:
     """Tell whether numbers rise strictly; what is no number is refused later."""
     try:
         return all(one < other for one, other in pairwise(scores))

@@ -33,6 +33,7 @@ from deadheat.io.mappings import check_mapping, is_plain, without_documents
 from deadheat.io.results import RANKED, Pick, Reader, Repeated
 from deadheat.wording import counted, three
 
+CASES_MODULE = "deadheat.benchmark.cases.model"  # on a higher floor: its cases are known by name
 OF_CASES = "judgments are the expected ids of labelled cases"
 LOWER_FIRST = "lower scores rank first, as asked"
 
@@ -94,9 +95,8 @@ class Table:
 
     def _unwrap(self, source: Source) -> Content:
         """Return what is inside the objects and documents of other tools, and the judgments of labelled cases."""
-        judged = getattr(source, "qrels", None)
-        if self.kind == "qrels" and callable(judged) and isinstance(found := judged(), Qrels):
-            return Content(found.to_dict(), (OF_CASES,))
+        if self.kind == "qrels" and type(source).__module__ == CASES_MODULE and hasattr(source, "qrels"):
+            return Content(source.qrels().to_dict(), (OF_CASES,))
         rows, notes = unwrapped(source, self.kind, self.where)
         if isinstance(rows, Mapping) and (known := exported(rows, self.kind, self.where)):
             rows, notes = known

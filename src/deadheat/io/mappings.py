@@ -66,8 +66,10 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
 
 def without_documents(source: Mapping[Any, Any], kind: Kind) -> tuple[str, ...]:
     """Return a note on queries of qrels that have no document, and so do not exist; a run's are reported as missing."""
+    if kind == "run":
+        return ()
     lacking = [str(query) for query, documents in source.items() if isinstance(documents, Sized) and not len(documents)]
-    if kind == "run" or not lacking:
+    if not lacking:
         return ()
     return (f"{counted(len(lacking), 'query', 'queries')} without a judgment left out ({three(lacking)})",)
 
