@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,7 +32,8 @@ from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.wording import Plain, counted, three
 
-LOOKED = 1000  # judged documents, among which one with zeros in front is looked for
+LOOKED = 100  # documents, among which one with zeros in front is looked for
+PADDED = re.compile("0+[0-9]+")
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
 
@@ -326,15 +328,20 @@ def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
         )
 
 
+def _has_padded(table: Qrels | Run) -> bool:
+    return any(map(PADDED.fullmatch, table.rows.some_documents(LOOKED)))
+
+
 def warn_of_lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if some judged documents have zeros in front that the run lost, so that they are not found."""
-    if not any(one.startswith("0") and one.isdecimal() for one in qrels.rows.some_documents(LOOKED)):
+    # what follows reads all rows; who reads ids as numbers loses the zeros of all of them
+    if not _has_padded(qrels) or _has_padded(run):
         return
     judged, found = (
         qrels.to_polars()["doc_id"].unique(),
         pl.Series(evaluation.placements.doc_ids.tolist(), dtype=pl.String),
     )
-    padded = judged.filter(judged.str.contains("^0+[0-9]+$") & ~judged.is_in(found.implode()))
+    padded = judged.filter(judged.str.contains(f"^{PADDED.pattern}$") & ~judged.is_in(found.implode()))
     retrieved = run.to_polars()["doc_id"]
     lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.unique().implode()))
     if len(lost):

@@ -46,12 +46,12 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
     as long as evaluating it: only the first id of each query is checked, and whether None or an empty string is among
     them. Any other id that is not text matches no judgment, and is refused where ids become columns.
     """
-    for query, documents in source.items():
-        if not isinstance(documents, Mapping):
-            raise SourceTypeError(
-                given=Plain(f"{documents!r} for {query!r}"),
-                allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
-            )
+    if not is_plain(source):
+        query, documents = next(one for one in source.items() if not isinstance(one[1], Mapping))
+        raise SourceTypeError(
+            given=Plain(f"{documents!r} for {query!r}"),
+            allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
+        )
     mapping = {query: documents for query, documents in with_text_ids(source, where).items() if documents}
     if not mapping:
         raise EmptyDataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
@@ -76,7 +76,8 @@ def without_documents(source: Mapping[Any, Any], kind: Kind) -> tuple[str, ...]:
 
 def is_plain(source: Mapping[Any, Any]) -> bool:
     """Return whether each query has a mapping of documents to numbers."""
-    return all(isinstance(documents, Mapping) for documents in source.values())
+    types = set(map(type, source.values()))
+    return types == {dict} or all(issubclass(one, Mapping) for one in types)
 
 
 def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:
