@@ -70,7 +70,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)
-        measures = ", ".join(map(str, self.measures))
+        measures = ", ".join(one.label for one in self.measures)
         n_doubtful = sum(pair.doubtful for pair in self.pairs)
         return (
             f"<Comparison of {', '.join(self.systems)} by {measures}:"
@@ -90,13 +90,16 @@ class Comparison:
         return next(iter(self.evaluations.values())).measures
 
     def __getitem__(self, measure: MeasureLike) -> tuple[Pair, ...]:
-        names = [str(own) for own in self.measures]
-        wanted = measure if measure in names else str(parse_measure(measure))
-        if wanted not in names:
+        held: dict[str, Measure] = {own.label: own for own in self.measures}
+        # looked up first, as a custom measure's name cannot be parsed
+        wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
+        name = next((name for name, own in held.items() if own == wanted), None)
+        if name is None:
             raise UnknownMeasureError(
-                f"{wanted} was not compared; there are {', '.join(names)}", hint=did_you_mean(str(wanted), names)
+                f"{wanted.label} was not compared; there are {', '.join(held)}",
+                hint=did_you_mean(wanted.label, held),
             )
-        return tuple(pair for pair in self.pairs if pair.measure == wanted)
+        return tuple(pair for pair in self.pairs if pair.measure == name)
 
     @cached_property
     def intervals(self) -> dict[tuple[str, str], Interval]:
@@ -105,11 +108,13 @@ class Comparison:
         for name, evaluation in self.evaluations.items():
             alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
         found: dict[tuple[str, str], Interval] = {}
+        labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
             options = self.design.with_clusters(None if self.cluster is None else self.cluster[own].tolist())
             of_scores = intervals([scores for _, scores in named], options)
-            found |= {(name, str(scores.measure)): one for (name, scores), one in zip(named, of_scores, strict=True)}
+            keys = [(name, labels[str(scores.measure)]) for name, scores in named]
+            found |= dict(zip(keys, of_scores, strict=True))
         return found
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
@@ -182,7 +187,7 @@ class Comparison:
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
         margin, pairs = positive("margin", margin), self.pairs
-        higher = {str(measure): measure.higher_is_better for measure in self.measures}
+        higher = {measure.label: measure.higher_is_better for measure in self.measures}
         better = self.differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
         options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
         one, both = stats.no_worse(better, margin, **options), stats.equivalent(better, margin, **options)

@@ -35,7 +35,7 @@ from deadheat.evaluation.strata import (
 )
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
@@ -44,7 +44,7 @@ class Evaluation:
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
-    notation or an alias.
+    notation or another of its names. Tables and keys have the names by which the measures were asked for.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Evaluation:
         self.notes = notes
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{measure}={scores.mean:.4f}" for measure, scores in self._scores.items())
+        means = ", ".join(f"{measure.label}={scores.mean:.4f}" for measure, scores in self._scores.items())
         return f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>"
 
     def __contains__(self, measure: object) -> bool:
@@ -98,13 +98,13 @@ class Evaluation:
         return True
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
-        held = {str(own): own for own in self.measures}
+        held: dict[str, Measure] = {own.label: own for own in self.measures}
         # looked up first, as a custom measure's name cannot be parsed
         wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
         if wanted not in self._scores:
             raise UnknownMeasureError(
-                f"{wanted} was not evaluated; this evaluation holds {', '.join(held)}",
-                hint=did_you_mean(str(wanted), held),
+                f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
+                hint=did_you_mean(wanted.label, held),
             )
         return self._scores[wanted]
 
@@ -152,7 +152,7 @@ class Evaluation:
         return hash_of_ids(self.query_ids.tolist())
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[str, Interval]:
-        """Return a confidence interval of each measure's mean, by its notation.
+        """Return a confidence interval of each measure's mean, by the name by which it was asked for.
 
         Parameters
         ----------
@@ -163,7 +163,8 @@ class Evaluation:
 
     def estimate(self, options: IntervalOptions) -> dict[str, Interval]:
         """Return the same as :meth:`intervals`, for options that are already built."""
-        return dict(zip(map(str, self.measures), intervals(list(self), options), strict=True))
+        names = (measure.label for measure in self.measures)
+        return ByMeasure(zip(names, intervals(list(self), options), strict=True))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
@@ -258,14 +259,24 @@ class Evaluation:
         return tuple(self.query_ids[~self[measure].spread.has_relevant].tolist())
 
     def means(self) -> dict[str, float]:
-        """Return the mean over queries of each measure, by its notation."""
-        return {str(scores.measure): scores.mean for scores in self}
+        """Return the mean over queries of each measure, by the name by which it was asked for.
+
+        Other names find it too.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> means = evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["MAP", "RR"]).means()
+        >>> means, means["AP"]
+        ({'MAP': 0.75, 'RR': 0.75}, 0.75)
+        """
+        return ByMeasure({scores.measure.label: scores.mean for scores in self})
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
         nested: dict[str, dict[str, float]] = {query: {} for query in self.query_ids.tolist()}
         for scores in self:
-            name = str(scores.measure)
+            name = scores.measure.label
             for query, value in zip(self.query_ids.tolist(), scores.values.tolist(), strict=True):
                 if value == value:  # noqa: PLR0124 - a value that is not NaN
                     nested[query][name] = value
@@ -278,7 +289,7 @@ class Evaluation:
             pl.DataFrame(
                 {
                     "query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String),
-                    "measure": [str(scores.measure)] * len(scores.values),
+                    "measure": [scores.measure.label] * len(scores.values),
                     "value": scores.values,
                     "tie_std": scores.tie_std,
                     "tie_min": scores.tie_min,
@@ -380,7 +391,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         rows = [
             (
                 *keys_of(stratum),
-                str(scores.measure),
+                scores.measure.label,
                 scores.n_queries,
                 *(scores.mean, interval.low, interval.high, interval.standard_error),
                 *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
@@ -394,7 +405,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[Stratum, dict[str, Interval]]:
-        """Return, for each stratum, a confidence interval of each measure's mean, by its notation.
+        """Return, for each stratum, a confidence interval of each measure's mean, by the name that was asked for.
 
         Parameters
         ----------
@@ -431,7 +442,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             stratum "(none)" count in micro only.
         """
         rows = [
-            (*shared, str(measure), *self._average(measure, masks, within))
+            (*shared, measure.label, *self._average(measure, masks, within))
             for shared, masks in self._within(within)
             for measure in self.whole.measures
         ]

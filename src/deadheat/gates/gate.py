@@ -211,8 +211,8 @@ def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
 
 def _check_held(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> None:
     """Raise an error that names all measures of the thresholds that the evaluation lacks."""
-    lacking = list(dict.fromkeys(one.measure for one in thresholds if one.measure not in evaluation))
-    held = list(map(str, evaluation.measures))
+    lacking = list(dict.fromkeys(one.label for one in thresholds if one.measure not in evaluation))
+    held = [one.label for one in evaluation.measures]
     for notation in lacking:
         if not did_you_mean(notation, held):
             parse_measure(notation)  # raises its own error if this is not a measure at all

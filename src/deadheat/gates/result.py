@@ -92,6 +92,7 @@ class Check:
     gate : str
         As it is written: ``"low(nDCG@10) >= 0.75"``, or ``"nDCG@10 > baseline - 0.01"``.
     measure : str
+        As it is written; of a comparison by the name by which it was asked for.
     quantity : str
         "mean", "low", "high", "tie_min", "tie_max" or "tie_std"; "difference" of a comparison with a baseline. Of
         counts it is about the total over queries, not the mean.
