@@ -12,6 +12,8 @@ from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.pairs import Pair
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
@@ -45,7 +47,7 @@ MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be se
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class BenchResult(Results):
+class BenchResult(Results, Shown, reported_by="deadheat.benchmark.report:report_main"):
     """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
 
     Its attributes are those of :class:`~deadheat.benchmark.result.Results`.
@@ -54,6 +56,20 @@ class BenchResult(Results):
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
         return as_markdown(report_bench(self, full=True))
+
+    def named_numbers(self) -> Numbers:
+        """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""
+        for of_run, evaluation in self.evaluations.items():
+            yield from (((*of_run, *parts), number) for parts, number in evaluation.named_numbers())
+        for key, comparison in self.comparisons.items():
+            for parts, number in comparison.named_numbers():
+                if len(parts) > 1 and isinstance(parts[1], tuple):  # those of the retrievers are above
+                    yield (*key, parts[1], parts[0], *parts[2:]), number
+
+
+def report_main(result: Results) -> Report:
+    """Return the report that a screen has room for: :meth:`BenchResult.report` has all measures and strata."""
+    return report_bench(result, full=False)
 
 
 def report_bench(result: Results, *, full: bool = True) -> Report:

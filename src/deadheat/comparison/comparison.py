@@ -16,6 +16,8 @@ from deadheat import stats
 from deadheat.arguments import positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
@@ -37,11 +39,13 @@ SIZES: dict[str, type[pl.DataType]] = {
     "n_needed": pl.Int64,
     "detectable_difference": pl.Float64,
 }
+FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
+FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes
@@ -132,6 +136,19 @@ class Comparison:
         names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
         columns = {name: [getattr(pair, own) for pair in self.pairs] for name, own in names.items()}
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for name, evaluation in self.evaluations.items():
+            for parts, number in evaluation.named_numbers():
+                if parts != ("n_queries",):
+                    yield (parts[0], name, *parts[1:]), number
+        totals = {measure.label for measure in self.measures if measure.total}
+        for pair in self.pairs:
+            scale = pair.n_queries if pair.measure in totals else 1
+            versus = (pair.measure, (pair.system, pair.baseline))
+            yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
+            yield from (((*versus, name), getattr(pair, name)) for name in (*FLAT_TESTED, "n_queries"))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False

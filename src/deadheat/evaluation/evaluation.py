@@ -13,7 +13,9 @@ import polars as pl
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, TextArray
+from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Source, hash_of_ids
 from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.conventions import Conventions
@@ -40,7 +42,7 @@ from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
 
-class Evaluation:
+class Evaluation(Shown, reported_by="deadheat.report.of_shown:of_evaluation"):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
@@ -140,6 +142,11 @@ class Evaluation:
         if self._placements is None:
             return Facts(len(self.query_ids), len(self.missing_queries))
         return facts_of(self._placements, len(self.missing_queries))
+
+    @property
+    def qrels_name(self) -> str:
+        """What the qrels are called: their file, or a name; a saved evaluation does not know it."""
+        return "the qrels" if isinstance(self._qrels, str) else self._qrels.where
 
     @cached_property
     def qrels_hash(self) -> str:
@@ -300,8 +307,17 @@ class Evaluation:
         ]
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
 
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        yield ("n_queries",), len(self.query_ids)
+        for scores in self:
+            name, level = scores.measure.label, "total" if scores.measure.total else "mean"
+            yield (name,), getattr(scores, level)
+            for of_ties in ("tie_std", "tie_min", "tie_max"):
+                yield (name, of_ties), getattr(scores, f"{level}_{of_ties}")
 
-class Strata(Mapping[Stratum, "Evaluation"]):
+
+class Strata(Mapping[Stratum, "Evaluation"], Shown, reported_by="deadheat.report.of_shown:of_strata"):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
     A sorted mapping of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,
@@ -403,6 +419,17 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         ]
         schema = dict.fromkeys(self.columns, pl.String) | SUMMARY
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return :meth:`summary` with its defaults."""
+        return self.summary()
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for stratum, part in self.items():
+            values = zip(self.columns, keys_of(stratum), strict=True)
+            name = ", ".join(f"{column} {value}" for column, value in values)
+            yield from (((name, *parts), number) for parts, number in part.named_numbers())
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[Stratum, dict[str, Interval]]:
         """Return, for each stratum, a confidence interval of each measure's mean, by the name that was asked for.

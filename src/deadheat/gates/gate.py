@@ -131,7 +131,9 @@ def gate(
     _check_held(own, thresholds)
     found = _thresholds(own, thresholds, subsets, options, codes)
     if before is None:
-        return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages)
+        return GateResult(
+            own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages, evaluation=own
+        )
     pairs, not_compared = paired(own, before, codes)
     compared = [
         check
@@ -140,7 +142,7 @@ def gate(
     ]
     found += _in_order(compared, [check.gate for check in compared])
     name = before.name + " (baseline)" * (before.name == own.name)
-    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages)
+    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages, own)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
