@@ -226,9 +226,8 @@ def _parse(table: _Table) -> pl.DataFrame | None:
         return None
     if table.value is not None and (not holds_only_numbers(frame[table.value]) or holds_large(frame[table.value])):
         return None
-    if census.may_hold_controls and (holds_controls(frame) or _begins_with_mark(table)):
-        return None
-    return frame.drop("ends_early")
+    has_controls = census.may_hold_controls and (holds_controls(frame) or _begins_with_mark(table))
+    return None if has_controls else frame.drop("ends_early")
 
 
 def _begins_with_mark(table: _Table) -> bool:
