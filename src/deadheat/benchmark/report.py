@@ -12,8 +12,7 @@ from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.pairs import Pair
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label

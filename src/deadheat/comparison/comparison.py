@@ -16,8 +16,7 @@ from deadheat import stats
 from deadheat.arguments import positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
@@ -26,7 +25,7 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.stats.power import check_power
 from deadheat.wording import counted, did_you_mean
 
@@ -107,18 +106,21 @@ class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
 
     @cached_property
     def intervals(self) -> dict[tuple[str, str], Interval]:
-        """The interval of each system's mean, by (system, measure); systems of the same queries share resamples."""
+        """The interval of each system's mean, by (system, measure); systems of the same queries share resamples.
+
+        Other names of a measure find it too.
+        """
         alike: dict[tuple[str, ...], list[tuple[str, Scores]]] = {}
         for name, evaluation in self.evaluations.items():
             alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
-        found: dict[tuple[str, str], Interval] = {}
+        found = _Intervals()
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
             options = self.design.with_clusters(None if self.cluster is None else self.cluster[own].tolist())
             of_scores = intervals([scores for _, scores in named], options)
             keys = [(name, labels[str(scores.measure)]) for name, scores in named]
-            found |= dict(zip(keys, of_scores, strict=True))
+            found.update(zip(keys, of_scores, strict=True))
         return found
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
@@ -259,6 +261,14 @@ class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
             for pair, target, error in zip(self.pairs, targets, errors, strict=True)
         ]
         return pl.DataFrame(rows, schema=SIZES).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+class _Intervals(dict[tuple[str, str], Interval]):
+    """Intervals by system and measure, which other names of the measure find too."""
+
+    def __missing__(self, key: tuple[str, str]) -> Interval:
+        system, measure = key
+        return ByMeasure({own: interval for (name, own), interval in self.items() if name == system})[measure]
 
 
 def assemble(

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import evaluate
