@@ -229,3 +229,67 @@ def test_unknown_columns_are_named(queries: Path) -> None:
     result = call("compare", QRELS, *RUNS, "--queries", queries, "--by", "levle")
     assert result.exit_code == 3
     assert "Did you mean 'level'?" in result.output
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_every_format_begins_with_the_verdict(form: str) -> None:
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10").verdict
+    for options in ([], ["--compact"]):
+        text = ok("-m", "nDCG@10", "--format", form, *options)
+        shown = "\n".join(text.splitlines()[form == "latex" :])  # the first line names the packages
+        words = " ".join(re.sub(r"[\\*%]", "", shown).split())
+        assert words.startswith(str(found).replace("%", ""))
+
+
+def test_json_has_the_verdict_and_its_numbers() -> None:
+    document = json.loads(ok("-m", "nDCG@10 AP", "--format", "json", "--margin", "0.05"))
+    verdict = document["verdict"]
+    pair = document["pairs"][verdict["system"]][verdict["baseline"]][verdict["measure"]]
+    assert next(iter(document)) == "verdict"
+    held = set(pair) & set(verdict) - {"difference", "low", "high"}
+    assert held >= {"p_value", "p_adjusted", "n_queries", "flip_probability", "can_flip"}
+    assert {name: pair[name] for name in held} == {name: verdict[name] for name in held}
+    row = document["equivalence"][verdict["system"]][verdict["baseline"]][verdict["measure"]]
+    assert verdict["margin"] == 0.05
+    assert verdict["no_worse"] == (row["p_no_worse"] < 0.05)
+    assert verdict["text"] == " ".join(verdict["sentences"])
+
+
+def test_json_has_the_verdict_of_each_stratum(queries: Path) -> None:
+    document = json.loads(
+        ok("-m", "nDCG@10", "--by", "level", "--queries", queries, "--pool-languages", "--format", "json")
+    )
+    found = document["verdict"]
+    assert list(found["strata"]) == ["easy", "hard"]
+    assert found["text"].startswith("By nDCG@10, of 2 strata of level, ")
+    for level, verdict in found["strata"].items():
+        pair = document["pairs"][level][verdict["system"]][verdict["baseline"]]["nDCG@10"]
+        assert verdict["p_adjusted"] == pair["p_adjusted"]
+
+
+def test_a_compact_table_is_written_whole_whatever_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.txt", "a.md", "a.tex"):
+        texts = []
+        for columns in ("40", "200"):
+            monkeypatch.setenv("COLUMNS", columns)
+            for options in ([], ["--compact"]):
+                ok("-m", "nDCG@10 RR AP", *options, "-o", tmp_path / name)
+                texts.append((tmp_path / name).read_text(encoding="utf-8"))
+        assert texts[:2] == texts[2:]
+        assert "not shown at this width" not in "".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--format", "json"], "--compact is a table for people: json has every number without it"),
+        (["--format", "csv"], "csv has every number"),
+        (["--detect", "0.1"], "--detect has tables of its own"),
+    ],
+)
+def test_a_compact_table_is_one_table_for_people(options: list[str], said: str) -> None:
+    result = call("compare", QRELS, *RUNS, "--compact", *options)
+    assert result.exit_code == 2
+    assert said in result.stderr

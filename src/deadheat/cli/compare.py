@@ -43,12 +43,14 @@ if TYPE_CHECKING:
 
 PARTS = ("document", "rows", "scores")
 DATA = ("json", "csv")
+OWN_TABLES = ("detect",)  # options whose results are tables
 EXAMPLES = examples(
     "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
     "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
     "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
     "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
     "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
+    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --compact -o table.tex    # for a paper",
     "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
 )
 
@@ -73,6 +75,11 @@ EXAMPLES = examples(
 @stratum_options
 @ties_option
 @output_options(*PARTS)
+@click.option(
+    "--compact",
+    is_flag=True,
+    help="One table for a paper: systems by measures, the best bold, with marks of significance and a caption.",
+)
 @queries_options
 @precision_option
 @reading_options
@@ -103,6 +110,7 @@ def compare(
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], PARTS, inputs)
+    _check_compact(options, form)
     conventions = conventions_of(options)
     measures = parsed_measures(notations) or DEFAULT_MEASURES
     saved = saved_evaluations(ctx, [qrels, *given])
@@ -121,8 +129,21 @@ def compare(
         comparison = _compare(qrels, named, measures, conventions, design, **of_clusters, check_duplicates=is_checked)
     warn_of_nothing_judged(comparison.evaluations.values())
     columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
-    report = _report(comparison, qrels, queries, columns, form, margin=options["margin"], detect=options["detect"])
+    asked = {name: options[name] for name in ("margin", "detect", "compact", "digits")}
+    report = _report(comparison, qrels, queries, columns, form, **asked)
     print_report(report, form=form, output=options["output"], digits=options["digits"])
+
+
+def _check_compact(options: Mapping[str, Any], form: str) -> None:
+    """Refuse what a single table for people has no place for."""
+    if not options["compact"]:
+        return
+    if form in DATA:
+        raise click.UsageError(f"--compact is a table for people: {form} has every number without it")
+    for name in OWN_TABLES:
+        if options[name]:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"--compact is one table, and {option} has tables of its own: leave out one of them")
 
 
 def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
@@ -184,9 +205,12 @@ def _report(
     *,
     margin: float | None,
     detect: float | None,
+    compact: bool,
+    digits: int | None,
 ) -> Report:
     from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
+    from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
 
@@ -194,14 +218,10 @@ def _report(
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
             strata = comparison.by(columns, queries, pool_languages=True)
-    report = report_comparison(
-        comparison,
-        qrels=shown_path(qrels, "the qrels"),
-        columns=columns,
-        strata=strata,
-        for_people=form not in DATA,
-        margin=margin,
-    )
+    named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
+    if compact:
+        return report_compact(comparison, **named, margin=margin, digits=digits)
+    report = report_comparison(comparison, **named, for_people=form not in DATA, margin=margin)
     parts = {(): comparison} if strata is None else strata
     added = [
         *([list_equivalence(parts, columns, margin)] if margin else []),
