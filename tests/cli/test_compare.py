@@ -293,3 +293,61 @@ def test_a_compact_table_is_one_table_for_people(options: list[str], said: str) 
     result = call("compare", QRELS, *RUNS, "--compact", *options)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_queries_that_decide_are_those_of_the_api() -> None:
+    options = ["-m", "nDCG@10 RR", "--queries-worst", "2", "--baseline", "Olz-gpt4o"]
+    document = json.loads(ok(*options, "--format", "json"))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), ["nDCG@10", "RR"], baseline="Olz-gpt4o").queries(2)
+    listed = []
+    for row in found.iter_rows(named=True):
+        keys = [row.pop(name) for name in ("system", "baseline", "measure", "kind", "query_id")]
+        held = document["queries"]
+        for key in keys:
+            held = held[key]
+        assert held == row
+        listed.append((keys[2], keys[4], row))
+    out = ok(*options)
+    for measure, query, row in listed:
+        assert f"{measure}: queries that decide, " in out
+        assert re.search(
+            rf"\b{query}\s+{row['difference']:.4f}\s+{row['value']:.4f}\s+{row['baseline_value']:.4f}\s", out
+        )
+
+
+def test_queries_that_decide_have_their_texts(tmp_path: Path) -> None:
+    ids = dh.evaluate(QRELS, RUNS[0], "RR").query_ids.tolist()
+    table = pl.DataFrame({"query_id": ids, "text": [f"<b>{query}</b> | \x1b[2J" for query in ids]})
+    table.write_csv(tmp_path / "queries.csv")
+    options = ["-m", "RR", "--queries-worst", "1", "--queries", tmp_path / "queries.csv"]
+    assert re.search(r"<b>q\d+</b> \| \\x1b\[2J", ok(*options))
+    assert re.search(r"\\<b>q\d+\\</b> \\\| \\\\x1b", ok(*options, "--format", "markdown"))
+    assert r"\textless{}b\textgreater{}q" in ok(*options, "--format", "latex")
+    document = json.loads(ok(*options, "--format", "json"))
+    (best,) = document["queries"]["TREMA-CoT"]["Olz-gpt4o"]["RR"]["worst"].items()
+    assert best[1]["text"].startswith(f"<b>{best[0]}</b>")
+
+
+def test_ranks_are_those_of_the_api(queries: Path) -> None:
+    options = ["-m", "nDCG@10 MR", "--ranks"]
+    document = json.loads(ok(*options, "--format", "json"))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), ["nDCG@10", "MR"]).rank_intervals()
+    out = ok(*options)
+    for row in found.iter_rows(named=True):
+        measure, system = row.pop("measure"), row.pop("system")
+        assert document["ranks"][measure][system] == row
+        percent = "<1%" if 0 < row["p_best"] < 0.01 else ">99%" if 0.99 < row["p_best"] < 1 else f"{row['p_best']:.0%}"
+        assert re.search(rf"{system}\s+{row['rank']}\s+\[{row['low']}, {row['high']}\]\s+{percent}\s", out)
+    assert "ranks      by the exact mean; bootstrap over queries, with the ties of every" in out
+    document = json.loads(ok(*options, "--by", "level", "--queries", queries, "--pool-languages", "--format", "json"))
+    assert list(document["ranks"]) == ["easy", "hard"]
+
+
+@pytest.mark.parametrize("option", [["--ranks"], ["--queries-worst", "3"]])
+def test_tables_of_other_rows_are_not_for_csv(option: list[str]) -> None:
+    result = call("compare", QRELS, *RUNS, *option, "--format", "csv")
+    assert result.exit_code == 2
+    assert f"csv has one table, with a row for each pair: {option[0]} is for json" in result.stderr
+    result = call("compare", QRELS, *RUNS, *option, "--compact")
+    assert result.exit_code == 2
+    assert f"{option[0]} has tables of its own" in result.stderr

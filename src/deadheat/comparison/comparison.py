@@ -13,11 +13,13 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import Rng, positive
+from deadheat.arguments import Rng, as_count, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
+from deadheat.comparison.deciding import deciding_queries
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
+from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
@@ -38,6 +40,10 @@ SIZES: dict[str, type[pl.DataType]] = {
     "power": pl.Float64,
     "n_needed": pl.Int64,
     "detectable_difference": pl.Float64,
+}
+QUERIES: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system", "baseline", "kind", "query_id"), pl.String),
+    **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max"), pl.Float64),
 }
 RANKS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),
@@ -289,6 +295,40 @@ class Comparison:
             for pair, target, error in zip(self.pairs, targets, errors, strict=True)
         ]
         return pl.DataFrame(rows, schema=SIZES).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def queries(self, n: int = 10, *, queries: Source | None = None) -> pl.DataFrame:
+        """Return the queries that decide each pair: the best and worst of the system, and those that hang on ties.
+
+        Parameters
+        ----------
+        n : int, default 10
+            Queries of each kind, at most: only those that differ, or that ties move.
+        queries : path or frame, optional
+            A table of queries with their texts, in a column such as "text" or "query".
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, kind ("best", "worst", "ties": the most extreme first), query_id, difference
+            (value - baseline_value), value, baseline_value (under the tie policy), tie_min and tie_max (of the
+            difference, over all orders of the ties of both), and text, if there are any.
+
+        Raises
+        ------
+        NoCommonQueryError
+            The table has none of the queries.
+        """
+        found = deciding_queries(self.pairs, self.measures, self.evaluations, self.query_ids, as_count("n", n))
+        check_threads()
+        frame = pl.DataFrame([vars(one) for one in found], schema=QUERIES)
+        if queries is None:
+            return frame
+        table = Queries.of(queries)
+        table.check_common(self.query_ids.tolist())
+        if table.text_column is None:
+            return frame
+        texts = table.texts(self.query_ids.tolist())
+        return frame.with_columns(text=pl.Series([texts.get(one) for one in frame["query_id"]], dtype=pl.String))
 
     def rank_intervals(
         self, *, confidence_level: float | None = None, n_resamples: int | None = None, rng: Rng = None
