@@ -176,8 +176,8 @@ def test_each_format_prints_bold_and_marks_in_its_way() -> None:
     best, worse = found["good", "nDCG@10"], found["weak", "nDCG@10"]
     assert (best.is_best, best.marks, worse.marks) == (True, "†", "‡")
     text = as_text(report, width=80).plain
-    assert f"**{best:.4f}**†" in text
-    assert f" {worse:.4f}  ‡" in text
+    assert f"**{best:.4f}** †" in text
+    assert f" {worse:.4f}   ‡" in text
     assert text.startswith("good is first of 3 systems")
     markdown = as_markdown(report)
     assert f"| **{best:.4f}** † |" in markdown

@@ -353,9 +353,9 @@ class Comparison:
 
         References
         ----------
-        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang 2009, "Confidence intervals
-        for population ranks in the presence of ties and near ties", doi:10.1198/jasa.2009.0142: where systems are
-        nearly equal, no such interval holds its level, and `p_best` says more.
+        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang, "Confidence intervals for
+        population ranks in the presence of ties and near ties", JASA 104 (2009): where systems are nearly equal, a
+        bootstrap of ranks does not keep its level, and `p_best` says more.
         """
         options = Design(
             confidence_level=self.design.confidence_level if confidence_level is None else confidence_level,

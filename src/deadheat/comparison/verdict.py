@@ -440,7 +440,8 @@ class _OfPair:
 
     def _power(self, outcome: str) -> str:
         """Say what so many queries can find, where nothing was shown."""
-        size = self.judge.detectable(self.pair) if outcome == "not shown" else None
+        is_known = outcome == "not shown" and not self.pair.doubtful  # of skewed differences t says too little
+        size = self.judge.detectable(self.pair) if is_known else None
         if size is None or math.isnan(size):
             return ""
         found = number(self._scale * abs(size))
