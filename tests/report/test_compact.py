@@ -238,3 +238,21 @@ def test_latex_sets_it_on_a_page(kind: str, tmp_path: Path) -> None:
     assert done.returncode == 0, log[-2000:]
     assert not [line for line in log.splitlines() if line.startswith(("Overfull", "!")) or "too large for page" in line]
     assert re.search(r"Output written on page.pdf \(1 page", log)
+
+
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+@pytest.mark.parametrize("baseline", [None, 0])
+def test_evil_names_are_text_in_verdict_marks_and_caption(baseline: int | None) -> None:
+    qrels, runs = many(len(EVIL), 12)
+    runs = dict(zip(EVIL, runs.values(), strict=True))
+    chosen = None if baseline is None else EVIL[baseline]
+    comparison = dh.compare(qrels, runs, ["RR", "MR"], n_resamples=99, baseline=chosen)
+    for report in (report_compact(comparison, qrels="<i>\x1b$q$"), report_comparison(comparison, qrels="<i>\x1b$q$")):
+        text = as_text(report, width=300).plain
+        markdown, latex = as_markdown(report), as_latex(report)
+        assert not any(RAW.search(one) for one in (text, markdown, latex))
+        assert not re.search(r"(?<!\\)(?:\\\\)*[<`~$]", markdown)
+        assert "\\input{/etc" not in re.sub(r"(?m)^%.*$", "", latex)
+        assert all(line.startswith("% ") for line in latex.partition(r"\begin{tab")[0].splitlines())
