@@ -256,3 +256,20 @@ def test_evil_names_are_text_in_verdict_marks_and_caption(baseline: int | None) 
         assert not re.search(r"(?<!\\)(?:\\\\)*[<`~$]", markdown)
         assert "\\input{/etc" not in re.sub(r"(?m)^%.*$", "", latex)
         assert all(line.startswith("% ") for line in latex.partition(r"\begin{tab")[0].splitlines())
+
+
+def test_python_gives_it_in_each_format() -> None:
+    qrels, runs = random_runs()
+    comparison = dh.compare(qrels, runs, ["MAP", "nDCG@10"], n_resamples=500, baseline="fair")
+    best = comparison.evaluations["good"]["MAP"].mean
+    assert rf"\textbf{{{best:.2f}}} & \textsuperscript{{\dag{{}}}}" in comparison.to_latex(compact=True, digits=2)
+    assert f"| **{best:.4f}** † |" in comparison.to_markdown(compact=True)
+    html = comparison.to_html(compact=True)
+    assert f'<strong>{best:.4f}</strong><span class="marks" style="width:1ch">†</span>' in html
+    assert "† significantly better" in html
+    assert '<p class="opening">good is first of 3 systems by MAP (' in html
+    assert html.count("<table>") == 1
+    assert comparison.to_html().count("<table>") > 2
+    said = json.loads(as_json(report_compact(comparison, qrels="q")))["verdict"]
+    assert (said["measure"], said["asked"]) == ("AP", "MAP")
+    assert said["text"].startswith("good is first of 3 systems by MAP")

@@ -8,6 +8,7 @@ from deadheat.benchmark.failures import Failure
 from deadheat.benchmark.result import Key, Results
 from deadheat.comparison.verdict import judge_strata
 from deadheat.report.model import Column, Fact, Row, Table
+from deadheat.report.of_comparison import as_data
 
 FEW, MANY = 3, 20  # cases of each retriever: on a screen, and in a file
 SPOKEN = 2  # parts whose verdicts are said one by one
@@ -73,4 +74,4 @@ def tell_verdicts(result: Results) -> tuple[str, Fact]:
         said = " ".join(f"{part}: {one}" for part, one in found.items())
     else:
         said = " ".join(judge_strata(found, ["set and language"]))
-    return said, Fact("verdict", {"text": said, "parts": {part: one.to_dict() for part, one in found.items()}})
+    return said, Fact("verdict", {"text": said, "parts": {part: as_data(one) for part, one in found.items()}})

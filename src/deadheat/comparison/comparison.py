@@ -19,7 +19,9 @@ from deadheat.comparison.deciding import deciding_queries
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
+from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
@@ -53,11 +55,13 @@ RANKS: dict[str, type[pl.DataType]] = {
 }
 NO_RANK = (None, None, None, None, 0)
 OF_MARGIN = ("margin", "p_no_worse", "no_worse", "p_equivalent", "equivalent")
+FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
+FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes
@@ -86,7 +90,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)
-        measures = ", ".join(map(str, self.measures))
+        measures = ", ".join(one.label for one in self.measures)
         n_doubtful = sum(pair.doubtful for pair in self.pairs)
         return (
             f"<Comparison of {', '.join(self.systems)} by {measures}:"
@@ -106,13 +110,16 @@ class Comparison:
         return next(iter(self.evaluations.values())).measures
 
     def __getitem__(self, measure: MeasureLike) -> tuple[Pair, ...]:
-        names = [str(own) for own in self.measures]
-        wanted = measure if measure in names else str(parse_measure(measure))
-        if wanted not in names:
+        held: dict[str, Measure] = {own.label: own for own in self.measures}
+        # looked up first, as a custom measure's name cannot be parsed
+        wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
+        name = next((name for name, own in held.items() if own == wanted), None)
+        if name is None:
             raise UnknownMeasureError(
-                f"{wanted} was not compared; there are {', '.join(names)}", hint=did_you_mean(str(wanted), names)
+                f"{wanted.label} was not compared; there are {', '.join(held)}",
+                hint=did_you_mean(wanted.label, held),
             )
-        return tuple(pair for pair in self.pairs if pair.measure == wanted)
+        return tuple(pair for pair in self.pairs if pair.measure == name)
 
     @cached_property
     def intervals(self) -> dict[tuple[str, str], Interval]:
@@ -121,11 +128,13 @@ class Comparison:
         for name, evaluation in self.evaluations.items():
             alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
         found: dict[tuple[str, str], Interval] = {}
+        labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
             options = self.design.with_clusters(None if self.cluster is None else self.cluster[own].tolist())
             of_scores = intervals([scores for _, scores in named], options)
-            found |= {(name, str(scores.measure)): one for (name, scores), one in zip(named, of_scores, strict=True)}
+            keys = [(name, labels[str(scores.measure)]) for name, scores in named]
+            found |= dict(zip(keys, of_scores, strict=True))
         return found
 
     @cached_property
@@ -144,7 +153,7 @@ class Comparison:
             What a query is called.
         """
         levels = {
-            str(measure): {
+            measure.label: {
                 name: one[measure].total if measure.total else one[measure].mean
                 for name, one in self.evaluations.items()
             }
@@ -157,7 +166,7 @@ class Comparison:
 
     def _within(self, margin: float, measure: Measure) -> dict[Pair, Within]:
         """Return what the tests of a margin say about the pairs of a measure; of counts it is a margin of totals."""
-        places = [place for place, pair in enumerate(self.pairs) if pair.measure == str(measure)]
+        places = [place for place, pair in enumerate(self.pairs) if pair.measure == measure.label]
         sizes = [max(self.pairs[place].n_queries, 1) if measure.total else 1 for place in places]
         found = self._equivalences(margin / np.array(sizes), places)
         return {self.pairs[place]: replace(one, margin=margin) for place, one in zip(places, found, strict=True)}
@@ -183,6 +192,51 @@ class Comparison:
         names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
         columns = {name: [getattr(pair, own) for pair in self.pairs] for name, own in names.items()}
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for name, evaluation in self.evaluations.items():
+            for parts, number in evaluation.named_numbers():
+                if parts != ("n_queries",):
+                    yield (parts[0], name, *parts[1:]), number
+        totals = {measure.label for measure in self.measures if measure.total}
+        for pair in self.pairs:
+            scale = pair.n_queries if pair.measure in totals else 1
+            versus = (pair.measure, (pair.system, pair.baseline))
+            yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
+            yield from (((*versus, name), getattr(pair, name)) for name in (*FLAT_TESTED, "n_queries"))
+
+    def to_markdown(self, *, digits: int | None = None, compact: bool = False) -> str:
+        """Return what prints as GitHub-flavoured Markdown.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals, by default 4.
+        compact : bool, default False
+            One table: systems by measures, the best bold, with marks of significance and a caption.
+        """
+        return self._written("as_markdown:as_markdown", digits, compact=compact)
+
+    def to_latex(self, *, digits: int | None = None, compact: bool = False) -> str:
+        """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
+
+        Parameters
+        ----------
+        digits, compact
+            As for :meth:`to_markdown`; the compact table is a float with caption and label.
+        """
+        return self._written("as_latex:as_latex", digits, compact=compact)
+
+    def to_html(self, *, digits: int | None = None, compact: bool = False) -> str:
+        """Return what prints as a piece of HTML without scripts, for light and dark pages.
+
+        Parameters
+        ----------
+        digits, compact
+            As for :meth:`to_markdown`.
+        """
+        return self._written("as_html:fragment", digits, compact=compact)
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
@@ -246,7 +300,7 @@ class Comparison:
 
     def _equivalences(self, margins: FloatArray, places: Sequence[int]) -> list[Within]:
         """Return what the tests of a margin say about some pairs, each with its own."""
-        higher = {str(measure): measure.higher_is_better for measure in self.measures}
+        higher = {measure.label: measure.higher_is_better for measure in self.measures}
         pairs = [self.pairs[place] for place in places]
         better = self.differences[:, list(places)] * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
         options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
@@ -364,7 +418,7 @@ class Comparison:
         )
         check_threads()
         rows = []
-        for measure in map(str, self.measures):
+        for measure in self.measures:
             found = rank_intervals(
                 self.evaluations,
                 measure,
@@ -374,7 +428,9 @@ class Comparison:
                 n_resamples=options.n_resamples,
                 rng=options.rng,
             )
-            rows += [(measure, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems]
+            rows += [
+                (measure.label, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems
+            ]
         return pl.DataFrame(rows, schema=RANKS, orient="row")
 
 

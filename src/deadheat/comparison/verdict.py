@@ -11,7 +11,7 @@ from deadheat.comparison.pairs import TUKEY, Design, Pair
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import counted, three
+from deadheat.wording import counted, rounded, three
 
 QUERY = ("query", "queries")
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/statistics.md)
@@ -158,27 +158,27 @@ class Judge:
     def verdict(self) -> Verdict:
         """Return the verdict by the first measure."""
         measure = self.measures[0]
-        own = [pair for pair in self.pairs if pair.measure == str(measure)]
-        names = list(self.levels[str(measure)])
+        own = [pair for pair in self.pairs if pair.measure == measure.label]
+        names = list(self.levels[measure.label])
         leader, best = self._leader(measure)
         if not best:
-            nothing = f"No {self.unit[0]} has a value for two systems by {measure}: there is nothing to compare."
-            return Verdict(outcome="none", measure=str(measure), n_systems=len(names), sentences=(nothing,))
+            nothing = f"No {self.unit[0]} has a value for two systems by {measure.label}: there is nothing to compare."
+            return Verdict(outcome="none", measure=measure.label, n_systems=len(names), sentences=(nothing,))
         if leader is None and len(names) > 2:
-            level = number(self.levels[str(measure)][best[0]])
-            of_all = f"the best {measure} ({level}) of {len(names)} systems: none of them leads."
+            level = number(self.levels[measure.label][best[0]])
+            of_all = f"the best {measure.label} ({level}) of {len(names)} systems: none of them leads."
             said = f"{three(best, ' and ' if len(best) == 2 else ', ')} share {of_all}"
             sentences = tuple(filter(None, (said, _OfPair(self, measure, own[0], None, None, own).of_margin())))
-            return Verdict(outcome="shared", measure=str(measure), n_systems=len(names), sentences=sentences)
+            return Verdict(outcome="shared", measure=measure.label, n_systems=len(names), sentences=sentences)
         rival = self._rival(measure, leader) if leader else None
         pair = next((one for one in own if {one.system, one.baseline} == {leader, rival}), own[0])
         return _OfPair(self, measure, pair, leader, rival, own).verdict()
 
     def _leader(self, measure: Measure) -> tuple[str | None, list[str]]:
         """Return who leads, and the systems with the best mean; of two systems over the queries that both have."""
-        levels = dict(self.levels[str(measure)])
+        levels = dict(self.levels[measure.label])
         if len(levels) == 2:
-            pair = next(one for one in self.pairs if one.measure == str(measure))
+            pair = next(one for one in self.pairs if one.measure == measure.label)
             levels = {pair.system: pair.mean, pair.baseline: pair.baseline_mean}
         known = {name: level for name, level in levels.items() if not math.isnan(level)}
         if len(known) < 2:
@@ -193,12 +193,12 @@ class Judge:
         if baseline is not None and baseline != leader:
             return baseline
         sign = 1 if measure.higher_is_better else -1
-        others = {name: sign * level for name, level in self.levels[str(measure)].items() if name != leader}
+        others = {name: sign * level for name, level in self.levels[measure.label].items() if name != leader}
         return max(others, key=lambda name: (not math.isnan(others[name]), others[name]))
 
     def other_leaders(self, leader: str | None) -> tuple[tuple[str, ...], dict[str, str]]:
         """Return the other measures by which it leads, and who leads by those by which it does not."""
-        found = {str(one): self._leader(one)[0] or "" for one in self.measures[1:]}
+        found = {one.label: self._leader(one)[0] or "" for one in self.measures[1:]}
         agree = tuple(name for name, own in found.items() if own == leader)
         return agree, {name: own for name, own in found.items() if own != leader}
 
@@ -223,7 +223,7 @@ class _OfPair:
         won, compared = self._won()
         return Verdict(
             outcome=outcome,
-            measure=str(self.measure),
+            measure=self.measure.label,
             leader=self.leader,
             runner_up=self.rival,
             system=pair.system,
@@ -238,7 +238,7 @@ class _OfPair:
             n_clusters=pair.n_clusters,
             flip_probability=pair.flip_probability,
             can_flip=pair.can_flip,
-            n_systems=len(self.judge.levels[str(self.measure)]),
+            n_systems=len(self.judge.levels[self.measure.label]),
             n_better=len(won),
             n_compared=len(compared),
             agree=agree,
@@ -289,13 +289,13 @@ class _OfPair:
         pair, unit = self.pair, self.judge.unit
         one, other = pair.baseline, pair.system
         if outcome == "none":
-            both = f"both {one} and {other} by {self.measure}"
+            both = f"both {one} and {other} by {self.measure.label}"
             return [f"No {unit[0]} has a value for {both}: there is nothing to compare."]
         if outcome == "equal":
             every = f"on the only {unit[0]}" if pair.n_queries == 1 else f"on each of {self._units()}"
-            return [f"{one} and {other} are equal by {self.measure} {every}.", self.of_margin()]
+            return [f"{one} and {other} are equal by {self.measure.label} {every}.", self.of_margin()]
         if outcome == "same mean":
-            same = f"{one} and {other} have the same {self._level_name} {self.measure} ({self._level(one)})"
+            same = f"{one} and {other} have the same {self._level_name} {self.measure.label} ({self._level(one)})"
             return [f"{same} over {self._units()}, which differ: neither leads.", self.of_margin()]
         first = f"{self._lead()}{self._chance(outcome)}."
         return [first, self._beside(agree, others), self._of_baseline(), self.of_margin() or self._power(outcome)]
@@ -305,22 +305,22 @@ class _OfPair:
         return "total" if self.measure.total else "mean"
 
     def _level(self, name: str) -> str:
-        levels = self.judge.levels[str(self.measure)]
+        levels = self.judge.levels[self.measure.label]
         if len(levels) == 2:  # over the queries that both have
             mean = self.pair.mean if name == self.pair.system else self.pair.baseline_mean
             return number(math.exp(mean) if self.measure.geometric else self._scale * mean)
         return number(levels[name])
 
     def _lead(self) -> str:
-        leader, n_systems = self.leader, len(self.judge.levels[str(self.measure)])
+        leader, n_systems = self.leader, len(self.judge.levels[self.measure.label])
         held = f"{self._level(str(leader))} to {self._level(str(self.rival))}"
         lower = "" if self.measure.higher_is_better else ", lower is better"
         leads = f"is first of {n_systems} systems" if n_systems > 2 else "leads"
         name = f"{leader}, the baseline," if leader == self.judge.design.baseline and n_systems > 2 else leader
-        return f"{name} {leads} by {self.measure} ({held}{lower})"
+        return f"{name} {leads} by {self.measure.label} ({held}{lower})"
 
     def _rival_name(self) -> str:
-        n_systems = len(self.judge.levels[str(self.measure)])
+        n_systems = len(self.judge.levels[self.measure.label])
         if n_systems == 2:
             return str(self.rival)
         return (
@@ -570,9 +570,7 @@ def number(value: float) -> str:
         return "-"
     if float(value).is_integer() and abs(value) >= 10:
         return f"{value:,.0f}"
-    if NEGLIGIBLE_DIFFERENCE < abs(value) < 0.5 * 10**-DIGITS:
-        return f"{value:.0e}"
-    return f"{value:.{DIGITS}f}".replace("-0." + "0" * DIGITS, "0." + "0" * DIGITS)
+    return rounded(value, DIGITS)
 
 
 def signed(value: float) -> str:

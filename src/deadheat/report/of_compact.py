@@ -85,15 +85,16 @@ def compact(
     return Table(
         "comparison",
         (*leading, *([LETTER] if letters else []), SYSTEM),
-        tuple(Column(str(one), _heading(one)) for one in comparison.measures),
+        tuple(Column(one.label, _heading(one)) for one in comparison.measures),
         tuple(rows),
         caption=" ".join(_caption(comparison, list(parts.values()), qrels, columns, marks)),
+        main=-1,  # none: the bold ones matter
         has_blocks=strata is not None,
     )
 
 
 def _heading(measure: Measure) -> str:
-    return str(measure) if measure.higher_is_better else f"{measure} {LOWER}"
+    return measure.label if measure.higher_is_better else f"{measure.label} {LOWER}"
 
 
 def _column(
@@ -116,7 +117,7 @@ def _column(
 
 def _marks(part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str]) -> dict[str, str]:
     """Return the marks of each system: daggers against the baseline, or the letters of those that it beats."""
-    own = [pair for pair in part.pairs if pair.measure == str(measure)]
+    own = [pair for pair in part.pairs if pair.measure == measure.label]
     if not letters:
         return dict.fromkeys(names, "") | {pair.system: _dagger(pair, measure, part) for pair in own}
     beaten: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
@@ -171,7 +172,7 @@ def _caption(
     what = " and ".join(sorted(kinds)).capitalize()
     noun = "query" if sizes == [1] else "queries"
     yield f"{what} over {over} {noun} of {PurePath(qrels).name}{by}; the best of each measure is bold."
-    lower = [str(one) for one in comparison.measures if not one.higher_is_better]
+    lower = [one.label for one in comparison.measures if not one.higher_is_better]
     if lower:
         yield f"Of {', '.join(lower)} ({LOWER}) less is better."
     yield from _explained(design.baseline, marks)

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison, n_units
 from deadheat.comparison.pairs import Design, Pair
-from deadheat.comparison.verdict import ENOUGH, judge_strata
+from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.measures import Measure
@@ -28,6 +29,7 @@ from deadheat.report.conventions import (
     without_relevant,
 )
 from deadheat.report.model import MEASURE, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import named as notation_of
 from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units
 from deadheat.report.of_systems import (
     SYSTEM,
@@ -118,16 +120,21 @@ def judged(
     """Return the verdict as text, and as a fact for JSON; of strata that of each, and what they have in common."""
     if strata is None:
         verdict = comparison.judge(margin)
-        return str(verdict), Fact("verdict", verdict.to_dict())
+        return str(verdict), Fact("verdict", as_data(verdict))
     found = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
     sentences = judge_strata(found, columns)
-    held = {"text": " ".join(sentences), "strata": {name: one.to_dict() for name, one in found.items()}}
+    held = {"text": " ".join(sentences), "strata": {name: as_data(one) for name, one in found.items()}}
     return str(held["text"]), Fact("verdict", held)
+
+
+def as_data(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON holds it: with the notation of its measure, and how that was asked for."""
+    return {**verdict.to_dict(), **notation_of(verdict.measure)}
 
 
 def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:
     """Return all pairs with all numbers: totals for counts, means for other measures."""
-    counts = {str(measure) for measure in parts[0].comparison.measures if measure.total}
+    counts = {measure.label for measure in parts[0].comparison.measures if measure.total}
     names = (*DATA, *(TOTALS if counts else ()))
     rows = [
         Row((*part.stratum, pair.system, pair.baseline, pair.measure), (tuple(row[name] for name in names),))
@@ -144,7 +151,7 @@ def _title(comparison: Comparison, measure: Measure) -> str:
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     baseline = comparison.design.baseline
     of_what = ", system - baseline" if baseline is None else f" from {baseline}"
-    return f"{measure}: differences{of_numbers}{of_what}"
+    return f"{measure.label}: differences{of_numbers}{of_what}"
 
 
 def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:
@@ -217,7 +224,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
         Column("tie_standard_error", "tie std err", spare=2),
         Column("doc_id_difference", "trec_eval"),
     )
-    title = f"{measure}: what ties can reverse"
+    title = f"{measure.label}: what ties can reverse"
     label = SYSTEM if design.baseline is not None else Column("pair", "system / baseline")
     return [Table("ties", (*leading, label), columns, tuple(rows), title=title)]
 
@@ -416,7 +423,7 @@ def _left_out(comparison: Comparison) -> Iterator[Fact]:
         if evaluation.missing_queries:
             ids = evaluation.missing_queries
             made = COUNTED[evaluation.conventions.missing]
-            lacking = [str(one.measure) for one in evaluation if unexplained(evaluation, one)]
+            lacking = [one.measure.label for one in evaluation if unexplained(evaluation, one)]
             made += f"; left out of {', '.join(lacking)}" if lacking else ""
             yield Fact("", None, f"missing in {name}", f"{named(ids)}, {made}", is_note=True)
     missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}
