@@ -313,7 +313,8 @@ class _OfPair:
 
     def _lead(self) -> str:
         leader, n_systems = self.leader, len(self.judge.levels[self.measure.label])
-        held = f"{self._level(str(leader))} to {self._level(str(self.rival))}"
+        own, other = self._level(str(leader)), self._level(str(self.rival))
+        held = f"{own} to {other}" if own != other else f"both {own}"
         lower = "" if self.measure.higher_is_better else ", lower is better"
         leads = f"is first of {n_systems} systems" if n_systems > 2 else "leads"
         name = f"{leader}, the baseline," if leader == self.judge.design.baseline and n_systems > 2 else leader
