@@ -50,8 +50,9 @@ EXAMPLES = examples(
     "retrievers",
     multiple=True,
     metavar="NAME",
-    help="bm25, with options as in 'bm25(k1=1.2)'; a run file; the name or folder of a sentence-transformers model."
-    " Several run files, such as one per language, make one retriever as \"run('de.run', 'en.run', name='mine')\"."
+    help="bm25, with options as in 'bm25(k1=1.2)'; string, for similar strings; a run file; the name or folder of a"
+    " sentence-transformers model. Several run files, such as one per language, make one retriever as"
+    " \"run('de.run', 'en.run', name='mine')\"."
     " May be repeated; default bm25.",
 )
 @click.option(
