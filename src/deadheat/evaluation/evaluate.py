@@ -13,6 +13,7 @@ import polars as pl
 
 from deadheat import arguments
 from deadheat.arguments import Rng
+from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import (
@@ -21,6 +22,7 @@ from deadheat.errors import (
     MissingQueryError,
     NothingJudgedWarning,
     ParameterError,
+    UnequalIdsWarning,
 )
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
@@ -204,7 +206,7 @@ def evaluate_under(
         unjudged_queries=placements.unjudged_queries,
         placements=placements,
         qrels=qrels,
-        notes=(*qrels.notes, *run.notes),
+        notes=(*qrels.notes, *run.notes, *alike(qrels, run, lacking, placements.unjudged_queries)),
     )
 
 
@@ -315,6 +317,8 @@ def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
 
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
+    for found in alike(qrels, run, evaluation.missing_queries, evaluation.unjudged_queries):
+        warnings.warn(f"{run.where}: {found}; they count as different", UnequalIdsWarning, stacklevel=3)
     if len(evaluation.placements.query):
         warn_of_lost_zeros(evaluation, qrels, run)
     else:
