@@ -30,7 +30,7 @@ from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
-from deadheat.placements.place import Engine, engine_of, open_pair
+from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.wording import Plain, counted, three
 
@@ -143,7 +143,8 @@ def evaluate(
     chosen = parse_measures(measures)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     found = evaluate_under(conventions, qrels, run, chosen, generator)
-    warn_of_levels(found, qrels)
+    if not looks_swapped(qrels, run):  # then the advice on levels would mislead
+        warn_of_levels(found, qrels)
     if found.missing_queries and missing is None:
         warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
     warn_of_unmatched(found, qrels, run)

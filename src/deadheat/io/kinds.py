@@ -56,6 +56,7 @@ _RELEVANCE_NAMES = (
     "Rating",
 )
 _RANK_NAMES = ("rank", "Doc Position")
+_SCORES = ("score", "relevance_score", "similarity", "prediction", "scores", "similarities")
 _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
         "query_id": _QUERY_NAMES,
@@ -65,7 +66,7 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "run": {
         "query_id": _QUERY_NAMES,
         "doc_id": (*_DOC_NAMES, *_LISTS["run"]),
-        "score": ("score", "relevance_score", "similarity", "prediction", "scores", "similarities"),
+        "score": _SCORES,
         "rank": _RANK_NAMES,
     },
 }
@@ -210,6 +211,8 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     hint = next((near for name in unknown if (near := did_you_mean(name, accepted))), "")
     if kind == "run" and canonical == "score" and any(name in names for name in _RELEVANCE_NAMES):
         hint = "This looks like qrels; were qrels and run given in the wrong order?"
+    if kind == "qrels" and canonical == "relevance" and any(name in names for name in _SCORES):
+        hint = "This looks like a run; were qrels and run given in the wrong order?"
     if len(names) == 1:
         hint = _other_separator(str(names[0])) or hint
     say = {} if hint or len(names) == 1 else _to_say(names, kind, canonical)
