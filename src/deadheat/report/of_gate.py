@@ -62,7 +62,7 @@ ONE_PART, STRATA = ("p_adjusted",), ("p_value",)
 
 def report_gate(
     result: GateResult,
-    evaluation: Evaluation,
+    evaluation: Evaluation | None = None,
     *,
     sources: str = "",
     marks: bool = False,
@@ -73,8 +73,8 @@ def report_gate(
     Parameters
     ----------
     result : GateResult
-    evaluation : Evaluation
-        What was checked.
+    evaluation : Evaluation, optional
+        What was checked, by default what the result has; a result without one has no facts.
     sources : str, default ""
         Where the gates come from, if that is a file.
     marks : bool, default False
@@ -100,7 +100,8 @@ def report_gate(
     weak = result.proving_little or not_asked
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
-    facts = tuple(_facts(result, evaluation, sources, not_asked, summary))
+    evaluation = result.evaluation if evaluation is None else evaluation
+    facts = () if evaluation is None else tuple(_facts(result, evaluation, sources, not_asked, summary))
     return Report(tuple(tables), facts, mark + summary, subject=result)
 
 
@@ -190,9 +191,9 @@ def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
         if check.worst:
             found.setdefault(check.worst, []).append(check.title)
     for worst, titles in list(found.items())[:NAMED]:
-        yield Fact("", None, "queries", f"{', '.join(titles)}: {worst}", is_warning=True)
+        yield Fact("", None, "worst", f"{', '.join(titles)}: {worst}", is_warning=True)
     if len(found) > NAMED:
-        yield Fact("", None, "queries", f"of {len(found) - NAMED} more in json and csv")
+        yield Fact("", None, "worst", f"of {len(found) - NAMED} more in json and csv")
 
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
