@@ -6,7 +6,7 @@ from deadheat.benchmark.cases import Cases, read_cases
 from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.report import BenchResult
-from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile
+from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
@@ -53,6 +53,7 @@ __all__ = [
     "RunFile",
     "Scores",
     "Strata",
+    "StringSimilarity",
     "TieComplexity",
     "TieOrders",
     "TieProfile",
