@@ -195,7 +195,12 @@ def _report(
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
             strata = comparison.by(columns, queries, pool_languages=True)
     report = report_comparison(
-        comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=form not in DATA
+        comparison,
+        qrels=shown_path(qrels, "the qrels"),
+        columns=columns,
+        strata=strata,
+        for_people=form not in DATA,
+        margin=margin,
     )
     parts = {(): comparison} if strata is None else strata
     added = [

@@ -16,6 +16,7 @@ from deadheat import stats
 from deadheat.arguments import positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
+from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
@@ -37,6 +38,7 @@ SIZES: dict[str, type[pl.DataType]] = {
     "n_needed": pl.Int64,
     "detectable_difference": pl.Float64,
 }
+OF_MARGIN = ("margin", "p_no_worse", "no_worse", "p_equivalent", "equivalent")
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
 
@@ -112,6 +114,46 @@ class Comparison:
             found |= {(name, str(scores.measure)): one for (name, scores), one in zip(named, of_scores, strict=True)}
         return found
 
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who leads by the first measure, whether by more than chance, and whether ties can reverse it."""
+        return self.judge()
+
+    def judge(self, margin: float | None = None, *, unit: tuple[str, str] = QUERY) -> Verdict:
+        """Return the verdict, with what a margin shows if there is one.
+
+        Parameters
+        ----------
+        margin : float, optional
+            As for :meth:`equivalence`; of counts it is one of totals.
+        unit : tuple of str, default ("query", "queries")
+            What a query is called.
+        """
+        levels = {
+            str(measure): {
+                name: one[measure].total if measure.total else one[measure].mean
+                for name, one in self.evaluations.items()
+            }
+            for measure in self.measures
+        }
+        first = self.measures[0]
+        rows = {} if margin is None else self._within(positive("margin", margin), first)
+        ties = next(iter(self.evaluations.values())).ties
+        return Judge(self.pairs, levels, self.measures, self.design, ties, rows, self._detectable, unit).verdict()
+
+    def _within(self, margin: float, measure: Measure) -> dict[Pair, Within]:
+        """Return what the tests of a margin say about the pairs of a measure; of counts it is a margin of totals."""
+        places = [place for place, pair in enumerate(self.pairs) if pair.measure == str(measure)]
+        sizes = [max(self.pairs[place].n_queries, 1) if measure.total else 1 for place in places]
+        found = self._equivalences(margin / np.array(sizes), places)
+        return {self.pairs[place]: replace(one, margin=margin) for place, one in zip(places, found, strict=True)}
+
+    def _detectable(self, pair: Pair) -> float | None:
+        """Return the difference that the queries of a pair find with a power of 80%."""
+        own = self.differences[:, [self.pairs.index(pair)]]
+        (error,) = stats.standard_errors(own, cluster=self.cluster).tolist()
+        return _planned(pair.difference, error, pair, self.design, 0.8).get("detectable_difference")
+
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.
 
@@ -181,21 +223,23 @@ class Comparison:
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        margin, pairs = positive("margin", margin), self.pairs
-        higher = {str(measure): measure.higher_is_better for measure in self.measures}
-        better = self.differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
-        options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
-        one, both = stats.no_worse(better, margin, **options), stats.equivalent(better, margin, **options)
-        is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
+        found = self._equivalences(np.full(len(self.pairs), positive("margin", margin)), range(len(self.pairs)))
         columns = {
-            **{name: [getattr(pair, name) for pair in pairs] for name in (*KEYS, "difference")},
-            "margin": both.margin,
-            "p_no_worse": one.p_values,
-            "no_worse": one.is_shown & is_enough,
-            "p_equivalent": both.p_values,
-            "equivalent": both.is_shown & is_enough,
+            **{name: [getattr(pair, name) for pair in self.pairs] for name in (*KEYS, "difference")},
+            **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
         }
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def _equivalences(self, margins: FloatArray, places: Sequence[int]) -> list[Within]:
+        """Return what the tests of a margin say about some pairs, each with its own."""
+        higher = {str(measure): measure.higher_is_better for measure in self.measures}
+        pairs = [self.pairs[place] for place in places]
+        better = self.differences[:, list(places)] * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
+        options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
+        one, both = stats.no_worse(better, margins, **options), stats.equivalent(better, margins, **options)
+        is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
+        columns = both.margin, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
+        return [Within(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
     def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
         """Say how many queries it takes to detect a difference, and which difference these queries can detect.

@@ -26,8 +26,9 @@ BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathem
 
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:
-    """Return the tables of a report as booktabs tables; its facts are comments above them."""
-    facts = [f"% {printable(fact.sentence)}" for fact in report.shown]  # a line end would end the comment
+    """Return the tables of a report as booktabs tables; its heading and facts are comments above them."""
+    said = [report.heading] if report.heading else []
+    facts = [f"% {printable(text)}" for text in (*said, *(fact.sentence for fact in report.shown))]  # each is one line
     tables = ["\n".join(_lines(table.for_people(), digits)) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 
