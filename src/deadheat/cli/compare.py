@@ -108,7 +108,7 @@ def compare(
     saved = saved_evaluations(ctx, [qrels, *given])
     given = saved or given
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
-    options["baseline"] = _baseline(options["baseline"], named)
+    options["baseline"] = baseline_of(options["baseline"], named)
     design = design_of(options, has_queries=strata.path is not None)
     design.check_systems(list(named), has_clusters=strata.cluster is not None)
     check_inputs(inputs)
@@ -125,7 +125,7 @@ def compare(
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
-def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
+def baseline_of(given: str | None, named: Mapping[str, str]) -> str | None:
     """Return the name of the baseline, which may be given as a path."""
     of_path = {path: name for name, path in named.items()}
     return given if given is None else of_path.get(input_path(given), given)
