@@ -107,6 +107,7 @@ class Pair:
     Attributes
     ----------
     measure, system, baseline : str
+        The measure by the name by which it was asked for.
     mean, baseline_mean : float
     difference : float
         ``mean - baseline_mean``.
@@ -288,9 +289,10 @@ def compare_pairs(
     names = list(evaluations)
     places = pairs_of(names, design.baseline)
     own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
+    asked = evaluations[names[0]].measures
     measures = [
-        [_side(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()]
-        for measure in map(str, evaluations[names[0]].measures)
+        [_side(one, str(measure), own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()]
+        for measure in asked
     ]
     if design.test == TUKEY:
         _check_shared(names, measures, places)
@@ -310,13 +312,13 @@ def compare_pairs(
     skew, n_units = skewness(differences, cluster=cluster)
     doubtful = is_doubtful(skew, n_units, design.test)
     pairs: list[Pair] = []
-    for sides in measures:
+    for measure, sides in zip(asked, measures, strict=True):
         reversals = _Reversals(sides)
         for a, b in places:
             n, found = len(pairs), reversals.between(a, b)
             pairs.append(
                 Pair(
-                    measure=str(sides[a].measure),
+                    measure=measure.label,
                     system=names[a],
                     baseline=names[b],
                     low=float(low[n]),
@@ -384,7 +386,7 @@ def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], plac
         if n_shared < n_of_pair:
             n_own = present.sum(axis=0)
             raise ParameterError(
-                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only "
+                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure.label} only "
                 f"{n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest, {n_own.min()}",
                 hint="leave it out, or choose another test",
             )

@@ -158,27 +158,27 @@ class Judge:
     def verdict(self) -> Verdict:
         """Return the verdict by the first measure."""
         measure = self.measures[0]
-        own = [pair for pair in self.pairs if pair.measure == str(measure)]
-        names = list(self.levels[str(measure)])
+        own = [pair for pair in self.pairs if pair.measure == measure.label]
+        names = list(self.levels[measure.label])
         leader, best = self._leader(measure)
         if not best:
             nothing = f"No {self.unit[0]} has a value for two systems by {measure}: there is nothing to compare."
-            return Verdict(outcome="none", measure=str(measure), n_systems=len(names), sentences=(nothing,))
+            return Verdict(outcome="none", measure=measure.label, n_systems=len(names), sentences=(nothing,))
         if leader is None and len(names) > 2:
-            level = number(self.levels[str(measure)][best[0]])
+            level = number(self.levels[measure.label][best[0]])
             of_all = f"the best {measure} ({level}) of {len(names)} systems: none of them leads."
             said = f"{three(best, ' and ' if len(best) == 2 else ', ')} share {of_all}"
             sentences = tuple(filter(None, (said, _OfPair(self, measure, own[0], None, None, own).of_margin())))
-            return Verdict(outcome="shared", measure=str(measure), n_systems=len(names), sentences=sentences)
+            return Verdict(outcome="shared", measure=measure.label, n_systems=len(names), sentences=sentences)
         rival = self._rival(measure, leader) if leader else None
         pair = next((one for one in own if {one.system, one.baseline} == {leader, rival}), own[0])
         return _OfPair(self, measure, pair, leader, rival, own).verdict()
 
     def _leader(self, measure: Measure) -> tuple[str | None, list[str]]:
         """Return who leads, and the systems with the best mean; of two systems over the queries that both have."""
-        levels = dict(self.levels[str(measure)])
+        levels = dict(self.levels[measure.label])
         if len(levels) == 2:
-            pair = next(one for one in self.pairs if one.measure == str(measure))
+            pair = next(one for one in self.pairs if one.measure == measure.label)
             levels = {pair.system: pair.mean, pair.baseline: pair.baseline_mean}
         known = {name: level for name, level in levels.items() if not math.isnan(level)}
         if len(known) < 2:
@@ -193,7 +193,7 @@ class Judge:
         if baseline is not None and baseline != leader:
             return baseline
         sign = 1 if measure.higher_is_better else -1
-        others = {name: sign * level for name, level in self.levels[str(measure)].items() if name != leader}
+        others = {name: sign * level for name, level in self.levels[measure.label].items() if name != leader}
         return max(others, key=lambda name: (not math.isnan(others[name]), others[name]))
 
     def other_leaders(self, leader: str | None) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 
 import polars as pl
 
 from deadheat import arguments
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Estimation
 from deadheat.wording import counted
 
@@ -92,6 +95,7 @@ class Check:
     gate : str
         As it is written: ``"low(nDCG@10) >= 0.75"``, or ``"nDCG@10 > baseline - 0.01"``.
     measure : str
+        As it is written; of a comparison by the name by which it was asked for.
     quantity : str
         "mean", "low", "high", "tie_min", "tie_max" or "tie_std"; "difference" of a comparison with a baseline. Of
         counts it is about the total over queries, not the mean.
@@ -164,13 +168,22 @@ class Check:
         return bool(self.question)
 
     @property
+    def margin(self) -> float:
+        """How far it is from failing, below 0 if it failed: of the value, or of a comparison's bound.
+
+        A regression that a correction over strata spares may have a bound below 0, and pass.
+        """
+        decides = self.value if self.bound is None else self.bound
+        return (decides - self.threshold) * (1 if self.operator[0] == ">" else -1)
+
+    @property
     def title(self) -> str:
         """The gate, with its stratum if it has one."""
         return f"{self.gate} [{self.by}: {self.stratum}]" if self.by else self.gate
 
 
 @dataclass(frozen=True)
-class GateResult:
+class GateResult(Shown, reported_by="deadheat.report.of_gate:report_gate"):
     """Checks of an evaluation; true if all passed. Made by :func:`gate`.
 
     Attributes
@@ -186,6 +199,8 @@ class GateResult:
     options : GateOptions
     languages : tuple of str
         Of the queries, if a table tells several; kept apart unless ``options.pool_languages``.
+    evaluation : Evaluation or None
+        What was checked.
     """
 
     name: str
@@ -195,6 +210,7 @@ class GateResult:
     not_compared: tuple[str, ...] = ()
     options: GateOptions = GateOptions()
     languages: tuple[str, ...] = ()
+    evaluation: Evaluation | None = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return self.passed
@@ -229,6 +245,15 @@ class GateResult:
             return f"{self.name}: {gates} passed"
         more = f", and {len(weak) - 1} more" if len(weak) > 1 else ""
         return f"{self.name}: {gates} passed, but {weak[0].title} {weak[0].reason}{more}"
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        yield ("passed",), self.passed
+        yield ("n_failed",), len(self.failures)
+        for check in self.checks:
+            names = (check.gate, *([f"{check.by}: {check.stratum}"] if check.by else []))
+            for name in ("value", "margin", "passed", "p_adjusted", "n_queries"):
+                yield (*names, name), getattr(check, name)
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each check, with the fields of `Check`; null where there is no number."""

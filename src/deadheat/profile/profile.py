@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.beside import check_rule, differences, evaluate_beside
@@ -23,10 +25,11 @@ from deadheat.placements.placements import Placements
 from deadheat.profile.queries import QueryTies, ties_of_queries
 from deadheat.profile.scores import Groups, find_decimals, find_grid, find_levels, group_scores
 from deadheat.profile.stability import NOISE, Recommendation, Stability, recommend, stability_of
-from deadheat.wording import Plain
+from deadheat.wording import Plain, counted
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5
+BY_MEASURE = ("mean", "tie_std", "tie_min", "tie_max", "n_queries", "share_of_queries", "share_of_error")
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,8 @@ class WorstQuery:
     tie_max: float
 
 
-@dataclass(frozen=True)
-class TieProfile:
+@dataclass(frozen=True, repr=False)
+class TieProfile(Shown, reported_by="deadheat.report.of_profile:report_profile"):
     """What is known about the ties of a run.
 
     Attributes
@@ -184,10 +187,44 @@ class TieProfile:
     queries: QueryTies = field(kw_only=True, repr=False, compare=False)
     placements: Placements | None = field(default=None, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        queries, documents = counted(self.n_queries, "query", "queries"), counted(self.n_documents, "document")
+        ties = counted(self.n_ties, "tie")
+        return f"<TieProfile {self.name}: {queries}, {documents}, {self.n_tied:,} of them in {ties}>"
+
     @property
     def share_tied(self) -> float:
         """Share of the documents that are in a tie."""
         return self.n_tied / self.n_documents
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return what the order of ties decides: a row for each measure, none without qrels.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, mean, tie_std, tie_min, tie_max (of the mean over queries), n_queries (whose value depends on the
+            order), share_of_queries and share_of_error, as in :class:`Decided`.
+        """
+        schema: dict[str, type[pl.DataType]] = {"measure": pl.String}
+        schema |= {name: pl.Int64 if name == "n_queries" else pl.Float64 for name in BY_MEASURE}
+        rows = [(one.measure.label, *(getattr(one, name) for name in BY_MEASURE)) for one in self.decided]
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for name in ("n_queries", "n_documents", "n_queries_with_ties", "n_ties", "n_tied", "share_tied", "n_levels"):
+            yield (name,), getattr(self, name)
+        yield ("largest_tie",), self.largest.n_documents if self.largest else None
+        for cut in self.cuts:
+            yield (f"cut at {cut.cutoff}", "share"), cut.share
+        for one in self.decided:
+            name, level = one.measure.label, "total" if one.measure.total else "mean"
+            yield (name,), getattr(one.scores, level)
+            for of_ties in ("tie_std", "tie_min", "tie_max"):
+                yield (name, of_ties), getattr(one.scores, f"{level}_{of_ties}")
+            yield (name, "share_of_queries"), one.share_of_queries
+            yield (name, "share_of_error"), one.share_of_error
 
     def per_query(self) -> pl.DataFrame:
         """Return the ties of each query, and what the rule makes of its values.
@@ -212,7 +249,7 @@ class TieProfile:
         ties = self.queries.of(self.placements.query_ids.tolist()).to_polars()
         frames = [
             ties.with_columns(
-                measure=pl.lit(str(one.measure)),
+                measure=pl.lit(str(one.measure.label)),
                 n_relevant=n_relevant(one.measure, self.placements),
                 exact=one.scores.values,
                 tie_std=one.scores.tie_std,

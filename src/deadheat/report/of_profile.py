@@ -83,15 +83,15 @@ def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
         yield Fact("recommendation", None, "recommendation", f"none: {why}")
         return
     n_decided, n_queries, low, high = found.n_decided, found.n_queries, found.low, found.high
-    value = {"is_exact": found.is_exact, "measure": str(found.measure), "tie_min": low, "tie_max": high}
+    value = {"is_exact": found.is_exact, "measure": found.measure.label, "tie_min": low, "tie_max": high}
     value |= {"n_queries": n_decided, "n_evaluated": n_queries}
     ends = " and ".join(format_cell(end, digits) for end in (low, high))
     if found.is_exact:
-        text = f"count ties exactly: their order alone moves {found.measure} between {ends}"
+        text = f"count ties exactly: their order alone moves {found.measure.label} between {ends}"
         text += f", and decides it in {n_decided:,} of {counted(n_queries, 'query', 'queries')}"
     elif any(one.n_queries for one in profile.decided):
         text = f"any rule for ties will do for means: their order moves none by {VISIBLE:g} or more"
-        text += f", but decides {found.measure} in {n_decided:,} of {counted(n_queries, 'query', 'queries')}"
+        text += f", but decides {found.measure.label} in {n_decided:,} of {counted(n_queries, 'query', 'queries')}"
     else:
         text = "any rule for ties will do: no order of equal scores changes any value"
     yield Fact("recommendation", value, "recommendation", text)
@@ -123,7 +123,7 @@ def _beside(profile: TieProfile) -> Iterator[Fact]:
     for one in profile.stability:
         for found in (one.with_tie_ratio, one.with_largest_tie):
             if found.undefined:
-                reasons.setdefault(found.undefined, []).append(str(one.difference.measure))
+                reasons.setdefault(found.undefined, []).append(one.difference.measure.label)
     told = [f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items()]
     yield Fact("", None, "no correlation", "; ".join(told))
 
@@ -220,7 +220,7 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
     has_counts = any(one.measure.total for one in decided)
     n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
     columns += (Column("n_evaluated", "n", is_detail=len(n_queries) < 2), *([TOTAL] if has_counts else []))
-    rows = tuple(Row((str(one.measure),), (_of_measure(one, has_counts=has_counts),)) for one in decided)
+    rows = tuple(Row((one.measure.label,), (_of_measure(one, has_counts=has_counts),)) for one in decided)
     return Table("measures", (MEASURE,), columns, rows, title="What the order of ties decides")
 
 
@@ -235,7 +235,7 @@ def _of_measure(one: Decided, *, has_counts: bool) -> tuple[Cell, ...]:
 
 def _worst(decided: tuple[Decided, ...]) -> Table:
     rows = [
-        Row((str(one.measure), query.query_id), ((query.mean, query.tie_std, query.tie_min, query.tie_max),))
+        Row((one.measure.label, query.query_id), ((query.mean, query.tie_std, query.tie_min, query.tie_max),))
         for one in decided
         for query in one.worst
     ]
@@ -267,7 +267,7 @@ def _stability(profile: TieProfile) -> Table:
         levels: tuple[float, ...] = (found.exact, found.traditional, found.difference)
         shown = tuple(map(count_cell, levels)) if found.measure.total else levels
         sizes = (found.mean, found.max, found.query_id or None, found.std, found.traditional_std)
-        rows.append(Row((str(found.measure),), ((*shown, *sizes, found.n_queries),)))
+        rows.append(Row((found.measure.label,), ((*shown, *sizes, found.n_queries),)))
     return Table("stability", (MEASURE,), columns, tuple(rows), title=f"Ties broken by {rule}, beside the exact values")
 
 
@@ -279,7 +279,7 @@ def _correlations(profile: TieProfile) -> Table:
         Column("undefined", "undefined", is_detail=True),
     )
     rows = tuple(
-        Row((str(one.difference.measure),), (_correlated(one.with_tie_ratio, one.with_largest_tie),))
+        Row((one.difference.measure.label,), (_correlated(one.with_tie_ratio, one.with_largest_tie),))
         for one in profile.stability
     )
     return Table("correlations", (MEASURE,), columns, rows, title=CORRELATED)
@@ -307,7 +307,7 @@ def _per_query(profile: TieProfile) -> Table:
             Column("rule", "rule", is_data=True),
         )
         frame = frame.sort("query_id", maintain_order=True)
-    counts = {str(one.measure) for one in profile.decided if one.measure.total}
+    counts = {one.measure.label for one in profile.decided if one.measure.total}
     rows = tuple(
         Row(
             tuple(str(row[label.key]) for label in labels),

@@ -192,7 +192,7 @@ def tabulate(
         shown[place : place + 1] = _beside(beside[0].ties)
     rows = []
     for place, part in enumerate(parts):
-        for name in map(str, measures):
+        for name in (one.label for one in measures):
             of_runs = [entries.get((place, run, name)) for run in range(len(names))]
             groups = tuple(tuple(None if one is None else cell(one) for _, cell in shown) for one in of_runs)
             rows.append(Row((*part.labels, name), groups))
@@ -263,7 +263,7 @@ def _entries(
         for run, evaluation in enumerate(part.evaluations):
             if evaluation is None:
                 continue
-            for name in map(str, measures):
+            for name in (one.label for one in measures):
                 scores, interval = evaluation[name], part.intervals[run].get(name)
                 entry = Entry(scores, interval, scores.n_queries < smallest, bool(unexplained(evaluation, scores)))
                 if beside:
@@ -304,7 +304,7 @@ def list_queries(
     columns = [_by_query(*both) for both in zip(evaluations, others, strict=True)]
     rows = [
         Row(
-            (*labels[query], query, str(measure)),
+            (*labels[query], query, measure.label),
             tuple(column.get((query, str(measure)), (None,) * len(shown)) for column in columns),
         )
         for query in labels
