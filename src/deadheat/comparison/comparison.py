@@ -13,11 +13,14 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import positive
+from deadheat.arguments import Rng, as_count, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
+from deadheat.comparison.deciding import deciding_queries
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
+from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
 from deadheat.data.flat import Numbers
+from deadheat.data.queries import Queries
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
@@ -40,6 +43,17 @@ SIZES: dict[str, type[pl.DataType]] = {
     "n_needed": pl.Int64,
     "detectable_difference": pl.Float64,
 }
+QUERIES: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system", "baseline", "kind", "query_id"), pl.String),
+    **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max"), pl.Float64),
+}
+RANKS: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system"), pl.String),
+    **dict.fromkeys(("rank", "low", "high"), pl.Int64),
+    "p_best": pl.Float64,
+    "n_queries": pl.Int64,
+}
+NO_RANK = (None, None, None, None, 0)
 OF_MARGIN = ("margin", "p_no_worse", "no_worse", "p_equivalent", "equivalent")
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
@@ -303,6 +317,87 @@ class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
             for pair, target, error in zip(self.pairs, targets, errors, strict=True)
         ]
         return pl.DataFrame(rows, schema=SIZES).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def queries(self, n: int = 10, *, queries: Source | None = None) -> pl.DataFrame:
+        """Return the queries that decide each pair: the best and worst of the system, and those that hang on ties.
+
+        Parameters
+        ----------
+        n : int, default 10
+            Queries of each kind, at most: only those that differ, or that ties move.
+        queries : path or frame, optional
+            A table of queries with their texts, in a column such as "text" or "query".
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, kind ("best", "worst", "ties": the most extreme first), query_id, difference
+            (value - baseline_value), value, baseline_value (under the tie policy), tie_min and tie_max (of the
+            difference, over all orders of the ties of both), and text, if there are any.
+
+        Raises
+        ------
+        NoCommonQueryError
+            The table has none of the queries.
+        """
+        found = deciding_queries(self.pairs, self.measures, self.evaluations, self.query_ids, as_count("n", n))
+        check_threads()
+        frame = pl.DataFrame([vars(one) for one in found], schema=QUERIES)
+        if queries is None:
+            return frame
+        table = Queries.of(queries)
+        table.check_common(self.query_ids.tolist())
+        if table.text_column is None:
+            return frame
+        texts = table.texts(self.query_ids.tolist())
+        return frame.with_columns(text=pl.Series([texts.get(one) for one in frame["query_id"]], dtype=pl.String))
+
+    def rank_intervals(
+        self, *, confidence_level: float | None = None, n_resamples: int | None = None, rng: Rng = None
+    ) -> pl.DataFrame:
+        """Return where the rank of each system may lie, had queries and tie orders been others.
+
+        A bootstrap over both: each resample draws queries (or clusters) with replacement, and breaks the ties of every
+        drawn query at random, for each system by itself, whatever the tie policy is.
+
+        Parameters
+        ----------
+        confidence_level, n_resamples, rng
+            By default those of the comparison.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, rank (by the exact mean), low and high (of the rank in resamples, at the confidence level),
+            p_best (the share of resamples in which it is first), n_queries (for which all systems have a value; null
+            ranks without one). Systems of equal mean share ranks, of which `low` takes the first and `high` the last;
+            `p_best` is divided among them.
+
+        References
+        ----------
+        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang 2009, "Confidence intervals
+        for population ranks in the presence of ties and near ties", doi:10.1198/jasa.2009.0142: where systems are
+        nearly equal, no such interval holds its level, and `p_best` says more.
+        """
+        options = Design(
+            confidence_level=self.design.confidence_level if confidence_level is None else confidence_level,
+            n_resamples=self.design.n_resamples if n_resamples is None else n_resamples,
+            rng=self.design.rng if rng is None else rng,
+        )
+        check_threads()
+        rows = []
+        for measure in (one.label for one in self.measures):
+            found = rank_intervals(
+                self.evaluations,
+                measure,
+                self.query_ids,
+                self.cluster,
+                confidence_level=options.confidence_level,
+                n_resamples=options.n_resamples,
+                rng=options.rng,
+            )
+            rows += [(measure, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems]
+        return pl.DataFrame(rows, schema=RANKS, orient="row")
 
 
 def assemble(

@@ -198,7 +198,7 @@ class Judge:
 
     def other_leaders(self, leader: str | None) -> tuple[tuple[str, ...], dict[str, str]]:
         """Return the other measures by which it leads, and who leads by those by which it does not."""
-        found = {str(one): self._leader(one)[0] or "" for one in self.measures[1:]}
+        found = {one.label: self._leader(one)[0] or "" for one in self.measures[1:]}
         agree = tuple(name for name, own in found.items() if own == leader)
         return agree, {name: own for name, own in found.items() if own != leader}
 
@@ -223,7 +223,7 @@ class _OfPair:
         won, compared = self._won()
         return Verdict(
             outcome=outcome,
-            measure=str(self.measure),
+            measure=self.measure.label,
             leader=self.leader,
             runner_up=self.rival,
             system=pair.system,
@@ -238,7 +238,7 @@ class _OfPair:
             n_clusters=pair.n_clusters,
             flip_probability=pair.flip_probability,
             can_flip=pair.can_flip,
-            n_systems=len(self.judge.levels[str(self.measure)]),
+            n_systems=len(self.judge.levels[self.measure.label]),
             n_better=len(won),
             n_compared=len(compared),
             agree=agree,
@@ -305,14 +305,14 @@ class _OfPair:
         return "total" if self.measure.total else "mean"
 
     def _level(self, name: str) -> str:
-        levels = self.judge.levels[str(self.measure)]
+        levels = self.judge.levels[self.measure.label]
         if len(levels) == 2:  # over the queries that both have
             mean = self.pair.mean if name == self.pair.system else self.pair.baseline_mean
             return number(math.exp(mean) if self.measure.geometric else self._scale * mean)
         return number(levels[name])
 
     def _lead(self) -> str:
-        leader, n_systems = self.leader, len(self.judge.levels[str(self.measure)])
+        leader, n_systems = self.leader, len(self.judge.levels[self.measure.label])
         held = f"{self._level(str(leader))} to {self._level(str(self.rival))}"
         lower = "" if self.measure.higher_is_better else ", lower is better"
         leads = f"is first of {n_systems} systems" if n_systems > 2 else "leads"
@@ -320,7 +320,7 @@ class _OfPair:
         return f"{name} {leads} by {self.measure} ({held}{lower})"
 
     def _rival_name(self) -> str:
-        n_systems = len(self.judge.levels[str(self.measure)])
+        n_systems = len(self.judge.levels[self.measure.label])
         if n_systems == 2:
             return str(self.rival)
         return (

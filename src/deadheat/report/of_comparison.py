@@ -101,12 +101,12 @@ def report_comparison(
     said, verdict = judged(comparison, strata, columns, margin)
     facts = (verdict, *_facts(comparison, parts, qrels))
     if not for_people:
-        return Report((_pairs_as_data(parts, leading), systems_as_data(parts, leading)), facts)
+        return Report((_pairs_as_data(parts, leading), systems_as_data(parts, leading)), facts, opening=said)
     tables = []
     for measure in comparison.measures:
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += _reversals(parts, leading, measure)
-    return Report(tuple(tables), facts, said)
+    return Report(tuple(tables), facts, opening=said)
 
 
 def judged(

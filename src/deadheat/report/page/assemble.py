@@ -79,7 +79,7 @@ def page_of_evaluation(evaluation: Evaluation) -> str:
 def _title(subjects: Sequence[Subject]) -> str:
     names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
     of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
-    return f"{of} by {subjects[0].main}"
+    return f"{of} by {subjects[0].main.label}"
 
 
 def _own(name: str) -> str:

@@ -49,7 +49,7 @@ def data_of(subject: Subject) -> dict[str, Any]:
         "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
         "queries": list(map(printable, subject.query_ids)),
         "texts": None if subject.texts is None else list(map(printable, subject.texts)),
-        "measures": [{"name": str(one), "up": one.higher_is_better} for one in shown],
+        "measures": [{"name": one.label, "up": one.higher_is_better} for one in shown],
         "values": [[_values(subject, name, one, digits) for name in systems] for one in shown],
         "ties": [_ties(subject, name) for name in systems],
         "rankings": _rankings(subject, systems),

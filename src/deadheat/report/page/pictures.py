@@ -56,7 +56,7 @@ def pictures_of(subject: Subject, prefix: str) -> Iterator[Picture]:
     from deadheat.figures import drawings, rendered  # figures need Altair
 
     of = subject.comparison or subject.first
-    for one in drawings(of, [str(subject.main)]):
+    for one in drawings(of, [subject.main.label]):
         if one.chart is None:
             yield Picture(one.name, why_not=str(one.error))
             continue

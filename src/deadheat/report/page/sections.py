@@ -41,7 +41,7 @@ def verdict_of(subject: Subject) -> list[str]:
         return list(subject.comparison.judge(subject.margin).sentences)
     name = subject.ranked[0]
     scores = subject.evaluations[name][subject.main]
-    interval = subject.evaluations[name].intervals()[str(subject.main)]
+    interval = subject.evaluations[name].intervals()[subject.main.label]
     found = [_level(subject, name, interval)]
     low, high = reported(scores, "tie_min"), reported(scores, "tie_max")
     if high - low <= 1e-12:
@@ -54,7 +54,7 @@ def verdict_of(subject: Subject) -> list[str]:
 def _level(subject: Subject, name: str, interval: Interval) -> str:
     scores = subject.evaluations[name][subject.main]
     what = "total" if subject.main.total else "mean"
-    text = f"{name} has a {what} {subject.main} of {_shown(reported(scores))}"
+    text = f"{name} has a {what} {subject.main.label} of {_shown(reported(scores))}"
     queries = counted(scores.n_queries, "query", "queries")
     if subject.main.total or not interval.is_known:
         why = "" if subject.main.total else f"; an interval cannot be known: {interval.unknown}"
@@ -78,7 +78,7 @@ def leaderboard(subject: Subject) -> Table:
         Column("ci", level_heading(_confidence(subject), counts)),
         Column("ties", "tie orders", ends=("tie_min", "tie_max")),
         *((Column("doc_id", "by doc id"),) if by_doc_id else ()),
-        *(Column(str(one), _heading(one)) for one in others),
+        *(Column(one.label, _heading(one)) for one in others),
     )
     rows = tuple(
         Row(
@@ -87,11 +87,11 @@ def leaderboard(subject: Subject) -> Table:
         )
         for name in subject.ranked
     )
-    return Table("leaderboard", (Column("system", "system"),), columns, rows, title=f"Systems by {main}")
+    return Table("leaderboard", (Column("system", "system"),), columns, rows, title=f"Systems by {main.label}")
 
 
 def _heading(measure: Measure) -> str:
-    return f"{measure}{' (total)' if measure.total else ''}{'' if measure.higher_is_better else ' (less is better)'}"
+    return f"{measure.label}{' (total)' if measure.total else ''}{'' if measure.higher_is_better else ' (less is better)'}"
 
 
 def _one(by_name: Mapping[str, Cell], name: str) -> tuple[Cell, ...]:
@@ -115,7 +115,7 @@ def _confidence(subject: Subject) -> float:
 
 def _intervals(subject: Subject) -> dict[str, Interval]:
     """Return the interval of the main measure of each system."""
-    main = str(subject.main)
+    main = subject.main.label
     if subject.comparison is None:
         return {name: one.intervals()[main] for name, one in subject.evaluations.items()}
     return {name: one for (name, measure), one in subject.comparison.intervals.items() if measure == main}
@@ -152,7 +152,7 @@ def deciding(subject: Subject) -> Table:
         columns += [Column("difference", "difference")]
     columns.append(Column("ties", "over tie orders"))
     of_what = f"{names[0]} - {names[1]}" if len(names) > 1 else names[0]
-    title = f"{subject.main}: {of_what}"
+    title = f"{subject.main.label}: {of_what}"
     return Table("deciding", labels, tuple(columns), rows, title=title, main=len(columns) - 2)
 
 
@@ -225,7 +225,7 @@ def tie_table(subject: Subject) -> Table:
         difference = beside - exact if isinstance(beside, float) else None
         share = Share(n_decided / scores.n_queries) if scores.n_queries else None
         rows.append(Row((name,), ((*numbers, *((beside, difference) if by_doc_id else ()), n_decided, share),)))
-    return Table("ties", (Column("system", "system"),), columns, tuple(rows), title=f"What tie order decides of {main}")
+    return Table("ties", (Column("system", "system"),), columns, tuple(rows), title=f"What tie order decides of {main.label}")
 
 
 def details_of(report: Report, *, n_open: int = 1) -> str:
