@@ -61,7 +61,9 @@ N_COLUMNS = 17  # fields of a pair that every table shows; the others are detail
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
+class Comparison(
+    Shown, reported_by="deadheat.report.of_shown:of_comparison", paged_by="deadheat.report.page:page_of_comparison"
+):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes

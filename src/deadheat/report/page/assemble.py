@@ -68,12 +68,13 @@ def page_of(subjects: Sequence[Subject], *, title: str = "", inputs: Sequence[In
 
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
-    return page_of([Subject(evaluations=comparison.evaluations, comparison=comparison)])
+    first = next(iter(comparison.evaluations.values()))
+    return page_of([Subject(evaluations=comparison.evaluations, comparison=comparison, qrels=first.qrels_name)])
 
 
 def page_of_evaluation(evaluation: Evaluation) -> str:
     """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
-    return page_of([Subject(evaluations={evaluation.name: evaluation})])
+    return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels_name)])
 
 
 def _title(subjects: Sequence[Subject]) -> str:

@@ -91,7 +91,9 @@ def leaderboard(subject: Subject) -> Table:
 
 
 def _heading(measure: Measure) -> str:
-    return f"{measure.label}{' (total)' if measure.total else ''}{'' if measure.higher_is_better else ' (less is better)'}"
+    return (
+        f"{measure.label}{' (total)' if measure.total else ''}{'' if measure.higher_is_better else ' (less is better)'}"
+    )
 
 
 def _one(by_name: Mapping[str, Cell], name: str) -> tuple[Cell, ...]:
@@ -225,7 +227,9 @@ def tie_table(subject: Subject) -> Table:
         difference = beside - exact if isinstance(beside, float) else None
         share = Share(n_decided / scores.n_queries) if scores.n_queries else None
         rows.append(Row((name,), ((*numbers, *((beside, difference) if by_doc_id else ()), n_decided, share),)))
-    return Table("ties", (Column("system", "system"),), columns, tuple(rows), title=f"What tie order decides of {main.label}")
+    return Table(
+        "ties", (Column("system", "system"),), columns, tuple(rows), title=f"What tie order decides of {main.label}"
+    )
 
 
 def details_of(report: Report, *, n_open: int = 1) -> str:
