@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, shown_path
 from deadheat.cli.options import (
     StratumOptions,
@@ -72,6 +73,7 @@ EXAMPLES = examples(
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @stratum_options
 @ties_option
+@figures_options
 @output_options(*PARTS)
 @queries_options
 @precision_option
@@ -103,6 +105,7 @@ def compare(
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], PARTS, inputs)
+    check_figures(options["figures"])
     conventions = conventions_of(options)
     measures = parsed_measures(notations) or DEFAULT_MEASURES
     saved = saved_evaluations(ctx, [qrels, *given])
@@ -122,6 +125,8 @@ def compare(
     warn_of_nothing_judged(comparison.evaluations.values())
     columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
     report = _report(comparison, qrels, queries, columns, form, margin=options["margin"], detect=options["detect"])
+    if options["figures"] is not None:
+        report = _drawn(report, comparison, queries, columns, options)
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
@@ -206,6 +211,29 @@ def _report(
     # csv has room for one table
     tables = (beside(report.tables[0], *added),) if form == "csv" else (*report.tables, *added)
     return replace(report, tables=tables, facts=(*report.facts, *asked, *_of_strata(queries, parts)))
+
+
+def _drawn(
+    report: Report,
+    comparison: Comparison,
+    queries: Queries | None,
+    columns: Sequence[str],
+    options: Mapping[str, Any],
+) -> Report:
+    """Draw the figures of a comparison, and of its strata if there are any."""
+    from deadheat.errors import UnlabelledQueriesWarning
+
+    subjects: list[tuple[str, Any, Mapping[str, Any]]] = [("", comparison, {})]
+    if queries is not None and columns:
+        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
+            of_each = {
+                name: one.by(columns, queries, pool_languages=True) for name, one in comparison.evaluations.items()
+            }
+        codes = comparison.cluster
+        cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
+        subjects.append(("", of_each, {"options": comparison.design.with_clusters(cluster)}))
+    measures = [str(one) for one in comparison.measures]
+    return with_figures(report, options["figures"], options["figure_format"], subjects, measures)
 
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:
