@@ -27,6 +27,7 @@ FLOORS = (
     ("measures",),
     ("evaluation",),
     ("comparison", "profile", "gates"),
+    ("figures",),
     ("report",),
     ("benchmark", "compat"),
     ("cli",),

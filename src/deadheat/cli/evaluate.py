@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
     StratumOptions,
@@ -78,6 +79,7 @@ EXAMPLES = examples(
     help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; for several runs, name a folder."
     " Replaces an earlier save, but no other file.",
 )
+@figures_options
 @output_options(*PARTS)
 @queries_options
 @precision_option
@@ -109,6 +111,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     form = prepare(options["form"], options["output"], PARTS, inputs)
     conventions = conventions_of(options)
     _check_form(form, options)
+    check_figures(options["figures"])
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
     intervals = intervals_of(
@@ -146,6 +149,12 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     if targets:
         fact = _save(evaluations, targets, intervals, is_by_strata=bool(grouping and grouping.strata))
         report = replace(report, facts=(*report.facts, fact))
+    strata_of = {} if grouping is None else dict(zip(named, grouping.strata, strict=False))
+    drawn = [dict(zip(named, evaluations, strict=True)), *([strata_of] if strata_of else [])]
+    subjects = [("", one, {"options": intervals}) for one in drawn]
+    report = with_figures(
+        report, options["figures"], options["figure_format"], subjects, [str(one) for one in measures]
+    )
     if form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections
 

@@ -99,7 +99,7 @@ def test_rankings_hold_ties_together_and_mark_what_is_not_judged(tmp_path: Path)
         ranking = section.locator("table.ranking").first
         assert ranking.locator("tbody.tie").count() == 1
         assert ranking.locator("tbody.tie .doc").all_inner_texts() == ["a", "x", "y"]
-        assert ranking.locator("tbody.tie .rank").inner_text() == "2–4: tie of 3"
+        assert ranking.locator("tbody.tie .rank").inner_text() == "2\N{EN DASH}4: tie of 3"
         assert ranking.locator("tr.unjudged .doc").all_inner_texts() == ["x", "y"]
         assert ranking.locator("tr.unjudged .rel").first.inner_text() == "not judged"
         assert ranking.locator("tr.relevant .doc").all_inner_texts() == ["a"]
