@@ -135,6 +135,8 @@ LATE = {
     "evaluation.evaluation imports evaluation in Evaluation.store": "few evaluations are saved",
     "evaluation.scores imports stats in intervals": "SciPy",
     "placements.place imports placements in engine_of": "Narwhals",
+    "report.page.pictures imports figures in are_missing": "Altair",
+    "report.page.pictures imports figures in pictures_of": "Altair",
 }
 
 
