@@ -92,10 +92,10 @@ def test_report_of_a_benchmark(files: Path) -> None:
     result = dh.bench(
         CASES, DOCUMENTS, {"known": known, "other": lambda texts, _: [{"D1": 1.0} for _ in texts]}, output="out"
     )
-    assert "Verdict (mine, en)" in result.to_html(full=True)
+    assert "Verdict (mine (en))" in result.to_html(full=True)
     ok("report", "out", "-o", "b.html")
     page = (files / "b.html").read_text(encoding="utf-8")
-    for text in ("Verdict (mine, de)", "Verdict (mine, en)", 'id="s1-rankings"', "run of known"):
+    for text in ("Verdict (mine (de))", "Verdict (mine (en))", 'id="s1-rankings"', "run of known"):
         assert text in page
     assert "-m is for QRELS RUN" in call("report", "out", "-m", "RR", "-o", "b.html").output
     assert "give it alone" in call("report", "out", "good.json", "-o", "b.html").output

@@ -26,7 +26,7 @@ from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 MEASURES = ["nDCG@5", "RR", "MR", "NumRelRet"]
 
 
-def subject_of(qrels: Any = QRELS, runs: Any = RUNS, measures: Any = MEASURES, **more: Any) -> Subject:  # noqa: ANN401
+def subject_of(qrels: Any = QRELS, runs: Any = RUNS, measures: Any = MEASURES, **more: Any) -> Subject:  # noqa: ANN401 - sources
     comparison = dh.compare(qrels, runs, measures, n_resamples=99)
     named = {name: dh.Run(run, name=name) for name, run in runs.items()}
     return Subject(evaluations=comparison.evaluations, comparison=comparison, runs=named, **more)
