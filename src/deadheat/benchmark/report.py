@@ -24,6 +24,7 @@ from deadheat.report.conventions import broken_by
 from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import MARK, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_shown import in_python
 from deadheat.report.of_strata import few_queries
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import (
@@ -74,7 +75,7 @@ class BenchResult(
 
 def report_main(result: Results) -> Report:
     """Return the report that a screen has room for: :meth:`BenchResult.report` has all measures and strata."""
-    return report_bench(result, full=False)
+    return in_python(report_bench(result, full=False))
 
 
 def report_bench(result: Results, *, full: bool = True) -> Report:

@@ -20,8 +20,7 @@ from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
-from deadheat.report.numbers import NOISE
-from deadheat.wording import counted
+from deadheat.wording import NOISE, counted
 
 
 class Key(NamedTuple):

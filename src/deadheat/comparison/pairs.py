@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -35,7 +36,7 @@ from deadheat.stats import (
 )
 from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import Plain
+from deadheat.wording import Plain, rounded
 
 Places = Sequence[tuple[int, int]]
 
@@ -44,6 +45,7 @@ T = TypeVar("T")
 TUKEY = "tukey"
 TESTS = (*SINGLE_TESTS, TUKEY)
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
+LEAST_P = 0.0001  # a smaller one is shown as a bound
 PROVED = 0.005  # what the normal distribution may be off
 FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
 
@@ -100,7 +102,7 @@ class Design(Estimation):
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pair:
     """A system against a baseline by one measure, over the queries for which both have a value.
 
@@ -194,6 +196,17 @@ class Pair:
     method: str
     skewness: float
     doubtful: bool
+
+    def __repr__(self) -> str:
+        """Return the difference with its ends and what is said of it, rounded."""
+        ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
+        p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
+        flips = f", ties reverse it with probability {rounded(self.flip_probability)}" if self.can_flip else ""
+        counts = f"{self.wins} wins, {self.draws} draws, {self.losses} losses"
+        return (
+            f"<Pair {self.measure}: {self.system} - {self.baseline} = {rounded(self.difference)} {ends},"
+            f" {'no p value' if math.isnan(self.p_adjusted) else p}, {counts}{flips}>"
+        )
 
     @property
     def is_known(self) -> bool:

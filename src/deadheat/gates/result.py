@@ -14,7 +14,7 @@ from deadheat.data.shown import Shown
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Estimation
-from deadheat.wording import counted
+from deadheat.wording import counted, rounded
 
 QUESTIONS = ("no_regression", "no_worse_than")
 
@@ -86,7 +86,7 @@ class GateOptions(Estimation):
                 object.__setattr__(self, name, check(given))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
     """One gate, over all queries or in one stratum, and what came of it.
 
@@ -162,6 +162,10 @@ class Check:
     confidence_level: float | None = None
     method: str = ""
 
+    def __repr__(self) -> str:
+        result = f"passed with {rounded(self.value)}" if self.passed else "failed"
+        return f"<Check {self.title}: {', '.join(filter(None, (result, self.reason)))}>"
+
     @property
     def is_regression(self) -> bool:
         """Whether it compares with a baseline."""
@@ -183,7 +187,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class GateResult(Shown, reported_by="deadheat.report.of_gate:report_gate"):
+class GateResult(Shown, reported_by="deadheat.report.of_shown:of_gate"):
     """Checks of an evaluation; true if all passed. Made by :func:`gate`.
 
     Attributes

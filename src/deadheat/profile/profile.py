@@ -25,7 +25,7 @@ from deadheat.placements.placements import Placements
 from deadheat.profile.queries import QueryTies, ties_of_queries
 from deadheat.profile.scores import Groups, find_decimals, find_grid, find_levels, group_scores
 from deadheat.profile.stability import NOISE, Recommendation, Stability, recommend, stability_of
-from deadheat.wording import Plain, counted
+from deadheat.wording import Plain, counted, rounded
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5
@@ -41,7 +41,7 @@ class Spread:
     max: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cut:
     """What a cutoff does to ties.
 
@@ -58,6 +58,9 @@ class Cut:
     n_queries: int
     share: float
 
+    def __repr__(self) -> str:
+        return f"Cut(cutoff={self.cutoff}, n_queries={self.n_queries}, share={round(self.share, 4)})"
+
 
 @dataclass(frozen=True)
 class LargestTie:
@@ -68,7 +71,7 @@ class LargestTie:
     n_documents: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decided:
     """How much of a measure is decided by the order of ties.
 
@@ -99,8 +102,13 @@ class Decided:
     worst: tuple[WorstQuery, ...]
     scores: Scores = field(repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        ends = f"[{rounded(self.tie_min)}, {rounded(self.tie_max)}]"
+        queries = f"{self.n_queries} of {counted(self.scores.n_queries, 'query', 'queries')}"
+        return f"<Decided {self.measure.label}: {rounded(self.mean)} {ends} over tie orders, which decide {queries}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class WorstQuery:
     """A query and the range of its value over tie orders."""
 
@@ -110,9 +118,13 @@ class WorstQuery:
     tie_min: float
     tie_max: float
 
+    def __repr__(self) -> str:
+        ends = f"[{rounded(self.tie_min)}, {rounded(self.tie_max)}]"
+        return f"<WorstQuery {self.query_id}: {rounded(self.mean)} {ends}, std {rounded(self.tie_std)}>"
+
 
 @dataclass(frozen=True, repr=False)
-class TieProfile(Shown, reported_by="deadheat.report.of_profile:report_profile"):
+class TieProfile(Shown, reported_by="deadheat.report.of_shown:of_profile"):
     """What is known about the ties of a run.
 
     Attributes

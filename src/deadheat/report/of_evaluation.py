@@ -28,7 +28,7 @@ from deadheat.report.conventions import (
 )
 from deadheat.report.model import Fact, Report, Share
 from deadheat.report.model import named as measure_named
-from deadheat.report.numbers import MARK, NOISE, few_units, format_cell
+from deadheat.report.numbers import MARK, few_units, format_cell
 from deadheat.report.of_strata import Grouping, average, tell
 from deadheat.report.score_tables import (
     StratumEvaluations,
@@ -40,7 +40,7 @@ from deadheat.report.score_tables import (
     whole,
 )
 from deadheat.report.totals import count_cell, reported, tell_counts
-from deadheat.wording import counted, three
+from deadheat.wording import NOISE, counted, three
 
 
 @dataclass(frozen=True)
