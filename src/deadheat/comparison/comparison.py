@@ -208,6 +208,38 @@ class Comparison(
             yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
             yield from (((*versus, name), getattr(pair, name)) for name in (*FLAT_TESTED, "n_queries"))
 
+    def to_markdown(self, *, digits: int | None = None, compact: bool = False) -> str:
+        """Return what prints as GitHub-flavoured Markdown.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals, by default 4.
+        compact : bool, default False
+            One table: systems by measures, the best bold, with marks of significance and a caption.
+        """
+        return self._written("as_markdown:as_markdown", digits, compact=compact)
+
+    def to_latex(self, *, digits: int | None = None, compact: bool = False) -> str:
+        """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
+
+        Parameters
+        ----------
+        digits, compact
+            As for :meth:`to_markdown`; the compact table is a float with caption and label.
+        """
+        return self._written("as_latex:as_latex", digits, compact=compact)
+
+    def to_html(self, *, digits: int | None = None, compact: bool = False) -> str:
+        """Return what prints as a piece of HTML without scripts, for light and dark pages.
+
+        Parameters
+        ----------
+        digits, compact
+            As for :meth:`to_markdown`.
+        """
+        return self._written("as_html:fragment", digits, compact=compact)
+
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
     ) -> dict[Stratum, Comparison]:
@@ -377,9 +409,9 @@ class Comparison(
 
         References
         ----------
-        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang 2009, "Confidence intervals
-        for population ranks in the presence of ties and near ties", doi:10.1198/jasa.2009.0142: where systems are
-        nearly equal, no such interval holds its level, and `p_best` says more.
+        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang, "Confidence intervals for
+        population ranks in the presence of ties and near ties", JASA 104 (2009): where systems are nearly equal, a
+        bootstrap of ranks does not keep its level, and `p_best` says more.
         """
         options = Design(
             confidence_level=self.design.confidence_level if confidence_level is None else confidence_level,
@@ -388,7 +420,7 @@ class Comparison(
         )
         check_threads()
         rows = []
-        for measure in (one.label for one in self.measures):
+        for measure in self.measures:
             found = rank_intervals(
                 self.evaluations,
                 measure,
@@ -398,7 +430,9 @@ class Comparison(
                 n_resamples=options.n_resamples,
                 rng=options.rng,
             )
-            rows += [(measure, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems]
+            rows += [
+                (measure.label, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems
+            ]
         return pl.DataFrame(rows, schema=RANKS, orient="row")
 
 

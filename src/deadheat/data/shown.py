@@ -124,8 +124,9 @@ class Shown:
     def _report(self) -> Any:  # noqa: ANN401 - a Report, of a higher floor
         return _load(self._reported_by)(self)
 
-    def _written(self, form: str, digits: int | None) -> str:
-        text: str = _load(f"deadheat.report.{form}")(self._report(), digits=digits)
+    def _written(self, form: str, digits: int | None, *, compact: bool = False) -> str:
+        report = _load("deadheat.report.of_shown:of_compact")(self, digits) if compact else self._report()
+        text: str = _load(f"deadheat.report.{form}")(report, digits=digits)
         return text
 
 
