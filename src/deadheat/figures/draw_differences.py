@@ -137,6 +137,8 @@ def finding(duel: Duel) -> str:
     """Say who is better on how many queries, and by how much."""
     n = len(duel.query_ids)
     mean = float(duel.difference.mean())
+    if not duel.wins and not duel.losses:
+        return f"{shown(duel.system)} and {shown(duel.baseline)} have the same {duel.measure} on all of {n_queries(n)}"
     return (
         f"{shown(duel.system)} is better than {shown(duel.baseline)} on {duel.wins:,} of {n_queries(n)}, worse on"
         f" {duel.losses:,}; mean difference {signed(mean)} ({p_text(duel.p_value)})"

@@ -204,8 +204,8 @@ def _finding(pairs: list[Pair], measure: str) -> str:
             f"{shown(one.system)} and {shown(one.baseline)}: the difference in {measure} is {found}significant ({n})"
         )
         return f"{first}; tie order can{'' if n_open else 'not'} reverse it"
-    which = "all" if n_open == len(pairs) else f"{n_open:,}" if n_open else "none"
-    return f"{first}; tie order can reverse {which} of the {len(pairs):,}"
+    which = "all" if n_open == len(pairs) else f"{n_open:,}"
+    return f"{first}; tie order can reverse {f'{which} of the {len(pairs):,}' if n_open else 'none'}"
 
 
 def _notes(comparison: Comparison, n_pairs: int, n_shown: int, n_systems: int) -> list[str]:

@@ -74,7 +74,10 @@ def power(
     rows = _rows(planned, n, comparison)
     title = f"detectable difference in {of}"
     x = alt.X(
-        "n_queries:Q", title="queries (log scale)", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(grid=False)
+        "n_queries:Q",
+        title="queries (log scale)",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=8),
     )
     y = alt.Y(
         "detectable:Q",

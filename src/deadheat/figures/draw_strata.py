@@ -82,7 +82,7 @@ def strata(
         having,
         height=size * len(shown_order),
         title=_finding(having, str(of), of.higher_is_better, next(iter(named.values()))),
-        notes=_notes(having, len(named), len(order), counted_as(next(iter(named.values())).whole)),
+        notes=_notes(having, len(named), len(order), next(iter(named.values()))),
     )
 
 
@@ -164,6 +164,8 @@ def _layers(order: Sequence[str], systems: Sequence[str], title: str) -> list[al
 
 def _finding(rows: Sequence[Row], measure: str, higher: bool, first: Strata) -> str:  # noqa: FBT001 - of a measure
     own = [row for row in rows if row["system"] == rows[0]["system"]]
+    enough = [row for row in own if row["n_queries"] >= first.smallest]
+    own = enough if len(enough) > 1 else own
     best, worst = (pick(own, key=lambda row: row["mean"]) for pick in ((max, min) if higher else (min, max)))
     by = " and ".join(map(shown, first.columns))
     if best is worst:
@@ -178,8 +180,9 @@ def _level(row: Row) -> str:
     return f"{number(row['mean'])}, n\u00a0=\u00a0{row['n_queries']:,}"
 
 
-def _notes(rows: Sequence[Row], n_systems: int, n_strata: int, ties: str) -> list[str]:
-    parts = [f"dot: mean ({ties})"]
+def _notes(rows: Sequence[Row], n_systems: int, n_strata: int, first: Strata) -> list[str]:
+    parts = [f"dot: mean ({counted_as(first.whole)})"]
+    smallest = first.smallest
     known = [row for row in rows if row["low"] is not None]
     if known:
         parts.append(f"line: {known[0]['level']:.0%} interval over queries")
@@ -189,4 +192,7 @@ def _notes(rows: Sequence[Row], n_systems: int, n_strata: int, ties: str) -> lis
     without = f"No interval where there are too few queries: {lacking[0]['unknown']}." if lacking else ""
     left = f"The first {MOST_SYSTEMS} of {counted(n_systems, 'system')}." if n_systems > MOST_SYSTEMS else ""
     strata_left = f"The first {MOST_STRATA} of {n_strata:,} strata." if n_strata > MOST_STRATA else ""
-    return ["; ".join(parts) + ".", without, left, strata_left]
+    n_small = sum(row["n_queries"] < smallest for row in rows)
+    is_named = 0 < n_small < len(rows)
+    named = f"The title is about strata of {smallest} queries and more." if is_named else ""
+    return ["; ".join(parts) + ".", without, named, left, strata_left]
