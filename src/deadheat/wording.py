@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
+NOISE = 1e-12  # what floating point leaves of a difference that is zero
 LONGEST_GIVEN = 200  # characters of a value that a message shows
 
 
@@ -103,6 +104,19 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     ('1 query', '1,200 runs')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def rounded(number: float, digits: int = 4) -> str:
+    """Return a number with so many decimals; one that they would show as zero has a power of ten.
+
+    Examples
+    --------
+    >>> rounded(0.71234), rounded(0.00002), rounded(-0.0), rounded(1e-17), rounded(float("nan"))
+    ('0.7123', '2e-05', '0.0000', '0.0000', 'nan')
+    """
+    if NOISE < abs(number) < 0.5 * 10**-digits:
+        return f"{number:.0e}"  # 0.0000 would look like a zero
+    return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
 
 
 def three(ids: Sequence[str], between: str = ", ") -> str:

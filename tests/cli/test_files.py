@@ -130,7 +130,7 @@ def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> No
         (
             ["ties", "bm25.run", "-o", "x.csv"],
             2,
-            ["'x.csv' names csv, which this command cannot print", "--format table, json or markdown"],
+            ["'x.csv' names csv, which this command cannot print", "--format table, json, markdown or html"],
         ),
         (["measures", "RR", "-o", "x.csv"], 2, ["'x.csv' names csv, which this command cannot print"]),
         (["demo", "-o", "x.tex"], 2, ["'x.tex' names latex, which this command cannot print"]),

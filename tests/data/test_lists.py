@@ -285,6 +285,10 @@ def test_comments_in_trec_files(tmp_path: Path) -> None:
     path.write_text("# one\nq 0 a\n")
     with pytest.raises(DataError, match=r"x\.qrels:2: "):
         dh.read_qrels(path)
+    for record in ("#1 0 a 1", " #1 0 a 1", "\t#1 0 a 1"):  # a damaged record of #1 is no comment
+        path.write_text(f"{record}\nq 0 a 1\n#1 0 b\n")
+        with pytest.raises(DataError, match=r"x\.qrels:3: "):
+            dh.read_qrels(path)
 
 
 def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:

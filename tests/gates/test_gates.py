@@ -90,7 +90,7 @@ def test_every_quantity_is_that_of_the_evaluation() -> None:
         ("P(rel=2)@5  >  1", "P(rel=2)@5 > 1"),
         ("mean(nDCG(gain='exp') @ 10) <= 1e-3", "nDCG(gain='exp')@10 <= 0.001"),
         ("tie_min(nDCG(discount='log(2)')) > 0", "tie_min(nDCG) > 0"),
-        ("MRR > 0.80", "RR > 0.8"),
+        ("MRR > 0.80", "MRR > 0.8"),
         ("my own measure > 1", "my own measure > 1"),
         ("low(a > b) > 1", "low(a > b) > 1"),
     ],

@@ -168,7 +168,7 @@ def test_strata_that_cannot_be_read(text: str, message: str) -> None:
 
 def test_what_prints_of_strata_can_be_parsed() -> None:
     threshold = parse_gate("each( level ,parity ) : low(MRR) >.50")
-    assert str(threshold) == "each(level, parity): low(RR) > 0.5"
+    assert str(threshold) == "each(level, parity): low(MRR) > 0.5"
     assert parse_gate(str(threshold)) == threshold
 
 

@@ -149,18 +149,35 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
 
 
 # A higher floor that is loaded by its name, at the first call that needs it.
-BY_NAME = {"data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read"}
+BY_NAME = {
+    "data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read",
+    "data/shown.py loads deadheat.report": "objects show themselves as the tables of the commands",
+}
+LOADED = re.compile(r'(?:import_module|_load)\(f?"(deadheat\.\w+(?:\.cases)?)')
+# What a class that shows itself names; data/shown.py loads it when an object is first shown.
+REPORTED_BY = re.compile(r'^class (\w+)\(.*\bShown, reported_by="(deadheat\.[\w.]+):(\w+)"\):$', re.MULTILINE)
 
 
 def test_a_higher_floor_is_loaded_by_name_only_where_it_is_listed() -> None:
     found = set()
     for path in SOURCES:
         where = path.relative_to(PACKAGE)
-        for name in re.findall(r'import_module\("(deadheat[^"]*)"', path.read_text(encoding="utf-8")):
-            floor = name.split(".")[1] if "." in name else "__init__"
-            if where.parts[0] in ORDER and ORDER.get(floor, len(FLOORS)) > ORDER[where.parts[0]]:
+        for name in LOADED.findall(path.read_text(encoding="utf-8")):
+            if where.parts[0] in ORDER and ORDER.get(name.split(".")[1], len(FLOORS)) > ORDER[where.parts[0]]:
                 found.add(f"{where.as_posix()} loads {name}")
     assert found == set(BY_NAME)
+
+
+def test_a_class_that_shows_itself_names_a_function_of_a_report() -> None:
+    found: dict[str, object] = {}
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        named = REPORTED_BY.findall(text)
+        assert len(named) == text.count('reported_by="deadheat'), path  # in no other way
+        found |= {name: getattr(import_module(module), function) for name, module, function in named}
+        assert all(module.startswith(("deadheat.report.", "deadheat.benchmark.report")) for _, module, _ in named)
+    assert len(found) == 7
+    assert all(map(callable, found.values()))
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

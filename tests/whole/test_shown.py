@@ -15,6 +15,7 @@ import pytest
 
 from deadheat import evaluate, gate
 from deadheat.report.as_csv import as_csv
+from deadheat.report.as_html import as_html, fragment
 from deadheat.report.as_json import as_json
 from deadheat.report.as_junit import as_junit
 from deadheat.report.as_latex import as_latex
@@ -25,8 +26,10 @@ from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.report.of_gate import report_gate
 from deadheat.wording import on_terminal, printable
 from support.command import call
+from support.html_pages import check_harmless, read_html
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 EVIL = [
@@ -107,6 +110,20 @@ def test_latex_gets_text() -> None:
     assert all(line.startswith("% ") for line in text.partition(r"\begin{tabular}")[0].splitlines())
 
 
+@pytest.mark.parametrize("write", [as_html, fragment])
+def test_html_gets_text(write: Callable[[Report], str]) -> None:
+    """It is what a reader of the HTML finds, whatever a browser would make of it."""
+    text = write(report())
+    assert not RAW.search(text)
+    root = read_html(text)
+    check_harmless(root)
+    (table,) = root.all("table")
+    assert [row[0] for row in table.rows()[2:]] == [row[3] for row in table.rows()[2:]] == list(map(printable, EVIL))
+    assert [one.text for one in root.all("dt", "dd")] == [printable(text) for text in EVIL for _ in range(2)]
+    assert root.all("h1" if write is as_html else "strong")[0].text == printable(EVIL[0])
+    assert table.all("caption")[0].text == root.all("div")[-1].attributes["aria-label"] == printable(EVIL[3])
+
+
 def test_csv_holds_no_formula_and_every_text() -> None:
     table = report().tables[0]
     rows = list(csv.DictReader(io.StringIO(as_csv(table), newline="")))
@@ -178,18 +195,22 @@ QRELS = "qrels.parquet"
 RUNS = ["a\x1b[2J\n::error::x.parquet", "[bold]b[x].parquet"]
 COMMANDS = [
     *(["evaluate", QRELS, *RUNS, "--per-query", "--format", form] for form in ("table", "json", "markdown")),
-    *(["evaluate", QRELS, *RUNS, "--format", form] for form in ("trec", "latex")),
+    *(["evaluate", QRELS, *RUNS, "--format", form] for form in ("trec", "latex", "html")),
+    ["evaluate", QRELS, *RUNS, "--per-query", "--format", "html"],
     ["evaluate", QRELS, RUNS[0], "--format", "trec", "--per-query"],
     ["evaluate", QRELS, *RUNS, "--missing", "error"],
     ["compare", QRELS, *RUNS, "-m", "RR"],
     ["compare", QRELS, *RUNS, "-m", "RR", "--format", "markdown"],
+    ["compare", QRELS, *RUNS, "-m", "RR", "--format", "html"],
     ["ties", RUNS[0], QRELS],
+    ["ties", RUNS[0], QRELS, "--format", "html"],
     ["gate", "saved.json", "-c", "RR > 0.9"],
     ["gate", "saved.json", "-c", "RR > 0.9", "--format", "github"],
-    ["gate", QRELS, RUNS[0], "-c", "RR > 0.9", "--format", "junit"],
+    *(["gate", QRELS, RUNS[0], "-c", "RR > 0.9", "--format", form] for form in ("junit", "html")),
     ["validate", "cases\x1b.json"],
     ["cases", "cases\x1b.json", "--by", "category"],
     ["bench", "cases\x1b.json", "--collection", "terms.csv", "--format", "table"],
+    ["bench", "cases\x1b.json", "--collection", "terms.csv", "--format", "html"],
     ["bench", "cases\x1b.json", "--collection", "terms.csv", "--format", "markdown", "--output", "bench"],
     ["cases", "no\x1b\n::error::.json"],
     ["convert", RUNS[0], "x.trec", "--kind", "run"],
@@ -216,6 +237,8 @@ def test_no_command_shows_what_a_terminal_obeys(arguments: list[str]) -> None:
         assert result.exit_code == 0, result.output
     if "junit" in arguments:
         assert ET.fromstring(result.stdout).get("tests") == "1"  # noqa: S314 - it is ours
+    if "html" in arguments:
+        check_harmless(read_html(result.stdout))
     if "json" in arguments[-1:]:
         json.loads(result.stdout)
 

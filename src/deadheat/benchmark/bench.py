@@ -314,5 +314,5 @@ def _chance(
             warnings.simplefilter("ignore", UnknownExpectedWarning)  # `check_expected` has named the missing ids
             of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=[cutoff_of(one) for one in cut])
         if cut:
-            found[part.name, part.language] = {str(one): of_part.max_rel[cutoff_of(one)] for one in cut}
+            found[part.name, part.language] = {one.label: of_part.max_rel[cutoff_of(one)] for one in cut}
     return found

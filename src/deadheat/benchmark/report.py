@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.pairs import Pair
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
@@ -22,6 +24,7 @@ from deadheat.report.conventions import broken_by
 from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import MARK, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_shown import in_python
 from deadheat.report.of_strata import few_queries
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import (
@@ -35,6 +38,9 @@ from deadheat.report.totals import (
 )
 from deadheat.wording import counted, three
 
+if TYPE_CHECKING:
+    import polars as pl
+
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
 SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")
 LABELS = (Column("cases", "cases"), Column("language", "language"), RETRIEVER, MEASURE)
@@ -42,7 +48,7 @@ MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be se
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class BenchResult(Results):
+class BenchResult(Results, Shown, reported_by="deadheat.benchmark.report:report_main"):
     """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
 
     Its attributes are those of :class:`~deadheat.benchmark.result.Results`.
@@ -51,6 +57,20 @@ class BenchResult(Results):
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
         return as_markdown(report_bench(self, full=True))
+
+    def named_numbers(self) -> Numbers:
+        """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""
+        for of_run, evaluation in self.evaluations.items():
+            yield from (((*of_run, *parts), number) for parts, number in evaluation.named_numbers())
+        for key, comparison in self.comparisons.items():
+            for parts, number in comparison.named_numbers():
+                if len(parts) > 1 and isinstance(parts[1], tuple):  # those of the retrievers are above
+                    yield (*key, parts[1], parts[0], *parts[2:]), number
+
+
+def report_main(result: Results) -> Report:
+    """Return the report that a screen has room for: :meth:`BenchResult.report` has all measures and strata."""
+    return in_python(report_bench(result, full=False))
 
 
 def report_bench(result: Results, *, full: bool = True) -> Report:
@@ -85,23 +105,29 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
 
 def data_of_bench(result: Results) -> Report:
     """Return the report of a benchmark for programs: tables of all means and differences; those of strata first."""
-    counts = {str(one) for one in result.measures if one.total}
-    means = [totals_of_row(row, counts, row["n_cases"]) for row in result.to_polars().to_dicts()]
+    counts = {one.label for one in result.measures if one.total}
+    means = [totals_of_row(row, counts, row["n_cases"]) for row in _rows(result, result.to_polars())]
     tables = [_data("means", LABELS, means)]
     pairs = [
         {"cases": cases, "language": language, **totals_of_row(row, counts, row["n_queries"])}
         for (cases, language), comparison in result.comparisons.items()
-        for row in comparison.to_polars(details=True).iter_rows(named=True)
+        for row in _rows(result, comparison.to_polars(details=True))
     ]
     if pairs:
         tables.append(_data("comparisons", _columns("cases", "language", "system", "baseline", "measure"), pairs))
-    averages = [row for row in result.averages().to_dicts() if row["measure"] not in counts]
+    averages = [row for row in _rows(result, result.averages()) if row["measure"] not in counts]
     if averages:
         tables.append(_data("averages", (RETRIEVER, MEASURE), averages))
     groupings = result.groupings(result.settings.by) if result.settings.by else ()
     if groupings:
         tables.insert(0, _data_of_strata(result, groupings))
     return Report(tuple(tables), (Fact("deadheat", version("deadheat")), *tell(result, groupings)))
+
+
+def _rows(result: Results, frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame, with the names of measures that know their notation."""
+    names = {one.label: one.label for one in result.measures}
+    return [{**row, "measure": names[row["measure"]]} for row in frame.iter_rows(named=True)]
 
 
 def _data(name: str, labels: tuple[Column, ...], rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -122,7 +148,10 @@ def _data_of_strata(result: Results, groupings: Sequence[Grouping]) -> Table:
             frame = strata.summarise(options).rename({"n_queries": "n_cases"})
             n_labels = len(one.columns) + 1  # the measure is one
             columns = tuple(frame.columns[n_labels:])
-            rows += [Row((*key, *row[:n_labels]), (row[n_labels:],)) for row in frame.iter_rows()]
+            rows += [
+                Row((*key, *(row[name] for name in frame.columns[:n_labels])), (tuple(row[name] for name in columns),))
+                for row in _rows(result, frame)
+            ]
     labels = (*LABELS[:3], *_columns(*result.settings.by), MEASURE)
     return Table("strata", labels, _columns(*columns), tuple(rows))
 
@@ -138,14 +167,14 @@ def _level(result: Results, counts: Iterable[int] = ()) -> str:
 def _means(result: Results, part: Part, measures: Sequence[Measure]) -> Table:
     """Each measure of each retriever with its interval."""
     keys = [Key(part.name, part.language, name) for name in result.retrievers]
-    counts = {result.intervals[key][str(one)].n_queries for key in keys for one in measures}
+    counts = {result.intervals[key][one.label].n_queries for key in keys for one in measures}
     columns = (
         Column("n_queries", "cases", is_data=len(counts) == 1),
         Column("mean", mean_heading(measures)),
         Column("ci", _level(result, counts)),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
     )
-    rows = tuple(Row((str(one),), tuple(_mean(result, key, str(one)) for key in keys)) for one in measures)
+    rows = tuple(Row((one.label,), tuple(_mean(result, key, one.label) for key in keys)) for one in measures)
     title = f"{part}: {counted(len(part.cases), 'case')}"
     return Table("means", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, main=1, is_section=True)
 
@@ -160,8 +189,8 @@ def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measu
     """Each pair of retrievers with its difference, and how sure it is."""
     comparison, baseline = result.comparisons[key], result.settings.design.baseline
     shown = reported_pairs(comparison)
-    pairs = [pair for measure in measures for pair in shown if pair.measure == str(measure)]
-    totals = {str(measure) for measure in measures if measure.total}  # of another scale: they are not drawn
+    pairs = [pair for measure in measures for pair in shown if pair.measure == measure.label]
+    totals = {measure.label for measure in measures if measure.total}  # of another scale: they are not drawn
     drawn = _drawn([pair for pair in pairs if pair.measure not in totals])
     counts = {pair.n_queries for pair in pairs}
     columns = (
@@ -215,7 +244,7 @@ def _averages(result: Results, measures: Sequence[Measure]) -> Iterator[Table]:
         Column("highest", "highest", spare=1),
     )
     rows = tuple(
-        Row((str(one),), tuple(tuple(found[name, str(one)][c.key] for c in columns) for name in result.retrievers))
+        Row((one.label,), tuple(tuple(found[name, one.label][c.key] for c in columns) for name in result.retrievers))
         for one in measures
     )
     without = [str(part) for part in result.parts.values() if part.language == NONE]
@@ -229,7 +258,10 @@ def _strata(grouping: Grouping, measures: Sequence[Measure], level: str) -> Tabl
     columns = (Column("n_queries", "cases"), Column("mean", "mean"), Column("ci", level))
     keys = tuple(grouping.strata)
     rows = tuple(
-        Row((*keys_of(stratum), str(measure)), tuple(_of_stratum(grouping, key, stratum, str(measure)) for key in keys))
+        Row(
+            (*keys_of(stratum), measure.label),
+            tuple(_of_stratum(grouping, key, stratum, measure.label) for key in keys),
+        )
         for stratum in grouping.strata[keys[0]]
         for measure in measures
     )
@@ -368,7 +400,11 @@ def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fa
     for part in result.parts.values():
         n_clusters = len(set((part.clusters(cluster) or {}).values()))
         ratio = widths[str(part)]
-        wider = "" if ratio is None else f"; intervals of {result.measures[0]} are {ratio:.2f} times as wide as without"
+        wider = (
+            ""
+            if ratio is None
+            else f"; intervals of {result.measures[0].label} are {ratio:.2f} times as wide as without"
+        )
         text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}{wider}"
         yield Fact("", None, "clusters", text, is_note=True)
     yield Fact("width_by_clusters", widths)
@@ -381,7 +417,7 @@ def _widened(result: Results, key: tuple[str, str]) -> float | None:
     for of_run, evaluation in result.evaluations.items():
         if of_run[:2] == key:
             (alone,) = intervals([evaluation[measure]], result.settings.design.with_clusters(None))
-            own = result.intervals[of_run][str(measure)]
+            own = result.intervals[of_run][measure.label]
             if alone.high > alone.low:
                 ratios.append((own.high - own.low) / (alone.high - alone.low))
     return sum(ratios) / len(ratios) if ratios else None

@@ -20,8 +20,7 @@ from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
-from deadheat.report.numbers import NOISE
-from deadheat.wording import counted
+from deadheat.wording import NOISE, counted
 
 
 class Key(NamedTuple):
@@ -91,7 +90,7 @@ class Grouping:
 
     def select(self, measures: Sequence[Measure]) -> Self:
         """Return it with the intervals of some measures."""
-        names = [str(one) for one in measures]
+        names = [one.label for one in measures]
         found = {
             key: {stratum: {name: own[name] for name in names} for stratum, own in strata.items()}
             for key, strata in self.intervals.items()
@@ -135,7 +134,7 @@ class Results:
     _groupings: dict[tuple[str, ...], tuple[Grouping, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
-        measure = str(self.measures[0])
+        measure = self.measures[0].label
         means = "; ".join(
             f"{part}: "
             + ", ".join(f"{name} {self.evaluations[Key(*key, name)][measure].mean:.4f}" for name in self.retrievers)
@@ -185,8 +184,8 @@ class Results:
         check_threads()
         rows = [
             (
-                *(*key, str(scores.measure), scores.n_queries, *self._numbers(key, str(scores.measure))),
-                *(getattr(self.intervals[key][str(scores.measure)], attribute) for attribute in KNOWN.values()),
+                *(*key, scores.measure.label, scores.n_queries, *self._numbers(key, scores.measure.label)),
+                *(getattr(self.intervals[key][scores.measure.label], attribute) for attribute in KNOWN.values()),
             )
             for key, one in self.evaluations.items()
             for scores in one
@@ -227,7 +226,7 @@ class Results:
                 differ = values.max() - values.min() > NOISE
                 ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
                 row = float(values.mean()), float(values.var()), float(values.std()), len(values)
-                rows.append((name, str(measure), *row, *ends, pooled))
+                rows.append((name, measure.label, *row, *ends, pooled))
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def by(self, columns: str | Sequence[str]) -> dict[Key, Strata]:

@@ -26,6 +26,7 @@ from deadheat.evaluation.saved import refuse_foreign
 from deadheat.io.locking import locked
 from deadheat.io.naming import MARK, hashed, is_kept
 from deadheat.io.writing import replacing
+from deadheat.report.model import named
 from deadheat.report.numbers import plain
 
 LONGEST = 60  # bytes of each of the three names in the name of a file, without a hash
@@ -236,19 +237,23 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
         "design": dict(vars(settings.design)),
         "cluster": cluster_name(settings.cluster),
         "notes": list(result.notes),
-        "results": _rows(result.to_polars()),
+        "results": _rows(result, result.to_polars()),
         "comparisons": [
             {"cases": name, "language": language, **row}
             for (name, language), comparison in result.comparisons.items()
-            for row in _rows(comparison.to_polars(details=True))
+            for row in _rows(result, comparison.to_polars(details=True))
         ],
-        "averages": _rows(result.averages()),
+        "averages": _rows(result, result.averages()),
     }
 
 
-def _rows(frame: pl.DataFrame) -> list[dict[str, object]]:
+def _rows(result: Results, frame: pl.DataFrame) -> list[dict[str, object]]:
     """Return rows as JSON holds them: an effect is infinite where all differences are the same."""
-    return [{name: plain(cell) for name, cell in row.items()} for row in frame.to_dicts()]
+    names = {one.label: named(one.label) for one in result.measures}
+    return [
+        {**{name: plain(cell) for name, cell in row.items()}, **names[row["measure"]]}
+        for row in frame.iter_rows(named=True)
+    ]
 
 
 def _versions() -> dict[str, str]:

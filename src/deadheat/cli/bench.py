@@ -166,7 +166,9 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
         say(f"Warning: {message}")  # the report has the notes
     form = options["form"]
-    report = data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form == "markdown")
+    report = (
+        data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form in {"markdown", "html"})
+    )
     subjects = list(_subjects(result)) if options["figures"] else []
     drawn = [str(one) for one in main_of(result.measures)[:MOST_DRAWN]]
     report = with_figures(report, options["figures"], options["figure_format"], subjects, drawn)

@@ -16,6 +16,8 @@ from deadheat import stats
 from deadheat.arguments import positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
@@ -37,11 +39,13 @@ SIZES: dict[str, type[pl.DataType]] = {
     "n_needed": pl.Int64,
     "detectable_difference": pl.Float64,
 }
+FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
+FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes
@@ -70,7 +74,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)
-        measures = ", ".join(map(str, self.measures))
+        measures = ", ".join(one.label for one in self.measures)
         n_doubtful = sum(pair.doubtful for pair in self.pairs)
         return (
             f"<Comparison of {', '.join(self.systems)} by {measures}:"
@@ -90,13 +94,16 @@ class Comparison:
         return next(iter(self.evaluations.values())).measures
 
     def __getitem__(self, measure: MeasureLike) -> tuple[Pair, ...]:
-        names = [str(own) for own in self.measures]
-        wanted = measure if measure in names else str(parse_measure(measure))
-        if wanted not in names:
+        held: dict[str, Measure] = {own.label: own for own in self.measures}
+        # looked up first, as a custom measure's name cannot be parsed
+        wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
+        name = next((name for name, own in held.items() if own == wanted), None)
+        if name is None:
             raise UnknownMeasureError(
-                f"{wanted} was not compared; there are {', '.join(names)}", hint=did_you_mean(str(wanted), names)
+                f"{wanted.label} was not compared; there are {', '.join(held)}",
+                hint=did_you_mean(wanted.label, held),
             )
-        return tuple(pair for pair in self.pairs if pair.measure == wanted)
+        return tuple(pair for pair in self.pairs if pair.measure == name)
 
     @cached_property
     def intervals(self) -> dict[tuple[str, str], Interval]:
@@ -105,11 +112,13 @@ class Comparison:
         for name, evaluation in self.evaluations.items():
             alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
         found: dict[tuple[str, str], Interval] = {}
+        labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
             options = self.design.with_clusters(None if self.cluster is None else self.cluster[own].tolist())
             of_scores = intervals([scores for _, scores in named], options)
-            found |= {(name, str(scores.measure)): one for (name, scores), one in zip(named, of_scores, strict=True)}
+            keys = [(name, labels[str(scores.measure)]) for name, scores in named]
+            found |= dict(zip(keys, of_scores, strict=True))
         return found
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
@@ -127,6 +136,19 @@ class Comparison:
         names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
         columns = {name: [getattr(pair, own) for pair in self.pairs] for name, own in names.items()}
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for name, evaluation in self.evaluations.items():
+            for parts, number in evaluation.named_numbers():
+                if parts != ("n_queries",):
+                    yield (parts[0], name, *parts[1:]), number
+        totals = {measure.label for measure in self.measures if measure.total}
+        for pair in self.pairs:
+            scale = pair.n_queries if pair.measure in totals else 1
+            versus = (pair.measure, (pair.system, pair.baseline))
+            yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
+            yield from (((*versus, name), getattr(pair, name)) for name in (*FLAT_TESTED, "n_queries"))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
@@ -182,7 +204,7 @@ class Comparison:
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
         margin, pairs = positive("margin", margin), self.pairs
-        higher = {str(measure): measure.higher_is_better for measure in self.measures}
+        higher = {measure.label: measure.higher_is_better for measure in self.measures}
         better = self.differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
         options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
         one, both = stats.no_worse(better, margin, **options), stats.equivalent(better, margin, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -35,7 +36,7 @@ from deadheat.stats import (
 )
 from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import Plain
+from deadheat.wording import Plain, rounded
 
 Places = Sequence[tuple[int, int]]
 
@@ -44,6 +45,7 @@ T = TypeVar("T")
 TUKEY = "tukey"
 TESTS = (*SINGLE_TESTS, TUKEY)
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
+LEAST_P = 0.0001  # a smaller one is shown as a bound
 PROVED = 0.005  # what the normal distribution may be off
 FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
 
@@ -100,13 +102,14 @@ class Design(Estimation):
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pair:
     """A system against a baseline by one measure, over the queries for which both have a value.
 
     Attributes
     ----------
     measure, system, baseline : str
+        The measure by the name by which it was asked for.
     mean, baseline_mean : float
     difference : float
         ``mean - baseline_mean``.
@@ -193,6 +196,17 @@ class Pair:
     method: str
     skewness: float
     doubtful: bool
+
+    def __repr__(self) -> str:
+        """Return the difference with its ends and what is said of it, rounded."""
+        ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
+        p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
+        flips = f", ties reverse it with probability {rounded(self.flip_probability)}" if self.can_flip else ""
+        counts = f"{self.wins} wins, {self.draws} draws, {self.losses} losses"
+        return (
+            f"<Pair {self.measure}: {self.system} - {self.baseline} = {rounded(self.difference)} {ends},"
+            f" {'no p value' if math.isnan(self.p_adjusted) else p}, {counts}{flips}>"
+        )
 
     @property
     def is_known(self) -> bool:
@@ -288,9 +302,10 @@ def compare_pairs(
     names = list(evaluations)
     places = pairs_of(names, design.baseline)
     own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
+    asked = evaluations[names[0]].measures
     measures = [
-        [_side(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()]
-        for measure in map(str, evaluations[names[0]].measures)
+        [_side(one, str(measure), own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()]
+        for measure in asked
     ]
     if design.test == TUKEY:
         _check_shared(names, measures, places)
@@ -310,13 +325,13 @@ def compare_pairs(
     skew, n_units = skewness(differences, cluster=cluster)
     doubtful = is_doubtful(skew, n_units, design.test)
     pairs: list[Pair] = []
-    for sides in measures:
+    for measure, sides in zip(asked, measures, strict=True):
         reversals = _Reversals(sides)
         for a, b in places:
             n, found = len(pairs), reversals.between(a, b)
             pairs.append(
                 Pair(
-                    measure=str(sides[a].measure),
+                    measure=measure.label,
                     system=names[a],
                     baseline=names[b],
                     low=float(low[n]),
@@ -384,7 +399,7 @@ def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], plac
         if n_shared < n_of_pair:
             n_own = present.sum(axis=0)
             raise ParameterError(
-                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure} only "
+                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure.label} only "
                 f"{n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest, {n_own.min()}",
                 hint="leave it out, or choose another test",
             )

@@ -83,7 +83,8 @@ def evaluate(
         Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``; or ranked lists ``{query_id: [doc_id]}``.
         Or several by name: ``{"bm25": run, "dense": other}``, where each is a `Run`, a path, a dataframe or a dict.
     measures : measure or iterable of measures, optional
-        Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100.
+        Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100. Results have the names that are written
+        here: ``"MAP"`` stays MAP, though its notation is AP.
     ties : {"expected", "best", "worst", "doc_id", "input", "random"}, default "expected"
         How ties are scored: by the mean over their orders, the best or the worst order for the judged documents, the
         order of document ids (descending, as in trec_eval), that of the input, or one drawn with `rng`.
@@ -265,7 +266,7 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
     chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
     if not chosen:
         raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")
-    names = [str(measure) for measure in chosen]
+    names = [name for measure in chosen for name in {str(measure), measure.label}]
     for name in names:
         if names.count(name) > 1:
             raise ParameterError(
@@ -306,8 +307,9 @@ def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
     if missed:
         first, rel = next(iter(missed.items()))
         warnings.warn(
-            f"{qrels.where}: the highest relevance is {highest:g}, and {three([*map(str, missed)])} count documents as"
-            f" relevant from rel={rel:g}: they find none. Lower it, as in {type(first).__name__}(rel={highest:g})",
+            f"{qrels.where}: the highest relevance is {highest:g}, and {three([one.label for one in missed])} count"
+            f" documents as relevant from rel={rel:g}: they find none. Lower it, as in"
+            f" {type(first).__name__}(rel={highest:g})",
             LowRelevanceWarning,
             stacklevel=3,
         )

@@ -13,7 +13,9 @@ import polars as pl
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, TextArray
+from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Source, hash_of_ids
 from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.conventions import Conventions
@@ -35,16 +37,16 @@ from deadheat.evaluation.strata import (
 )
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
 
-class Evaluation:
+class Evaluation(Shown, reported_by="deadheat.report.of_shown:of_evaluation"):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
-    notation or an alias.
+    notation or another of its names. Tables and keys have the names by which the measures were asked for.
 
     Attributes
     ----------
@@ -87,7 +89,7 @@ class Evaluation:
         self.notes = notes
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{measure}={scores.mean:.4f}" for measure, scores in self._scores.items())
+        means = ", ".join(f"{measure.label}={scores.mean:.4f}" for measure, scores in self._scores.items())
         return f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>"
 
     def __contains__(self, measure: object) -> bool:
@@ -98,13 +100,13 @@ class Evaluation:
         return True
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
-        held = {str(own): own for own in self.measures}
+        held: dict[str, Measure] = {own.label: own for own in self.measures}
         # looked up first, as a custom measure's name cannot be parsed
         wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
         if wanted not in self._scores:
             raise UnknownMeasureError(
-                f"{wanted} was not evaluated; this evaluation holds {', '.join(held)}",
-                hint=did_you_mean(str(wanted), held),
+                f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
+                hint=did_you_mean(wanted.label, held),
             )
         return self._scores[wanted]
 
@@ -141,6 +143,11 @@ class Evaluation:
             return Facts(len(self.query_ids), len(self.missing_queries))
         return facts_of(self._placements, len(self.missing_queries))
 
+    @property
+    def qrels_name(self) -> str:
+        """What the qrels are called: their file, or a name; a saved evaluation does not know it."""
+        return "the qrels" if isinstance(self._qrels, str) else self._qrels.where
+
     @cached_property
     def qrels_hash(self) -> str:
         """The SHA-256 of the qrels' rows in any order, to tell these qrels from others."""
@@ -152,7 +159,7 @@ class Evaluation:
         return hash_of_ids(self.query_ids.tolist())
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[str, Interval]:
-        """Return a confidence interval of each measure's mean, by its notation.
+        """Return a confidence interval of each measure's mean, by the name by which it was asked for.
 
         Parameters
         ----------
@@ -163,7 +170,8 @@ class Evaluation:
 
     def estimate(self, options: IntervalOptions) -> dict[str, Interval]:
         """Return the same as :meth:`intervals`, for options that are already built."""
-        return dict(zip(map(str, self.measures), intervals(list(self), options), strict=True))
+        names = (measure.label for measure in self.measures)
+        return ByMeasure(zip(names, intervals(list(self), options), strict=True))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
@@ -258,14 +266,24 @@ class Evaluation:
         return tuple(self.query_ids[~self[measure].spread.has_relevant].tolist())
 
     def means(self) -> dict[str, float]:
-        """Return the mean over queries of each measure, by its notation."""
-        return {str(scores.measure): scores.mean for scores in self}
+        """Return the mean over queries of each measure, by the name by which it was asked for.
+
+        Other names find it too.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> means = evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["MAP", "RR"]).means()
+        >>> means, means["AP"]
+        ({'MAP': 0.75, 'RR': 0.75}, 0.75)
+        """
+        return ByMeasure({scores.measure.label: scores.mean for scores in self})
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
         nested: dict[str, dict[str, float]] = {query: {} for query in self.query_ids.tolist()}
         for scores in self:
-            name = str(scores.measure)
+            name = scores.measure.label
             for query, value in zip(self.query_ids.tolist(), scores.values.tolist(), strict=True):
                 if value == value:  # noqa: PLR0124 - a value that is not NaN
                     nested[query][name] = value
@@ -278,7 +296,7 @@ class Evaluation:
             pl.DataFrame(
                 {
                     "query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String),
-                    "measure": [str(scores.measure)] * len(scores.values),
+                    "measure": [scores.measure.label] * len(scores.values),
                     "value": scores.values,
                     "tie_std": scores.tie_std,
                     "tie_min": scores.tie_min,
@@ -289,8 +307,17 @@ class Evaluation:
         ]
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
 
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        yield ("n_queries",), len(self.query_ids)
+        for scores in self:
+            name, level = scores.measure.label, "total" if scores.measure.total else "mean"
+            yield (name,), getattr(scores, level)
+            for of_ties in ("tie_std", "tie_min", "tie_max"):
+                yield (name, of_ties), getattr(scores, f"{level}_{of_ties}")
 
-class Strata(Mapping[Stratum, "Evaluation"]):
+
+class Strata(Mapping[Stratum, "Evaluation"], Shown, reported_by="deadheat.report.of_shown:of_strata"):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
     A sorted mapping of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,
@@ -380,7 +407,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         rows = [
             (
                 *keys_of(stratum),
-                str(scores.measure),
+                scores.measure.label,
                 scores.n_queries,
                 *(scores.mean, interval.low, interval.high, interval.standard_error),
                 *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
@@ -393,8 +420,19 @@ class Strata(Mapping[Stratum, "Evaluation"]):
         schema = dict.fromkeys(self.columns, pl.String) | SUMMARY
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
+    def to_polars(self) -> pl.DataFrame:
+        """Return :meth:`summary` with its defaults."""
+        return self.summary()
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for stratum, part in self.items():
+            values = zip(self.columns, keys_of(stratum), strict=True)
+            name = ", ".join(f"{column} {value}" for column, value in values)
+            yield from (((name, *parts), number) for parts, number in part.named_numbers())
+
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[Stratum, dict[str, Interval]]:
-        """Return, for each stratum, a confidence interval of each measure's mean, by its notation.
+        """Return, for each stratum, a confidence interval of each measure's mean, by the name that was asked for.
 
         Parameters
         ----------
@@ -431,7 +469,7 @@ class Strata(Mapping[Stratum, "Evaluation"]):
             stratum "(none)" count in micro only.
         """
         rows = [
-            (*shared, str(measure), *self._average(measure, masks, within))
+            (*shared, measure.label, *self._average(measure, masks, within))
             for shared, masks in self._within(within)
             for measure in self.whole.measures
         ]

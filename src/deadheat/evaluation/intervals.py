@@ -16,7 +16,7 @@ from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.measures import Measure
-from deadheat.wording import Advice, Plain, counted
+from deadheat.wording import Advice, Plain, counted, rounded
 
 Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
@@ -98,7 +98,7 @@ def cluster_name(cluster: Cluster) -> str | None:
     return cluster if cluster is None or isinstance(cluster, str) else "given"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interval:
     """A confidence interval of a mean over queries.
 
@@ -137,6 +137,15 @@ class Interval:
     confidence_level: float
     n_queries: int
     n_clusters: int | None = None
+
+    def __repr__(self) -> str:
+        """Return the mean with its ends, rounded; a question mark means that these cannot be known."""
+        ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
+        over = counted(self.n_queries, "query", "queries")
+        grouped = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
+        return (
+            f"<Interval {rounded(self.mean)} {ends}, {100 * self.confidence_level:g}% {self.method}, {over}{grouped}>"
+        )
 
     @property
     def is_known(self) -> bool:

@@ -173,6 +173,7 @@ def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
         "higher_is_better": measure.higher_is_better,
         "total": measure.total,
         "custom": not _can_be_read(measure),
+        **({"asked": measure.asked} if measure.asked else {}),
     }
 
 
@@ -361,7 +362,19 @@ def _measure(notation: str, of_measure: _Members) -> Measure:
         raise StoredError(f"measures holds {as_given(notation)}, which is not a measure: {error}") from None
     if (str(measure), measure.higher_is_better, measure.total) != (notation, higher_is_better, total):
         of_measure.refuse("higher_is_better", f"and total, or the notation, are not those of {measure}")
-    return measure
+    return measure if "asked" not in of_measure.given else _asked(measure, of_measure)
+
+
+def _asked(measure: Measure, of_measure: _Members) -> Measure:
+    """Return the measure under the name by which it was asked for."""
+    asked = of_measure.take("asked", str)
+    try:
+        found = parse_measure(asked)
+    except MeasureError:
+        found = None
+    if found != measure or found.label != asked:
+        of_measure.refuse("asked", f"is {as_given(asked)}, which is no other name of {measure}")
+    return found
 
 
 def _check_summary(scores: Scores, stated: _Members) -> None:

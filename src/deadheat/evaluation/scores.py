@@ -163,7 +163,7 @@ class Scores:
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
-        return f"<Scores {self.measure}: {level} over {counted(self.n_queries, 'query', 'queries')}>"
+        return f"<Scores {self.measure.label}: {level} over {counted(self.n_queries, 'query', 'queries')}>"
 
     @property
     def kept(self) -> BoolArray:

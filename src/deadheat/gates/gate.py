@@ -131,7 +131,9 @@ def gate(
     _check_held(own, thresholds)
     found = _thresholds(own, thresholds, subsets, options, codes)
     if before is None:
-        return GateResult(own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages)
+        return GateResult(
+            own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages, evaluation=own
+        )
     pairs, not_compared = paired(own, before, codes)
     compared = [
         check
@@ -140,7 +142,7 @@ def gate(
     ]
     found += _in_order(compared, [check.gate for check in compared])
     name = before.name + " (baseline)" * (before.name == own.name)
-    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages)
+    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages, own)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
@@ -211,8 +213,8 @@ def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
 
 def _check_held(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> None:
     """Raise an error that names all measures of the thresholds that the evaluation lacks."""
-    lacking = list(dict.fromkeys(one.measure for one in thresholds if one.measure not in evaluation))
-    held = list(map(str, evaluation.measures))
+    lacking = list(dict.fromkeys(one.label for one in thresholds if one.measure not in evaluation))
+    held = [one.label for one in evaluation.measures]
     for notation in lacking:
         if not did_you_mean(notation, held):
             parse_measure(notation)  # raises its own error if this is not a measure at all

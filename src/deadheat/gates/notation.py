@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from deadheat.errors import GateError, MeasureError
 from deadheat.measures import parse_measure
-from deadheat.measures.base import ALIASES, REGISTRY
+from deadheat.measures.base import ALIASES, REGISTRY, Asked
 from deadheat.wording import did_you_mean, joined
 
 QUANTITIES = {
@@ -45,6 +45,8 @@ class Threshold:
     bound : float
     by : tuple of str
         The columns of ``each(...)``: the gate is checked within each stratum of queries, not over all queries.
+    asked : str
+        The name of the measure as it is written, if that is not its notation; gates that differ in it are equal.
     """
 
     measure: str
@@ -52,6 +54,7 @@ class Threshold:
     operator: str
     bound: float
     by: tuple[str, ...] = ()
+    asked: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return (f"each({', '.join(self.by)}): " if self.by else "") + self.text
@@ -64,7 +67,12 @@ class Threshold:
     @property
     def left(self) -> str:
         """The left side, as it is written."""
-        return self.measure if self.quantity == "mean" else f"{self.quantity}({self.measure})"
+        return self.label if self.quantity == "mean" else f"{self.quantity}({self.label})"
+
+    @property
+    def label(self) -> str:
+        """The name of the measure, as it is written."""
+        return Asked(self.asked, self.measure) if self.asked else self.measure
 
     def holds(self, value: float) -> bool:
         """Return whether a value passes; NaN never does. Values that differ only by rounding are equal."""
@@ -123,6 +131,8 @@ def parse_gate(gate: str) -> Threshold:
             f"cannot read the gate {gate!r}", hint=f"Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?"
         )
     quantity, measure = parse_left(left)
+    if isinstance(measure, Asked):
+        return Threshold(measure.notation, quantity, operator, bound, by, str(measure))
     return Threshold(measure, quantity, operator, bound, by)
 
 
@@ -140,7 +150,7 @@ def split_each(text: str) -> tuple[tuple[str, ...], str]:
 
 
 def parse_left(text: str) -> tuple[str, str]:
-    """Parse the left side of a gate: the quantity and the notation of the measure."""
+    """Parse the left side of a gate: the quantity and the name of the measure."""
     call = CALL.fullmatch(text)
     if call is None:
         name = next((name for name in QUANTITIES if re.match(rf"{name}\s*\(", text)), None)
@@ -190,15 +200,15 @@ def _no_number(gate: str, left: str, operator: str, right: str) -> str:
 
 
 def _canonical(notation: str) -> str:
-    """Return a measure's notation as it prints; what cannot be parsed may be the name of a custom measure."""
+    """Return a measure's name as it prints; what cannot be parsed may be the name of a custom measure."""
     if not notation:
         raise GateError(f"a gate needs a measure, as in {EXAMPLE}")
     return _parsed(notation) or notation
 
 
 def _parsed(notation: str) -> str | None:
-    """Return a measure's notation as it prints; None if it cannot be parsed."""
+    """Return a measure's name as it prints; None if it cannot be parsed."""
     try:
-        return str(parse_measure(notation))
+        return parse_measure(notation).label
     except MeasureError:
         return None

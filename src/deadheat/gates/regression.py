@@ -161,7 +161,8 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     lacking, is_lost = np.isnan(values - before), np.isnan(values) & ~np.isnan(before)
     values, before = (np.where(lacking, np.nan, each) for each in (values, before))
     measures = tuple(own[name].measure for name in shared)
-    return Pairs(measures, values, before, is_lost, cluster), tuple(sorted({*own, *others}.difference(shared)))
+    only = [one.measure.label for name, one in {**others, **own}.items() if name not in shared]
+    return Pairs(measures, values, before, is_lost, cluster), tuple(sorted(only))
 
 
 def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
@@ -252,8 +253,8 @@ def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOp
     margin = _margin(options) if test.question == "no_worse_than" else 0.0
     operator = (">=" if is_higher else "<=")[: 2 if test.question == "no_regression" else 1]
     return Check(
-        f"{measure} {operator} baseline" + (f" {'-' if is_higher else '+'} {margin:.15g}" if margin else ""),
-        str(measure),
+        f"{measure.label} {operator} baseline" + (f" {'-' if is_higher else '+'} {margin:.15g}" if margin else ""),
+        measure.label,
         "difference",
         mean - before,
         operator,

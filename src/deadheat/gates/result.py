@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 
 import polars as pl
 
 from deadheat import arguments
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Estimation
-from deadheat.wording import counted
+from deadheat.wording import counted, rounded
 
 QUESTIONS = ("no_regression", "no_worse_than")
 
@@ -83,7 +86,7 @@ class GateOptions(Estimation):
                 object.__setattr__(self, name, check(given))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
     """One gate, over all queries or in one stratum, and what came of it.
 
@@ -92,6 +95,7 @@ class Check:
     gate : str
         As it is written: ``"low(nDCG@10) >= 0.75"``, or ``"nDCG@10 > baseline - 0.01"``.
     measure : str
+        As it is written; of a comparison by the name by which it was asked for.
     quantity : str
         "mean", "low", "high", "tie_min", "tie_max" or "tie_std"; "difference" of a comparison with a baseline. Of
         counts it is about the total over queries, not the mean.
@@ -158,10 +162,23 @@ class Check:
     confidence_level: float | None = None
     method: str = ""
 
+    def __repr__(self) -> str:
+        result = f"passed with {rounded(self.value)}" if self.passed else "failed"
+        return f"<Check {self.title}: {', '.join(filter(None, (result, self.reason)))}>"
+
     @property
     def is_regression(self) -> bool:
         """Whether it compares with a baseline."""
         return bool(self.question)
+
+    @property
+    def margin(self) -> float:
+        """How far it is from failing, below 0 if it failed: of the value, or of a comparison's bound.
+
+        A regression that a correction over strata spares may have a bound below 0, and pass.
+        """
+        decides = self.value if self.bound is None else self.bound
+        return (decides - self.threshold) * (1 if self.operator[0] == ">" else -1)
 
     @property
     def title(self) -> str:
@@ -170,7 +187,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class GateResult:
+class GateResult(Shown, reported_by="deadheat.report.of_shown:of_gate"):
     """Checks of an evaluation; true if all passed. Made by :func:`gate`.
 
     Attributes
@@ -186,6 +203,8 @@ class GateResult:
     options : GateOptions
     languages : tuple of str
         Of the queries, if a table tells several; kept apart unless ``options.pool_languages``.
+    evaluation : Evaluation or None
+        What was checked.
     """
 
     name: str
@@ -195,6 +214,7 @@ class GateResult:
     not_compared: tuple[str, ...] = ()
     options: GateOptions = GateOptions()
     languages: tuple[str, ...] = ()
+    evaluation: Evaluation | None = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return self.passed
@@ -229,6 +249,15 @@ class GateResult:
             return f"{self.name}: {gates} passed"
         more = f", and {len(weak) - 1} more" if len(weak) > 1 else ""
         return f"{self.name}: {gates} passed, but {weak[0].title} {weak[0].reason}{more}"
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        yield ("passed",), self.passed
+        yield ("n_failed",), len(self.failures)
+        for check in self.checks:
+            names = (check.gate, *([f"{check.by}: {check.stratum}"] if check.by else []))
+            for name in ("value", "margin", "passed", "p_adjusted", "n_queries"):
+                yield (*names, name), getattr(check, name)
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each check, with the fields of `Check`; null where there is no number."""

@@ -25,8 +25,8 @@ def refuse_ends_of_totals(thresholds: Sequence[Threshold], evaluation: Evaluatio
     for one in thresholds:
         if one.quantity in ENDS and evaluation[one.measure].measure.total:
             raise GateError(
-                f"cannot check {str(one)!r}: {one.measure} is a count, whose total over these queries has no "
-                f"interval; check the total, as in '{one.measure} {one.operator} {one.bound:.15g}'"
+                f"cannot check {str(one)!r}: {one.label} is a count, whose total over these queries has no "
+                f"interval; check the total, as in '{one.label} {one.operator} {one.bound:.15g}'"
             )
 
 
@@ -107,7 +107,7 @@ def _checked(
         reason += f", which cannot be reached: {_limit(scores, reachable)}" if is_beyond else ""
     return Check(
         threshold.text,
-        threshold.measure,
+        threshold.label,
         threshold.quantity,
         value,
         threshold.operator,

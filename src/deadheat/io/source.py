@@ -23,7 +23,7 @@ _WINDOW = 1 << 16  # bytes in which a newline is looked for
 HEAD = 1 << 16
 MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
 _CONVERT = "convert it first, for instance with iconv -f latin1 -t utf-8"
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _COMPRESSED_LOSSY = tuple(magic.decode("utf-8", "replace") for magic in _COMPRESSED)
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
@@ -115,7 +115,7 @@ def refuse_binary(data: bytes, path: Path) -> None:
 
 def refuse_repeated_mark(head: bytes, path: Path) -> None:
     """Raise FileFormatError if a file begins with two byte order marks, as only one would be removed."""
-    if head.startswith(_BOM * 2):
+    if head.startswith(BOM * 2):
         raise FileFormatError(
             "two byte order marks", allowed="one or none", hint="the file is damaged", path=path, line=1
         )
@@ -132,12 +132,12 @@ def _is_utf8(head: bytes) -> bool:
 
 def misleads_polars(head: bytes) -> bool:
     """Return whether Polars would take the beginning of a text, such as a query x^2, for a magic number or a mark."""
-    return head.startswith((*_COMPRESSED, *_ZLIB, _BOM))
+    return head.startswith((*_COMPRESSED, *_ZLIB, BOM))
 
 
 def without_bom(data: bytes) -> bytes:
     """Return the bytes without a UTF-8 byte order mark."""
-    return data.removeprefix(_BOM)
+    return data.removeprefix(BOM)
 
 
 def blocks(path: Path, size: int = BLOCK, *, has_lines: bool = False) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from deadheat.measures.base import REGISTRY, CutMeasure, Measure, measures, register
+from deadheat.measures.base import REGISTRY, CutMeasure, Measure, MeasureType, measures, register
 from deadheat.measures.custom import Custom
 from deadheat.measures.notation import parse_measure
 
@@ -25,7 +25,12 @@ class _CallableModule(ModuleType):
 sys.modules[__name__].__class__ = _CallableModule
 
 _own = [value for file in iter_modules(__path__) for value in vars(import_module(f"{__name__}.{file.name}")).items()]
-_registered = {name: value for name, value in _own if isinstance(value, type) and value in REGISTRY.values()}
+_known = set(REGISTRY.values())
+_registered = {
+    name: value
+    for name, value in _own
+    if isinstance(value, MeasureType) and not _known.isdisjoint({value, vars(value).get("stands_for")})
+}
 globals().update(_registered)
 
 __all__ = ["Custom", "CutMeasure", "Measure", "measures", "parse_measure", "register"]

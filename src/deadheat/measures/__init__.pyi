@@ -1,4 +1,4 @@
-# What `deadheat.measures` holds, for type checkers: the program finds it by itself (tests/test_layers.py compares).
+# What `deadheat.measures` holds, for type checkers: the program finds it itself (tests/whole/test_layers.py compares).
 
 from deadheat.measures.average import AP, AR, MAP, MAR
 from deadheat.measures.averaged import RnDCG, nDCGRel

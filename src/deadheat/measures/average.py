@@ -11,7 +11,7 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import counts, pairwise
 from deadheat.kernels.segments import batches, ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, SumMeasure, TrecName, register
+from deadheat.measures.base import CutMeasure, JointMeasure, SumMeasure, TrecName, also_called, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure, constant_norm
 from deadheat.placements.placements import Placements, Relevant
@@ -268,4 +268,4 @@ class AR(JointMeasure, RelevanceMeasure, CutMeasure):
         return ratio(count * (count + 1), 2 * n_relevant * norm)
 
 
-MAP, MAR = AP, AR
+MAP, MAR = also_called(AP, "MAP"), also_called(AR, "MAR")

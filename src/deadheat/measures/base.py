@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -49,11 +50,39 @@ class TrecName(str):
         return self
 
 
+class Asked(str):
+    """The name by which a measure was asked for, where that is not its notation.
+
+    Attributes
+    ----------
+    notation : str
+
+    Examples
+    --------
+    >>> Asked("MAP@10", "AP@10"), Asked("MAP@10", "AP@10").notation
+    ('MAP@10', 'AP@10')
+    """
+
+    __slots__ = ("notation",)
+    notation: str
+
+    def __new__(cls, name: str, notation: str) -> Self:
+        """Return the name, which knows the notation."""
+        self = super().__new__(cls, name)
+        self.notation = notation
+        return self
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # a name has two parts
+        return str(self), self.notation
+
+
 class MeasureType(ABCMeta):
     """Lets a class be used as the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
     def __call__(cls, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
-        """Make a measure, and say which parameters it has if one is unknown."""
+        """Make a measure, and say which parameters it has if one is unknown; another name makes what it stands for."""
+        if (meant := vars(cls).get("stands_for")) is not None:
+            return meant(*values, **parameters).called(cls.__name__)
         own = fields(cls) if is_dataclass(cls) else ()
         known = [field.name for field in own]
         for name, value in parameters.items():
@@ -112,6 +141,8 @@ class Measure(ABC, metaclass=MeasureType):
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
     at: ClassVar[str] = "cutoff"
+    _alias: ClassVar[str] = ""  # of a measure that was asked for by another name: it stands for that of the class
+    _asked: ClassVar[str] = ""  # of one that was asked for by a name with the cutoff in it, as ndcg_cut_10: all of it
 
     def __post_init__(self) -> None:
         """Check every parameter and bring it to its normal form."""
@@ -128,7 +159,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the measure with other parameters."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         measure: type[Self] = type(self)
-        return measure(**(own | parameters))
+        return measure(**(own | parameters)).called(self._alias)
 
     def __matmul__(self, cutoff: float) -> Self:
         """Return the measure at a cutoff, or at what else its ``@`` sets."""
@@ -146,6 +177,36 @@ class Measure(ABC, metaclass=MeasureType):
         at = getattr(self, self.at, None)
         name = type(self).__name__ + (f"({', '.join(shown)})" if shown else "")
         return name if at is None else f"{name}@{at}"
+
+    @property
+    def label(self) -> str:
+        """What tables and keys call it: the name by which it was asked for, as ``"MAP"``; else the notation."""
+        notation = str(self)
+        name = self._asked or (self._alias + notation.removeprefix(type(self).__name__) if self._alias else notation)
+        return notation if name == notation else Asked(name, notation)
+
+    @property
+    def asked(self) -> str:
+        """The name by which it was asked for; empty if that is the notation."""
+        label = self.label
+        return str(label) if isinstance(label, Asked) else ""
+
+    def called(self, alias: str, asked: str = "") -> Self:
+        """Return the same measure, equal to this one, under another name.
+
+        Parameters
+        ----------
+        alias : str
+            In the place of the name of the class; empty: none.
+        asked : str, default ""
+            The whole name, if the cutoff and parameters are in it.
+        """
+        if not (alias or asked):
+            return self
+        named = copy.copy(self)
+        object.__setattr__(named, "_alias", alias)
+        object.__setattr__(named, "_asked", asked)
+        return named
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -311,6 +372,19 @@ def register(measure: M) -> M:
     REGISTRY[measure.__name__] = measure
     ALIASES.update(dict.fromkeys(other_names(measure), measure.__name__))
     return measure
+
+
+def also_called(measure: M, name: str) -> M:
+    """Return a class that makes the same measures, under another name.
+
+    Examples
+    --------
+    >>> from deadheat.measures import AP, MAP
+    >>> (MAP @ 10).label, MAP @ 10, MAP @ 10 == AP @ 10
+    ('MAP@10', AP@10, True)
+    """
+    members = {"stands_for": measure, "__module__": measure.__module__, "__doc__": measure.__doc__}
+    return MeasureType(name, (measure,), members)  # type: ignore[return-value]  # a class of the same kind
 
 
 def other_names(measure: type[Measure]) -> list[str]:

@@ -11,7 +11,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import cascade
 from deadheat.kernels.segments import scan_before
-from deadheat.measures.base import CutMeasure, SumMeasure, register
+from deadheat.measures.base import CutMeasure, SumMeasure, also_called, register
 from deadheat.measures.discounted import scale_top
 from deadheat.measures.gains import LARGEST_POWER, LOWEST_POSITIVE, exp2_minus_one, ideal_rank
 from deadheat.measures.parameters import Call, Number, parameter
@@ -181,4 +181,4 @@ class nERR(ERR):
         return placements.by_query(chance, placements.judged_query)
 
 
-MERR = ERR
+MERR = also_called(ERR, "MERR")

@@ -11,7 +11,7 @@ from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, TrecName, register
+from deadheat.measures.base import CutMeasure, JointMeasure, TrecName, also_called, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
@@ -296,4 +296,4 @@ class TMHits(PaperMeasure):
         return self.inside(above, tied) / tied
 
 
-MRR, HR, Success = RR, Hit, Hit
+MRR, HR, Success = also_called(RR, "MRR"), also_called(Hit, "HR"), also_called(Hit, "Success")

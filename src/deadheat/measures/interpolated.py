@@ -152,7 +152,7 @@ class AP11(InterpolatedMeasure):
     Examples
     --------
     >>> from deadheat import evaluate
-    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["11pt_avg"]).means()
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["AP11"]).means()
     {'AP11': 0.75}
     """
 

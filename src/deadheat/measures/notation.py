@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, Measure
@@ -13,6 +13,8 @@ from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str
 """Also a measure of ir_measures, which is read by its notation."""
+
+V = TypeVar("V")
 
 BUNDLES = {
     "trec": (
@@ -66,8 +68,10 @@ def parse_measure(notation: MeasureLike) -> Measure:
     --------
     >>> parse_measure("nDCG(gain='exp')@10")
     nDCG(gain='exp')@10
-    >>> parse_measure("ndcg_cut_10")
-    nDCG@10
+    >>> parse_measure("ndcg_cut_10"), parse_measure("ndcg_cut_10").label
+    (nDCG@10, 'ndcg_cut_10')
+    >>> parse_measure("MAP( rel=2 ) @ 10").label
+    'MAP(rel=2)@10'
     """
     if isinstance(notation, Measure):
         return notation
@@ -82,9 +86,10 @@ def parse_measure(notation: MeasureLike) -> Measure:
             given=Plain(f"{as_given(text)} ({kind})"),
             allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
         )
-    text = text.strip()
+    given = text = text.strip()
     trec = TREC_CUT.fullmatch(text)
-    if trec and _find(trec["name"]):
+    is_cut = trec is not None and _find(trec["name"]) is not None
+    if trec is not None and is_cut:
         text = f"{trec['name']}@{trec['cutoff']}"
     name = AFTER_NAME.split(text)[0]
     if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
@@ -94,7 +99,50 @@ def parse_measure(notation: MeasureLike) -> Measure:
     except (SyntaxError, ValueError, *TOO_DEEP):
         _known(name)
         raise _unreadable(text) from None
-    return _read(tree, text)
+    found = _read(tree, text)
+    if is_cut:
+        return found.called("", given)  # the name as it is, with the cutoff in it
+    return found if name in REGISTRY else found.called(name)
+
+
+class ByMeasure(dict[str, V]):
+    """Values by the names by which measures were asked for; other names of the same measures find them too.
+
+    Examples
+    --------
+    >>> means = ByMeasure({"MAP": 0.5, "mine": 0.25})
+    >>> means["MAP"], means["AP"], means["map"], "AP@10" in means, means.get("AP@10"), dict(means)
+    (0.5, 0.5, 0.5, False, None, {'MAP': 0.5, 'mine': 0.25})
+    """
+
+    def __missing__(self, name: MeasureLike) -> V:
+        wanted = _readable(name)
+        for own, value in self.items():
+            if wanted is not None and _readable(own) == wanted:
+                return value
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self[name]  # type: ignore[index]
+        except KeyError:
+            return False
+        return True
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as of every dict
+        """Return the value of a measure, or something else where there is none."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+
+def _readable(name: MeasureLike) -> Measure | None:
+    """Return the measure of a name; None for the name of a custom measure."""
+    try:
+        return parse_measure(name)
+    except MeasureError:
+        return None
 
 
 def _unreadable(notation: str) -> MeasureError:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.errors import NoCommonQueryError
 from deadheat.io.forking import check_threads
 from deadheat.wording import counted
@@ -43,7 +45,7 @@ class Relevant:
 
 
 @dataclass(frozen=True, eq=False)
-class Placements:
+class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
     """Where the judged documents of a run are ranked.
 
     Rows are sorted by query, then rank, then relevance (highest first).
@@ -189,6 +191,15 @@ class Placements:
             "tied": self.tied,
         }
         return pl.DataFrame(columns).sort("query_id", "above", "doc_id")
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        yield ("n_queries",), self.n_queries
+        yield ("n_missing",), int(self.missing.sum())
+        yield ("n_retrieved",), int(self.n_retrieved.sum())
+        yield ("n_judged",), len(self.judged_query)
+        yield ("n_judged_retrieved",), len(self.query)
+        yield ("n_judged_in_ties",), int((self.tied > 1).sum())
 
 
 def sort_rows(

@@ -26,6 +26,7 @@ from deadheat.wording import Plain
 MAX_ROWS = 1 << 16  # placed at once: their arrays stay in the processor's cache
 Keys: TypeAlias = NDArray[np.uint64]
 SHORT = 8  # bytes of an id that an integer holds
+FITS = 1 << 62  # of the product of two numbers in one
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,20 +203,21 @@ def _count_above(run: Nested, queries: list[str], sizes: IntArray, judged: _Judg
     above = first - starts_of_query[judged.query]
     starts = run_starts(ordered)
     lengths = np.diff(starts, append=len(ordered))
-    if len(first) and lengths.max() > 1:
-        ties = np.repeat(np.arange(len(starts)), lengths)
-        own = ties[first]
-        tied = np.flatnonzero(lengths[own] > 1)
-        is_member = np.zeros(len(starts), np.bool_)
-        is_member[own[tied]] = True
-        members = np.flatnonzero(is_member[ties])
-        rows = np.argsort(keys, kind="stable")[members] if len(members) else members
-        if 2 * len(rows) > len(keys):
-            documents = list(chain.from_iterable(map(run.__getitem__, queries)))
-        else:
-            documents, rows = _documents(run, queries, starts_of_query, rows), np.arange(len(rows))
-        first_member = (np.cumsum(lengths * is_member) - lengths)[own[tied]]
-        above[tied] += _count_first(documents, rows, ties[members], judged, tied, own[tied]) - first_member
+    ties = np.repeat(np.arange(len(starts)), lengths)
+    own = ties[first]
+    tied = np.flatnonzero(lengths[own] > 1)
+    if not len(tied):
+        return above
+    is_member = np.zeros(len(starts), np.bool_)
+    is_member[own[tied]] = True
+    members = np.flatnonzero(is_member[ties])
+    rows = np.argsort(keys, kind="stable")[members]
+    if 2 * len(rows) > len(keys):
+        documents = list(chain.from_iterable(map(run.__getitem__, queries)))
+    else:
+        documents, rows = _documents(run, queries, starts_of_query, rows), np.arange(len(rows))
+    first_member = (np.cumsum(lengths * is_member) - lengths)[own[tied]]
+    above[tied] += _count_first(documents, rows, ties[members], judged, tied, own[tied]) - first_member
     return above
 
 
@@ -254,16 +256,20 @@ def _count_first(  # noqa: PLR0917 - arrays that belong together
     own : ndarray of int, shape (n,)
         Their ties.
     """
-    names, own_names = _ranks(documents, rows, judged.chosen, judged.rows[tied])
-    most = len(rows)
-    ordered = np.sort(ties * most + (most - 1 - names))
-    return np.searchsorted(ordered, own * most + (most - 1 - own_names))
+    names, own_names = _numbered(documents, rows, judged.chosen, judged.rows[tied])
+    if (most := int(names.max()) + 1) > FITS // (int(ties[-1]) + 1):
+        names, own_names = _ranks(names, own_names)
+        most = len(names)
+    ordered = np.sort(ties * most + (most - 1 - names.astype(np.int64)))
+    return np.searchsorted(ordered, own * most + (most - 1 - own_names.astype(np.int64)))
 
 
-def _ranks(documents: list[str], rows: IntArray, chosen: Chosen, own: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the ranks of some documents, and of the ids of some judgments, by their UTF-8 bytes, from the lowest.
+def _numbered(
+    documents: list[str], rows: IntArray, chosen: Chosen, own: IntArray
+) -> tuple[Keys, Keys] | tuple[IntArray, IntArray]:
+    """Return numbers from 0 on in the order of ids by their UTF-8 bytes: of some documents, and of some judgments.
 
-    Equal ones among the documents have ranks in any order; an id has the last of them.
+    All of these judgments are among the documents.
     """
     keys = None if chosen.keys is None else _as_integers(documents)
     if keys is None or chosen.keys is None:  # sorted as text: the order of code points is that of UTF-8 bytes
@@ -271,18 +277,31 @@ def _ranks(documents: list[str], rows: IntArray, chosen: Chosen, own: IntArray) 
         place = {text: n for n, text in enumerate(sorted(set(some)))}
         return np.array([place[text] for text in some]), np.array([place[text] for text in chosen.ids[own].tolist()])
     keys = keys[rows]
-    order = np.argsort(keys)
+    lowest, shared = keys.min(), int(np.bitwise_or.reduce(keys))
+    unused = np.uint64((shared & -shared).bit_length() - 1)  # zeros at the end of all of them
+    return (keys - lowest) >> unused, (chosen.keys[own] - lowest) >> unused
+
+
+def _ranks(names: Keys | IntArray, own_names: Keys | IntArray) -> tuple[IntArray, IntArray]:
+    """Return the ranks of numbers from the lowest; another has the last of those equal to it."""
+    order = np.argsort(names)
     ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order))
-    return ranks, np.searchsorted(keys[order], chosen.keys[own], side="right") - 1
+    ranks[order] = np.arange(len(order))  # of equal ones in any order
+    return ranks, np.searchsorted(names[order], own_names, side="right") - 1
 
 
 def _as_integers(texts: Sequence[str] | TextArray) -> Keys | None:
     """Return integers in the order of the texts; None if one is longer than 8 bytes or not plain ASCII."""
-    together = "".join(texts)
-    if not together.isascii() or "\0" in together:
+    together = "\0".join(texts)
+    if not together.isascii() or together.count("\0") != len(texts) - 1:
         return None
-    cells = np.array(texts, f"S{SHORT + 1}").view(np.uint8).reshape(len(texts), SHORT + 1)
-    if cells[:, SHORT].any():
+    text = np.frombuffer(together.encode() + bytes(SHORT), np.uint8)
+    ends = np.append(np.flatnonzero(text[:-SHORT] == 0), len(together))
+    starts = np.append(0, ends[:-1] + 1)
+    lengths = ends - starts
+    if lengths.max() > SHORT:
         return None
-    return np.ascontiguousarray(cells[:, :SHORT]).view(">u8").ravel().astype(np.uint64)
+    # the eight bytes from each place on, as one number; those after the end of the text are pushed out
+    from_each = np.ndarray(len(text) - SHORT + 1, ">u8", text.data, strides=(1,))
+    surplus = (8 * (SHORT - lengths)).astype(np.uint64)
+    return (from_each[starts].astype(np.uint64) >> surplus) << surplus

@@ -104,7 +104,7 @@ class TieOrders:
     values: FloatArray
 
     def __repr__(self) -> str:
-        return f"<TieOrders {self.measure}: {counted(len(self.orders), 'order')}, mean {self.mean:.4f}>"
+        return f"<TieOrders {self.measure.label}: {counted(len(self.orders), 'order')}, mean {self.mean:.4f}>"
 
     @property
     def mean(self) -> float:

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import IntArray
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import evaluate
@@ -15,10 +18,11 @@ from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile.scores import Groups, find_decimals, find_grid, find_levels, group_scores
-from deadheat.wording import Plain
+from deadheat.wording import Plain, counted, rounded
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5
+BY_MEASURE = ("mean", "tie_std", "tie_min", "tie_max", "n_queries", "share_of_queries", "share_of_error")
 NOISE = 1e-12  # a smaller range is what floating point leaves of no difference
 
 
@@ -31,7 +35,7 @@ class Spread:
     max: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cut:
     """What a cutoff does to ties.
 
@@ -48,6 +52,9 @@ class Cut:
     n_queries: int
     share: float
 
+    def __repr__(self) -> str:
+        return f"Cut(cutoff={self.cutoff}, n_queries={self.n_queries}, share={round(self.share, 4)})"
+
 
 @dataclass(frozen=True)
 class LargestTie:
@@ -58,7 +65,7 @@ class LargestTie:
     n_documents: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decided:
     """How much of a measure is decided by the order of ties.
 
@@ -89,8 +96,13 @@ class Decided:
     worst: tuple[WorstQuery, ...]
     scores: Scores = field(repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        ends = f"[{rounded(self.tie_min)}, {rounded(self.tie_max)}]"
+        queries = f"{self.n_queries} of {counted(self.scores.n_queries, 'query', 'queries')}"
+        return f"<Decided {self.measure.label}: {rounded(self.mean)} {ends} over tie orders, which decide {queries}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class WorstQuery:
     """A query and the range of its value over tie orders."""
 
@@ -100,9 +112,13 @@ class WorstQuery:
     tie_min: float
     tie_max: float
 
+    def __repr__(self) -> str:
+        ends = f"[{rounded(self.tie_min)}, {rounded(self.tie_max)}]"
+        return f"<WorstQuery {self.query_id}: {rounded(self.mean)} {ends}, std {rounded(self.tie_std)}>"
 
-@dataclass(frozen=True)
-class TieProfile:
+
+@dataclass(frozen=True, repr=False)
+class TieProfile(Shown, reported_by="deadheat.report.of_shown:of_profile"):
     """What is known about the ties of a run.
 
     Attributes
@@ -162,10 +178,44 @@ class TieProfile:
     notes: tuple[str, ...] = ()
     is_judged: bool = True
 
+    def __repr__(self) -> str:
+        queries, documents = counted(self.n_queries, "query", "queries"), counted(self.n_documents, "document")
+        ties = counted(self.n_ties, "tie")
+        return f"<TieProfile {self.name}: {queries}, {documents}, {self.n_tied:,} of them in {ties}>"
+
     @property
     def share_tied(self) -> float:
         """Share of the documents that are in a tie."""
         return self.n_tied / self.n_documents
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return what the order of ties decides: a row for each measure, none without qrels.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, mean, tie_std, tie_min, tie_max (of the mean over queries), n_queries (whose value depends on the
+            order), share_of_queries and share_of_error, as in :class:`Decided`.
+        """
+        schema: dict[str, type[pl.DataType]] = {"measure": pl.String}
+        schema |= {name: pl.Int64 if name == "n_queries" else pl.Float64 for name in BY_MEASURE}
+        rows = [(one.measure.label, *(getattr(one, name) for name in BY_MEASURE)) for one in self.decided]
+        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for name in ("n_queries", "n_documents", "n_queries_with_ties", "n_ties", "n_tied", "share_tied", "n_levels"):
+            yield (name,), getattr(self, name)
+        yield ("largest_tie",), self.largest.n_documents if self.largest else None
+        for cut in self.cuts:
+            yield (f"cut at {cut.cutoff}", "share"), cut.share
+        for one in self.decided:
+            name, level = one.measure.label, "total" if one.measure.total else "mean"
+            yield (name,), getattr(one.scores, level)
+            for of_ties in ("tie_std", "tie_min", "tie_max"):
+                yield (name, of_ties), getattr(one.scores, f"{level}_{of_ties}")
+            yield (name, "share_of_queries"), one.share_of_queries
+            yield (name, "share_of_error"), one.share_of_error
 
 
 def tie_profile(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from deadheat.measures.base import Asked
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Report, Table, Words
+from deadheat.report.model import Cell, Report, Table, Words, named
 from deadheat.report.numbers import plain
 from deadheat.wording import printable
 
@@ -29,7 +30,13 @@ def _nested(table: Table, digits: int | None) -> dict[str, Any]:
         place = nested
         for key in (*group, *labels):
             place = place.setdefault(key, {})
-        place.update({column.key: _held(cell, digits) for column, cell in zip(table.columns, cells, strict=True)})
+        for text in (*labels, *cells):  # a label of its own is the key already
+            place |= named(text) if isinstance(text, Asked) else {}
+        place |= {
+            column.key: _held(cell, digits)
+            for column, cell in zip(table.columns, cells, strict=True)
+            if not isinstance(cell, Asked)
+        }
     return nested
 
 

@@ -167,7 +167,7 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     alike: dict[tuple[tuple[str, ...], str], list[Measure]] = {}
     for measure in first.measures:
         ids = set[str]().union(*(evaluation.without_relevant(measure) for evaluation in evaluations))
-        found[str(measure)] = sorted(ids)
+        found[measure.label] = sorted(ids)
         alike.setdefault(_counting(evaluations, measure, ids), []).append(measure)
     yield Fact("queries_without_relevant", found)
     for (alike_ids, where), measures in alike.items():
@@ -175,7 +175,7 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             continue
         worst = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
         effect = worst if first.conventions.no_relevant == "zero" else "left out"
-        of = "" if len(measures) == len(found) else f" for {', '.join(map(str, measures))}"
+        of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
         yield Fact("", None, "nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}", is_note=True)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Self, TypeAlias
 
+from deadheat.measures.base import Asked
+
 Cell: TypeAlias = "bool | float | str | Span | Bar | None"
 """A float is rounded where it is printed, an int (a count) is not; None and NaN mean "no value"."""
 
@@ -49,6 +51,17 @@ class MarkedPValue(Marked, PValue):
 def p_value(number: float | None, *, is_significant: bool = False) -> Cell:
     """Return a p value as a cell; a significant one is marked."""
     return None if number is None else MarkedPValue(number) if is_significant else PValue(number)
+
+
+def named(measure: str) -> dict[str, str]:
+    """Return the name of a measure as JSON holds it: the notation, and how it was asked for if that is another name.
+
+    Examples
+    --------
+    >>> named("AP"), named(Asked("MAP", "AP"))
+    ({'measure': 'AP'}, {'measure': 'AP', 'asked': 'MAP'})
+    """
+    return {"measure": measure.notation, "asked": str(measure)} if isinstance(measure, Asked) else {"measure": measure}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.report.bars import draw
 from deadheat.report.model import Bar, Cell, Marked, PValue, Share, Span
-from deadheat.wording import counted
+from deadheat.wording import counted, rounded
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
@@ -21,7 +21,6 @@ FEW = 10  # units: 95% BCa intervals covered 91% with 9 of them, 85% with 5, 72%
 BOOTSTRAPS = ("bca", "percentile")
 QUERY = ("query", "queries")
 SMALLEST_ERROR, COARSE_ERROR = 0.0005, 0.1  # of a share: shown at all, and without a decimal
-NOISE = 1e-12  # what floating point leaves of a difference that is zero
 
 
 def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:
@@ -67,14 +66,8 @@ def _number(cell: float, digits: int) -> str:
         return f"{cell:,}"
     is_below = isinstance(cell, PValue) and cell < 10**-digits
     # Without its first zero it is as wide as its neighbours.
-    shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.") if is_below else _rounded(cell, digits)
+    shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.") if is_below else rounded(cell, digits)
     return shown + (MARK if isinstance(cell, Marked) else "")
-
-
-def _rounded(number: float, digits: int) -> str:
-    if NOISE < abs(number) < 0.5 * 10**-digits:
-        return f"{number:.0e}"  # 0.0000 would look like a zero
-    return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
 
 
 def _percentage(share: float) -> str:

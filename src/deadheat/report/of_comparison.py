@@ -107,7 +107,7 @@ def report_comparison(
 
 def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:
     """Return all pairs with all numbers: totals for counts, means for other measures."""
-    counts = {str(measure) for measure in parts[0].comparison.measures if measure.total}
+    counts = {measure.label for measure in parts[0].comparison.measures if measure.total}
     names = (*DATA, *(TOTALS if counts else ()))
     rows = [
         Row((*part.stratum, pair.system, pair.baseline, pair.measure), (tuple(row[name] for name in names),))
@@ -124,7 +124,7 @@ def _title(comparison: Comparison, measure: Measure) -> str:
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     baseline = comparison.design.baseline
     of_what = ", system - baseline" if baseline is None else f" from {baseline}"
-    return f"{measure}: differences{of_numbers}{of_what}"
+    return f"{measure.label}: differences{of_numbers}{of_what}"
 
 
 def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:
@@ -197,7 +197,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
         Column("tie_standard_error", "tie std err", spare=2),
         Column("doc_id_difference", "trec_eval"),
     )
-    title = f"{measure}: what ties can reverse"
+    title = f"{measure.label}: what ties can reverse"
     label = SYSTEM if design.baseline is not None else Column("pair", "system / baseline")
     return [Table("ties", (*leading, label), columns, tuple(rows), title=title)]
 
@@ -396,7 +396,7 @@ def _left_out(comparison: Comparison) -> Iterator[Fact]:
         if evaluation.missing_queries:
             ids = evaluation.missing_queries
             made = COUNTED[evaluation.conventions.missing]
-            lacking = [str(one.measure) for one in evaluation if unexplained(evaluation, one)]
+            lacking = [one.measure.label for one in evaluation if unexplained(evaluation, one)]
             made += f"; left out of {', '.join(lacking)}" if lacking else ""
             yield Fact("", None, f"missing in {name}", f"{named(ids)}, {made}", is_note=True)
     missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}

@@ -23,7 +23,8 @@ from deadheat.report.conventions import (
     without_relevant,
 )
 from deadheat.report.model import Fact, Report, Share
-from deadheat.report.numbers import MARK, NOISE, few_units, format_cell
+from deadheat.report.model import named as measure_named
+from deadheat.report.numbers import MARK, few_units, format_cell
 from deadheat.report.of_strata import Grouping, average, tell
 from deadheat.report.score_tables import (
     StratumEvaluations,
@@ -35,7 +36,7 @@ from deadheat.report.score_tables import (
     whole,
 )
 from deadheat.report.totals import count_cell, reported, tell_counts
-from deadheat.wording import counted, three
+from deadheat.wording import NOISE, counted, three
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
 def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[dict[str, object] | None, str]:
     """Return which value tie orders change most: for JSON, and as text."""
     spans = [
-        (math.isfinite(scores.measure.range[1]), span, str(scores.measure), one.name, part.labels)
+        (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, part.labels)
         for part in parts
         for one in part.evaluations
         if one is not None
@@ -165,20 +166,21 @@ def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[di
     is_total = any(one is not None and one[measure].measure.total for part in parts for one in part.evaluations)
     shown = format_cell(count_cell(span) if is_total else span, digits)
     text = f"tie order alone moves {measure} of {run}{inside(labels)} by up to {shown}"
-    return {"run": run, **_stratum(labels), "measure": measure, "range": span}, text
+    return {"run": run, **_stratum(labels), **measure_named(measure), "range": span}, text
 
 
 def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterator[Fact]:
     """Name the measures whose values are not exact, as their orders are too many to count."""
     found = [
-        (str(scores.measure), one.name, len(errors), float(errors.max()))
+        (scores.measure.label, one.name, len(errors), float(errors.max()))
         for one in (evaluations if evaluations[0].ties == "expected" else ())
         for scores in one
         if len(errors := scores.standard_error[scores.standard_error > 0])
     ]
     if found:
-        names = ("measure", "run", "n_queries", "standard_error")
-        yield Fact("estimated", [dict(zip(names, values, strict=True)) for values in found])
+        names = ("run", "n_queries", "standard_error")
+        told = [{**measure_named(measure), **dict(zip(names, values, strict=True))} for measure, *values in found]
+        yield Fact("estimated", told)
     for measure, run, n_queries, error in found:
         of = f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}"
         text = f"{of}, with a standard error of up to {format_cell(error, digits)}"
@@ -217,7 +219,7 @@ def _errors(found: Sequence[tuple[str, str, tuple[str, ...], Interval]], digits:
     if not shares:
         return
     share, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
-    value = {"run": run, **_stratum(labels), "measure": measure, "tie_share": share}
+    value = {"run": run, **_stratum(labels), **measure_named(measure), "tie_share": share}
     of_queries = format_cell(interval.query_standard_error, digits)
     of_ties = format_cell(interval.tie_standard_error, digits)
     text = (
@@ -254,9 +256,9 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         for scores in evaluation:
             ids = scores.query_ids[~scores.kept].tolist()
             if ids:
-                found.setdefault(evaluation.name, {})[str(scores.measure)] = ids
+                found.setdefault(evaluation.name, {})[scores.measure.label] = ids
             if lacking := unexplained(evaluation, scores):
-                marked.setdefault(tuple(lacking), []).append(str(scores.measure))
+                marked.setdefault(tuple(lacking), []).append(scores.measure.label)
         for alike_ids, names in marked.items():
             are_lacking = set(evaluation.missing_queries).issuperset(alike_ids)
             alike.setdefault((tuple(names), alike_ids, are_lacking), []).append(evaluation.name)

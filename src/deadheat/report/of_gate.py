@@ -57,7 +57,7 @@ ONE_PART, STRATA = ("p_adjusted",), ("p_value",)
 
 def report_gate(
     result: GateResult,
-    evaluation: Evaluation,
+    evaluation: Evaluation | None = None,
     *,
     sources: str = "",
     marks: bool = False,
@@ -68,8 +68,8 @@ def report_gate(
     Parameters
     ----------
     result : GateResult
-    evaluation : Evaluation
-        What was checked.
+    evaluation : Evaluation, optional
+        What was checked, by default what the result has; a result without one has no facts.
     sources : str, default ""
         Where the gates come from, if that is a file.
     marks : bool, default False
@@ -95,7 +95,8 @@ def report_gate(
     weak = result.proving_little or not_asked
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
-    facts = tuple(_facts(result, evaluation, sources, not_asked, summary))
+    evaluation = result.evaluation if evaluation is None else evaluation
+    facts = () if evaluation is None else tuple(_facts(result, evaluation, sources, not_asked, summary))
     return Report(tuple(tables), facts, mark + summary, subject=result)
 
 

@@ -100,13 +100,13 @@ def _table(
 
 def _in_totals(part: Comparison, size: float, table_for: Callable[[float], DataFrame]) -> Iterator[dict[str, Any]]:
     """Give a row for each pair, for a difference of this size between means, or between totals of counts."""
-    counts = {str(measure) for measure in part.measures if measure.total}
+    counts = {measure.label for measure in part.measures if measure.total}
     of_means = table_for(size).rows(named=True)
     for place, (pair, row) in enumerate(zip(part.pairs, of_means, strict=True)):
         if pair.measure not in counts or not pair.n_queries:
-            yield row
+            yield {**row, "measure": pair.measure}  # which knows the notation
             continue
-        found = table_for(size / pair.n_queries).row(place, named=True)
+        found = {**table_for(size / pair.n_queries).row(place, named=True), "measure": pair.measure}
         for name in OF_TOTALS.intersection(found):
             found[name] = None if found[name] is None else pair.n_queries * found[name]
         yield found

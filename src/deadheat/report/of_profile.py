@@ -141,7 +141,7 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
     has_counts = any(one.measure.total for one in decided)
     n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
     columns += (Column("n_evaluated", "n", is_detail=len(n_queries) < 2), *([TOTAL] if has_counts else []))
-    rows = tuple(Row((str(one.measure),), (_of_measure(one, has_counts=has_counts),)) for one in decided)
+    rows = tuple(Row((one.measure.label,), (_of_measure(one, has_counts=has_counts),)) for one in decided)
     return Table("measures", (MEASURE,), columns, rows, title="What the order of ties decides")
 
 
@@ -156,7 +156,7 @@ def _of_measure(one: Decided, *, has_counts: bool) -> tuple[Cell, ...]:
 
 def _worst(decided: tuple[Decided, ...]) -> Table:
     rows = [
-        Row((str(one.measure), query.query_id), ((query.mean, query.tie_std, query.tie_min, query.tie_max),))
+        Row((one.measure.label, query.query_id), ((query.mean, query.tie_std, query.tie_min, query.tie_max),))
         for one in decided
         for query in one.worst
     ]

@@ -72,7 +72,7 @@ def average(grouping: Grouping) -> list[Table]:
     all languages unless they may be pooled. Of counts there are no averages.
     """
     within = None if grouping.is_by_language else grouping.language_column
-    measures = [str(one) for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
+    measures = [one.label for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
     if not measures:
         return []
     found = [
@@ -110,7 +110,7 @@ def tell(grouping: Grouping) -> Iterator[Fact]:
     yield Fact("languages", list(grouping.languages), "languages", _languages(grouping))
     if not grouping.strata:
         return
-    counts = [str(one) for one in grouping.strata[0].whole.measures if one.total]
+    counts = [one.label for one in grouping.strata[0].whole.measures if one.total]
     if len(counts) < len(grouping.strata[0].whole.measures):
         yield Fact("", None, "averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)
     none = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged" if counts else ""

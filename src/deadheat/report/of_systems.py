@@ -33,7 +33,7 @@ class StratumComparison:
 
     def of(self, measure: Measure) -> list[Pair]:
         """Return the pairs of one measure."""
-        return [pair for pair in self.pairs if pair.measure == str(measure)]
+        return [pair for pair in self.pairs if pair.measure == measure.label]
 
     @property
     def counts(self) -> set[int]:
@@ -46,7 +46,7 @@ def list_systems(parts: Sequence[StratumComparison], leading: tuple[Column, ...]
     """Return the systems by one measure, for people; in each part the best one first."""
     rows = tuple(Row((*labels, name), (cells,)) for labels, name, cells in _entries(parts, measure))
     level_name = mean_heading([measure])
-    title = f"{measure}: {level_name}s"
+    title = f"{measure.label}: {level_name}s"
     return Table("systems", (*leading, SYSTEM), _columns(parts, level_name), rows, title=title, main=1)
 
 
@@ -55,7 +55,7 @@ def systems_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, .
     measures = parts[0].comparison.measures
     has_counts = any(measure.total for measure in measures)
     rows = tuple(
-        Row((*labels, name, str(measure)), (_as_data(cells, measure, has_counts=has_counts),))
+        Row((*labels, name, measure.label), (_as_data(cells, measure, has_counts=has_counts),))
         for measure in measures
         for labels, name, cells in _entries(parts, measure)
     )
@@ -98,7 +98,7 @@ def _entries(
 ) -> Iterator[tuple[tuple[str, ...], str, tuple[Cell, ...]]]:
     """Give the stratum, name and cells of every system; their bars share one scale."""
     found = [
-        (part.stratum, name, scores, reported_interval(scores, part.comparison.intervals[name, str(measure)]))
+        (part.stratum, name, scores, reported_interval(scores, part.comparison.intervals[name, measure.label]))
         for part in parts
         for name in _best_first(part.comparison, measure)
         for scores in [part.comparison.evaluations[name][measure]]

@@ -163,7 +163,7 @@ def tabulate(
     shown = list(_columns(measures, level, counts, is_stratified=bool(columns), has_bars=has_bars))
     rows = []
     for place, part in enumerate(parts):
-        for name in map(str, measures):
+        for name in (one.label for one in measures):
             of_runs = [entries.get((place, run, name)) for run in range(len(names))]
             groups = tuple(tuple(None if one is None else cell(one) for _, cell in shown) for one in of_runs)
             rows.append(Row((*part.labels, name), groups))
@@ -223,7 +223,7 @@ def _entries(parts: Sequence[StratumEvaluations], measures: Sequence[Measure], s
         for run, evaluation in enumerate(part.evaluations):
             if evaluation is None:
                 continue
-            for name in map(str, measures):
+            for name in (one.label for one in measures):
                 scores, interval = evaluation[name], part.intervals[run].get(name)
                 is_lacking = bool(unexplained(evaluation, scores))
                 entries[place, run, name] = Entry(scores, interval, scores.n_queries < smallest, is_lacking)
@@ -254,7 +254,7 @@ def list_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata] = (
     columns = [_by_query(evaluation) for evaluation in evaluations]
     rows = [
         Row(
-            (*labels[query], query, str(measure)),
+            (*labels[query], query, measure.label),
             tuple(column.get((query, str(measure)), (None,) * 4) for column in columns),
         )
         for query in labels

@@ -58,7 +58,7 @@ def reported_interval(scores: Scores, interval: Interval) -> Interval:
 
 def reported_pairs(comparison: Comparison) -> tuple[Pair, ...]:
     """Return the pairs of a comparison, those of counts with totals over the queries that both have."""
-    counts = {str(one) for one in comparison.measures if one.total}
+    counts = {one.label for one in comparison.measures if one.total}
     return tuple(in_totals(pair, pair.n_queries) if pair.measure in counts else pair for pair in comparison.pairs)
 
 
@@ -87,11 +87,11 @@ def mean_heading(measures: Iterable[Measure]) -> str:
 
 def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
     """Say which numbers of a table are totals, if others are means, and which are geometric means."""
-    counts = [str(one) for one in measures if one.total]
+    counts = [one.label for one in measures if one.total]
     if counts:
         text = f"{', '.join(counts)}: totals over the queries, all else means"
         yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")
-    geometric = [str(one) for one in measures if one.geometric]
+    geometric = [one.label for one in measures if one.geometric]
     if geometric:
         text = f"{', '.join(geometric)}: geometric means; the values of queries are logarithms"
         yield Fact("geometric_means", geometric, "geometric means", text)

@@ -20,6 +20,7 @@ from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
 from deadheat.io.rows import Rows
 from deadheat.io.source import (
+    BOM,
     HEAD,
     blocks,
     check_lines_of,
@@ -225,7 +226,15 @@ def _parse(table: _Table) -> pl.DataFrame | None:
         return None
     if table.value is not None and (not holds_only_numbers(frame[table.value]) or holds_large(frame[table.value])):
         return None
-    return None if census.may_hold_controls and holds_controls(frame) else frame.drop("ends_early")
+    has_controls = census.may_hold_controls and (holds_controls(frame) or _begins_with_mark(table))
+    return None if has_controls else frame.drop("ends_early")
+
+
+def _begins_with_mark(table: _Table) -> bool:
+    """Return whether the first row begins with a byte order mark, which Polars takes off after the header too."""
+    with _opened(table.data) as file:
+        file.seek(table.n_header_bytes)
+        return file.read(len(BOM)) == BOM
 
 
 def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:

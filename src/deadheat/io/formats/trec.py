@@ -47,7 +47,7 @@ from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Advice, Plain, counted, shown
 
 FIRST = 1 << 20  # bytes in which ranks are compared with scores
-_MARKED = re.compile(rb"^#", re.MULTILINE)
+_MARKED = re.compile(rb"^[ \t\r\v\f]*#", re.MULTILINE)
 
 
 def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
@@ -132,14 +132,14 @@ class Marked:
 
     def without_comments(self, block: bytes, first_line: int) -> bytes:
         """Return whole lines with the comments among them empty."""
-        if not _MARKED.search(block):
+        if b"#" not in block or not _MARKED.search(block):  # the first look is the faster one
             return block
         lines = block.split(b"\n")
         for number, line in enumerate(lines):
             if is_comment(line, self.kind):
                 self.comments[first_line + number] = line
                 lines[number] = b""
-            elif line.startswith(b"#"):
+            elif line.lstrip().startswith(b"#"):
                 self.queries.add(line.split(maxsplit=1)[0])
         return b"\n".join(lines)
 

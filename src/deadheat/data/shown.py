@@ -1,0 +1,127 @@
+"""Objects that show themselves: as text, in a notebook, as Markdown, LaTeX and HTML, and as data."""
+
+from __future__ import annotations
+
+import shutil
+from abc import abstractmethod
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from deadheat.data.flat import Numbers, flat
+from deadheat.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+class Shown:
+    """The base of what prints as the table that the command line prints.
+
+    Reports are on a higher floor: a class names the function there that makes its report, ``"module:function"``, and
+    it is loaded when an object is first shown.
+    """
+
+    _reported_by: ClassVar[str]
+
+    def __init_subclass__(cls, *, reported_by: str = "", **others: Any) -> None:  # noqa: ANN401 - what other bases take
+        super().__init_subclass__(**others)
+        if reported_by:
+            cls._reported_by = reported_by
+
+    def __str__(self) -> str:
+        width = shutil.get_terminal_size().columns
+        text: str = _load("deadheat.report.as_text:as_text")(self._report(), width=width).plain
+        return text
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    @abstractmethod
+    def to_polars(self) -> pl.DataFrame:
+        """Return the numbers as a frame."""
+
+    @abstractmethod
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the frame of :meth:`to_polars` as one of pandas, without PyArrow.
+
+        Whole numbers with gaps are "Int64", True and False with gaps are "boolean"; a missing number is NaN.
+
+        Raises
+        ------
+        MissingDependencyError
+            pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingDependencyError(
+                "to_pandas() needs pandas, which is not installed", hint="pip install 'deadheat[pandas]'"
+            ) from error
+        frame = self.to_polars()
+        return pd.DataFrame({column.name: pd.Series(column.to_list(), dtype=_pandas_type(column)) for column in frame})
+
+    def to_flat(self) -> dict[str, float]:
+        """Return the main numbers by names that experiment trackers accept, such as MLflow and Weights & Biases.
+
+        The names are all different: of small letters, digits and underscores, with points between their parts, as
+        ``"ndcg_at_10.tie_min"``. A number that does not exist (NaN, or infinity) is left out.
+        """
+        return flat(self.named_numbers())
+
+    def to_markdown(self, *, digits: int | None = None) -> str:
+        """Return what prints as GitHub-flavoured Markdown.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals, by default 4.
+        """
+        return self._written("as_markdown:as_markdown", digits)
+
+    def to_latex(self, *, digits: int | None = None) -> str:
+        """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals, by default 4.
+        """
+        return self._written("as_latex:as_latex", digits)
+
+    def to_html(self, *, digits: int | None = None) -> str:
+        """Return what prints as a piece of HTML without scripts, for light and dark pages.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals, by default 4.
+        """
+        return self._written("as_html:fragment", digits)
+
+    def _report(self) -> Any:  # noqa: ANN401 - a Report, of a higher floor
+        return _load(self._reported_by)(self)
+
+    def _written(self, form: str, digits: int | None) -> str:
+        text: str = _load(f"deadheat.report.{form}")(self._report(), digits=digits)
+        return text
+
+
+def _pandas_type(column: pl.Series) -> str | None:
+    """Return the type that holds a column in pandas; None leaves texts to pandas, which knows several."""
+    has_gaps = column.null_count() > 0
+    if column.dtype.is_float():
+        return "float64"
+    if column.dtype.is_integer():
+        return "Int64" if has_gaps else "int64"
+    if str(column.dtype) == "Boolean":
+        return "boolean" if has_gaps else "bool"
+    return "object" if column.null_count() == len(column) else None
+
+
+def _load(place: str) -> Any:  # noqa: ANN401 - a function of any kind
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,338 @@
+"""Who asks for MAP gets MAP, in every table and key; what is the same measure is found by all its names."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.benchmark.report import data_of_bench, report_bench
+from deadheat.errors import FileFormatError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.measures.base import REGISTRY, Asked, other_names, trec_names
+from deadheat.measures.notation import BUNDLES
+from deadheat.report.as_json import as_json
+from deadheat.report.as_text import as_text
+from deadheat.report.of_comparison import report_comparison
+from support.command import ok
+from support.small_bench import CASES, DOCUMENTS, known
+from support.tampering import seal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from deadheat.benchmark.report import BenchResult
+    from deadheat.measures import Measure
+
+QRELS = {f"q{n}": {"a": 1, "c": n % 2} for n in range(6)}
+RUN = {f"q{n}": {"a": 1.0, "b": 1.0, "c": float(n)} for n in range(6)}
+OTHER = {f"q{n}": {"b": 2.0, "a": float(n % 3)} for n in range(6)}
+ASKED = ["MAP", "MRR", "ndcg_cut_10", "P@2", "num_rel_ret"]
+NOTATION = ["AP", "RR", "nDCG@10", "P@2", "NumRelRet"]
+TABLE = pl.DataFrame({"query_id": list(QRELS), "level": [["low", "high"][n % 2] for n in range(6)]})
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "notation"),
+    [
+        ("MAP", "MAP", "AP"),
+        ("map", "map", "AP"),
+        ("MAP( rel=2 ) @ 10", "MAP(rel=2)@10", "AP(rel=2)@10"),
+        ("MAP(rel=1)@10", "MAP@10", "AP@10"),
+        ("ndcg_cut_10", "ndcg_cut_10", "nDCG@10"),
+        ("ndcg@10", "ndcg@10", "nDCG@10"),
+        ("nDCG@10", "nDCG@10", "nDCG@10"),
+        ("nDCG @ 10", "nDCG@10", "nDCG@10"),
+        ("P(rel=1)@5", "P@5", "P@5"),
+        ("P_05", "P_05", "P@5"),
+        ("11pt_avg", "11pt_avg", "AP11"),
+        ("iprec_at_recall_0.10", "iprec_at_recall_0.10", "IPrec@0.1"),
+        ("Rprec", "Rprec", "Rprec"),
+    ],
+)
+def test_the_name_that_is_written_is_the_name_that_is_read(text: str, label: str, notation: str) -> None:
+    measure = dh.parse_measure(text)
+    assert (measure.label, str(measure), measure.asked) == (label, notation, label if label != notation else "")
+    plain = dh.parse_measure(notation)
+    assert measure == plain
+    assert hash(measure) == hash(plain)
+    again = dh.parse_measure(measure.label)
+    assert (again, again.label) == (measure, label)
+    for made in (pickle.loads(pickle.dumps(measure)), copy.deepcopy(measure)):  # noqa: S301 - our own
+        assert (made, made.label) == (measure, label)
+        assert getattr(made.label, "notation", notation) == notation
+
+
+def test_every_other_name_of_every_measure_is_kept() -> None:
+    for name, measure in REGISTRY.items():
+        at = 0.5 if measure.at != "cutoff" else 5
+        texts = {text.format(f"{at:g}") for text in trec_names(measure)} | set(other_names(measure)) | {name}
+        for text in texts:
+            try:
+                found = dh.parse_measure(text)
+            except MeasureError:  # a name that needs a cutoff
+                found = dh.parse_measure(text := f"{text}@{at}")
+            assert found.label in {text, f"{text}@0", f"{text}@1"}  # some have a level by default
+            assert type(found) is measure
+            assert dh.parse_measure(str(found)).label == str(found)
+
+
+def test_classes_of_other_names_ask_by_them() -> None:
+    asked: list[Measure | type[Measure]] = [
+        dh.MAP,
+        dh.MRR @ 10,
+        dh.Success(rel=2) @ 5,
+        dh.HR,
+        dh.MAP(norm="min") @ 3,
+        dh.MERR,
+        dh.MAR,
+    ]
+    measures = [dh.parse_measure(one) for one in asked]
+    assert [one.label for one in measures] == [
+        *("MAP", "MRR@10", "Success(rel=2)@5", "HR", "MAP(norm='min')@3", "MERR", "MAR")
+    ]
+    assert measures[:2] == [dh.AP(), dh.RR @ 10]
+    assert [type(one) for one in measures] == [dh.AP, dh.RR, dh.Hit, dh.Hit, dh.AP, dh.ERR, dh.AR]
+    assert repr(dh.MAP) == "MAP"
+    assert issubclass(dh.MAP, dh.AP)
+    assert pickle.loads(pickle.dumps(dh.MAP)) is dh.MAP  # noqa: S301 - our own
+    with pytest.raises(MeasureError, match="AP has no parameter 'depth'"):
+        dh.MAP(depth=3)  # type: ignore[call-arg]
+    assert dh.evaluate(QRELS, RUN, [dh.MAP, dh.MRR]).means().keys() == {"MAP", "MRR"}
+
+
+def test_one_measure_is_one_column_under_the_first_name() -> None:
+    assert list(dh.evaluate(QRELS, RUN, ["MAP", "AP", "map", "RR", dh.MRR]).means()) == ["MAP", "RR"]
+    assert list(dh.evaluate(QRELS, RUN, "RR trec").means())[:3] == ["RR", "num_q", "num_ret"]
+    held = set(dh.evaluate(QRELS, RUN, "trec").means())
+    assert held == set(BUNDLES["trec"])
+
+
+def test_an_evaluation_has_the_names_everywhere_and_finds_all() -> None:
+    evaluation = dh.evaluate(QRELS, RUN, ASKED)
+    plain = dh.evaluate(QRELS, RUN, NOTATION)
+    means = evaluation.means()
+    assert list(means) == ASKED
+    assert list(evaluation.intervals(method="t")) == ASKED
+    assert list(next(iter(evaluation.to_dict().values()))) == ASKED
+    assert evaluation.to_polars()["measure"].unique(maintain_order=True).to_list() == ASKED
+    assert "MAP=" in repr(evaluation)
+    assert repr(evaluation["AP"]).startswith("<Scores MAP: ")
+    for asked, notation in zip(ASKED, NOTATION, strict=True):
+        number = plain.means()[notation]
+        for name in (asked, notation, dh.parse_measure(notation)):
+            assert name in evaluation
+            assert evaluation[name].mean == means[name] == number  # type: ignore[index]
+    assert means["map"] == means.get("recip_rank", 0) + means["AP"] - means["RR"]
+    assert means.get("ERR", 7) == 7
+    assert "ERR" not in means
+    assert "no measure" not in means
+    with pytest.raises(KeyError):
+        means["ERR"]
+    with pytest.raises(UnknownMeasureError, match="Success@1 was not evaluated; this evaluation holds MAP, MRR, "):
+        evaluation["Success@1"]
+    assert json.loads(json.dumps(means)) == dict(means)
+
+
+def test_strata_have_the_names() -> None:
+    strata = dh.evaluate(QRELS, RUN, ASKED).by("level", TABLE)
+    for frame in (strata.summary("t"), strata.averages()):
+        assert frame["measure"].unique(maintain_order=True).to_list() == ASKED
+    assert list(strata["low"].means()) == ASKED
+    assert [list(one) for one in strata.intervals(method="t").values()] == [ASKED] * 2
+
+
+def test_comparisons_have_the_names_and_match_by_measure() -> None:
+    found = dh.compare(QRELS, {"one": RUN, "other": OTHER}, ASKED, n_resamples=99)
+    assert [pair.measure for pair in found.pairs] == ASKED
+    assert found.to_polars()["measure"].to_list() == ASKED
+    assert found.equivalence(0.1)["measure"].to_list() == found.sample_sizes()["measure"].to_list() == ASKED
+    assert {measure for _, measure in found.intervals} == set(ASKED)
+    for asked, notation in zip(ASKED, NOTATION, strict=True):
+        assert found[asked] == found[notation] == found[dh.parse_measure(notation)]
+        assert len(found[asked]) == 1
+    with pytest.raises(UnknownMeasureError, match="ERR was not compared; there are MAP, "):
+        found["ERR"]
+    assert "by MAP, MRR, ndcg_cut_10" in repr(found)
+
+
+def test_evaluations_of_other_names_are_compared_under_those_of_the_first() -> None:
+    one, other = dh.evaluate(QRELS, RUN, ASKED), dh.evaluate(QRELS, OTHER, list(reversed(NOTATION)))
+    found = dh.compare_evaluations({"one": one, "other": other}, n_resamples=99)
+    same = dh.compare(QRELS, {"one": RUN, "other": OTHER}, NOTATION, n_resamples=99)
+    assert [pair.measure for pair in found.pairs] == ASKED
+    assert [pair.difference for pair in found.pairs] == [pair.difference for pair in same.pairs]
+    assert set(found.intervals) == {(name, measure) for name in ("one", "other") for measure in ASKED}
+    text = as_text(report_comparison(found, qrels="x"), width=200).plain
+    assert "MAP: differences" in text
+    assert "AP: " not in text.replace("MAP: ", "")
+
+
+def test_a_name_may_not_mean_two_measures() -> None:
+    mine = dh.Custom("ndcg_cut_10", lambda relevance: float(len(relevance)))
+    with pytest.raises(ParameterError, match="two different measures are named 'ndcg_cut_10'"):
+        dh.evaluate(QRELS, RUN, ["ndcg_cut_10", mine])
+    mine = dh.Custom("P(rel=2)", lambda relevance: float(len(relevance)))
+    with pytest.raises(ParameterError, match=r"two different measures are named 'P\(rel=2\)'"):
+        dh.evaluate(QRELS, RUN, ["precision(rel=2)", mine])
+
+
+def test_saved_files_keep_the_notation_and_add_how_it_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    evaluation = dh.evaluate(QRELS, RUN, [*ASKED, dh.Custom("first", lambda relevance: float(relevance[0]))])
+    evaluation.save(path, method="t")
+    document = json.loads(path.read_text())
+    assert list(document["measures"]) == [*NOTATION, "first"]
+    assert [one.get("asked") for one in document["measures"].values()] == [
+        "MAP",
+        "MRR",
+        "ndcg_cut_10",
+        None,
+        "num_rel_ret",
+        None,
+    ]
+    loaded = dh.load_evaluation(path)
+    assert loaded.means() == evaluation.means()
+    assert list(loaded.means()) == [*ASKED, "first"]
+    assert loaded["AP"].mean == loaded["map"].mean == evaluation["MAP"].mean
+    assert loaded.to_polars().equals(evaluation.to_polars())
+    for wrong in ("RR", "MAP@5", "no measure", "MAP ", "", 1, None):
+        document["measures"]["AP"]["asked"] = wrong
+        seal(document)
+        path.write_text(json.dumps(document))
+        with pytest.raises(FileFormatError, match="asked"):
+            dh.load_evaluation(path)
+
+
+def test_gates_read_as_they_are_written_and_match_by_measure(tmp_path: Path) -> None:
+    evaluation, before = dh.evaluate(QRELS, RUN, ASKED), dh.evaluate(QRELS, OTHER, [*NOTATION, "map_cut_3"])
+    result = dh.gate(evaluation, ["MRR > 0.1", "RR > 0.10", "low(AP) > 0", "tie_min(map) >= 0"], baseline=before)
+    assert [check.gate for check in result.checks[:3]] == ["MRR > 0.1", "low(AP) > 0", "tie_min(map) >= 0"]
+    assert [check.measure for check in result.checks[:3]] == ["MRR", "AP", "map"]
+    assert [check.measure for check in result.checks[3:]] == ASKED
+    assert result.checks[3].gate == "MAP >= baseline"
+    assert result.not_compared == ("map_cut_3",)
+    assert result.to_polars()["measure"].to_list() == [check.measure for check in result.checks]
+    before.save(tmp_path / "before.json", method="t")
+    assert dh.gate(evaluation, baseline=tmp_path / "before.json").checks == result.checks[3:]
+    with pytest.raises(UnknownMeasureError, match="was not evaluated with Success@3; it holds MAP, MRR"):
+        dh.gate(evaluation, "Success@3 > 0.5")
+
+
+def test_ties_have_the_names() -> None:
+    profile = dh.tie_profile(RUN, QRELS, measures=ASKED)
+    assert [one.measure.label for one in profile.decided] == ASKED
+    assert repr(dh.tie_orders([1, 1], [1, 0], "MRR")).startswith("<TieOrders MRR: ")
+
+
+@pytest.fixture(scope="module")
+def benched() -> BenchResult:
+    return dh.bench(CASES, DOCUMENTS, {"one": known, "two": known}, ["MAP", "MRR", "P@1", "num_ret"], n_resamples=99)
+
+
+def test_benchmarks_have_the_names(benched: BenchResult) -> None:
+    asked = ["MAP", "MRR", "P@1", "num_ret"]
+    for frame in (benched.to_polars(), benched.averages()):
+        assert frame["measure"].unique(maintain_order=True).to_list() == asked
+    assert repr(benched).startswith("<BenchResult by MAP: ")
+    (table, *_) = report_bench(benched).tables
+    assert [row.labels[0] for row in table.rows] == asked
+
+
+def leaves(nested: Mapping[str, Any], *names: str) -> list[Any]:
+    return [one for key, one in nested.items() if key in names] + [
+        leaf for one in nested.values() if isinstance(one, dict) for leaf in leaves(one, *names)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, data, value in (("qrels", QRELS, "relevance"), ("one", RUN, "score"), ("other", OTHER, "score")):
+        rows = [(query, doc, number) for query, docs in data.items() for doc, number in docs.items()]
+        pl.DataFrame(rows, ["query_id", "doc_id", value], orient="row").write_parquet(f"{name}.parquet")
+    TABLE.write_csv("queries.csv")
+    ok("evaluate", "qrels.parquet", "one.parquet", "-m", " ".join(ASKED), "--save", "saved.json")
+    ok("evaluate", "qrels.parquet", "other.parquet", "-m", " ".join(NOTATION), "--save", "before.json")
+    return tmp_path
+
+
+FILES = ["qrels.parquet", "one.parquet", "other.parquet"]
+MEASURES = ["-m", " ".join(ASKED)]
+COMMANDS = {
+    "evaluate": ["evaluate", *FILES, *MEASURES],
+    "per query": ["evaluate", *FILES, *MEASURES, "--per-query"],
+    "intervals": ["evaluate", *FILES, *MEASURES, "--ci", "--ci-method", "t"],
+    "strata": ["evaluate", *FILES, *MEASURES, "--queries", "queries.csv", "--by", "level"],
+    "compare": ["compare", *FILES, *MEASURES, "--margin", "0.1", "--detect", "0.1"],
+    "ties": ["ties", "one.parquet", "qrels.parquet", *MEASURES],
+    "gate": ["gate", "saved.json", "--baseline", "before.json", "-c", "MRR > 0.1"],
+}
+FORMS = {"gate": ("table", "html", "github"), "ties": ("table", "html", "markdown")}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_json_has_the_names_as_keys_and_the_notation_beside_them(name: str) -> None:
+    document = json.loads(ok(*COMMANDS[name], "--format", "json"))
+    for asked, notation in zip(ASKED, NOTATION, strict=True):
+        found = leaves(document, asked)
+        assert name != "gate" or found or asked == "MRR"
+        for leaf in found:
+            if isinstance(leaf, dict) and not all(isinstance(one, dict) for one in leaf.values()):
+                assert {"measure": notation, "asked": asked}.items() <= leaf.items() or asked == notation
+        if asked != notation:
+            assert not leaves(document, notation)
+    text = json.dumps(document)
+    assert '"measure": "AP", "asked": "MAP"' in text
+    for fact in (document.get("effect_of_ties"), document.get("largest_tie_share")):
+        assert fact is None or fact["measure"] in NOTATION
+        assert fact is None or fact.get("asked", fact["measure"]) in ASKED
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("form", ["table", "markdown", "html", "latex", "csv", "github"])
+def test_no_other_format_has_another_name(name: str, form: str) -> None:
+    if form not in FORMS.get(name, ("table", "markdown", "html", "latex", "csv")):
+        return
+    text = ok(*COMMANDS[name], "--format", form).replace("\\_", "_")
+    words = set("".join(one if one.isalnum() or one in "@_" else " " for one in text).split())
+    assert "MAP" in words
+    assert not {"AP", "RR", "NumRelRet", "nDCG@10"} & words
+    if form == "csv":
+        assert {row["measure"] for row in csv.DictReader(io.StringIO(text))} == set(ASKED)
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_format_trec_and_the_other_interfaces_keep_their_own_names() -> None:
+    lines = ok(*COMMANDS["per query"], "--format", "trec").splitlines()
+    assert {line.split()[0] for line in lines} == {"runid", "map", "recip_rank", "ndcg_cut_10", "P_2", "num_rel_ret"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_bench_json_keeps_the_notation(folder: Path, benched: BenchResult) -> None:
+    result = dh.bench(CASES, DOCUMENTS, known, ["MAP", "P@1"], output=folder / "b", n_resamples=99)
+    document = json.loads((folder / "b" / "bench.json").read_text())
+    assert document["measures"] == ["AP", "P@1"]
+    assert {(row["measure"], row.get("asked")) for row in document["results"]} == {("AP", "MAP"), ("P@1", None)}
+    assert "| MAP |" in (folder / "b" / "report.md").read_text()
+    assert len(result.measures) == 2
+    told = json.loads(as_json(data_of_bench(benched)))
+    assert leaves(told["means"], "MAP")[0]["measure"] == "AP"
+    assert leaves(told["comparisons"], "MAP")[0]["asked"] == "MAP"
+    assert leaves(told["averages"], "MAP")[0]["asked"] == "MAP"
+
+
+def test_names_of_frames_are_plain_texts() -> None:
+    """A frame that is pickled, or read by another library, holds no class of ours."""
+    evaluation = dh.evaluate(QRELS, RUN, ASKED)
+    assert {type(one) for one in evaluation.to_polars()["measure"].to_list()} == {str}
+    assert isinstance(next(iter(evaluation.means())), Asked)  # which is a str with the notation beside it
