@@ -229,3 +229,125 @@ def test_unknown_columns_are_named(queries: Path) -> None:
     result = call("compare", QRELS, *RUNS, "--queries", queries, "--by", "levle")
     assert result.exit_code == 3
     assert "Did you mean 'level'?" in result.output
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_every_format_begins_with_the_verdict(form: str) -> None:
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10").verdict
+    for options in ([], ["--compact"]):
+        text = ok("-m", "nDCG@10", "--format", form, *options)
+        shown = "\n".join(text.splitlines()[form == "latex" :])  # the first line names the packages
+        words = " ".join(re.sub(r"[\\*%]", "", shown).split())
+        assert words.startswith(str(found).replace("%", ""))
+
+
+def test_json_has_the_verdict_and_its_numbers() -> None:
+    document = json.loads(ok("-m", "nDCG@10 AP", "--format", "json", "--margin", "0.05"))
+    verdict = document["verdict"]
+    pair = document["pairs"][verdict["system"]][verdict["baseline"]][verdict["measure"]]
+    assert next(iter(document)) == "verdict"
+    held = set(pair) & set(verdict) - {"difference", "low", "high"}
+    assert held >= {"p_value", "p_adjusted", "n_queries", "flip_probability", "can_flip"}
+    assert {name: pair[name] for name in held} == {name: verdict[name] for name in held}
+    row = document["equivalence"][verdict["system"]][verdict["baseline"]][verdict["measure"]]
+    assert verdict["margin"] == 0.05
+    assert verdict["no_worse"] == (row["p_no_worse"] < 0.05)
+    assert verdict["text"] == " ".join(verdict["sentences"])
+
+
+def test_json_has_the_verdict_of_each_stratum(queries: Path) -> None:
+    document = json.loads(
+        ok("-m", "nDCG@10", "--by", "level", "--queries", queries, "--pool-languages", "--format", "json")
+    )
+    found = document["verdict"]
+    assert list(found["strata"]) == ["easy", "hard"]
+    assert found["text"].startswith("By nDCG@10, of 2 strata of level, ")
+    for level, verdict in found["strata"].items():
+        pair = document["pairs"][level][verdict["system"]][verdict["baseline"]]["nDCG@10"]
+        assert verdict["p_adjusted"] == pair["p_adjusted"]
+
+
+def test_a_compact_table_is_written_whole_whatever_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.txt", "a.md", "a.tex"):
+        texts = []
+        for columns in ("40", "200"):
+            monkeypatch.setenv("COLUMNS", columns)
+            for options in ([], ["--compact"]):
+                ok("-m", "nDCG@10 RR AP", *options, "-o", tmp_path / name)
+                texts.append((tmp_path / name).read_text(encoding="utf-8"))
+        assert texts[:2] == texts[2:]
+        assert "not shown at this width" not in "".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--format", "json"], "--compact is a table for people: json has every number without it"),
+        (["--format", "csv"], "csv has every number"),
+        (["--detect", "0.1"], "--detect has tables of its own"),
+    ],
+)
+def test_a_compact_table_is_one_table_for_people(options: list[str], said: str) -> None:
+    result = call("compare", QRELS, *RUNS, "--compact", *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_queries_that_decide_are_those_of_the_api() -> None:
+    options = ["-m", "nDCG@10 RR", "--queries-worst", "2", "--baseline", "Olz-gpt4o"]
+    document = json.loads(ok(*options, "--format", "json"))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), ["nDCG@10", "RR"], baseline="Olz-gpt4o").queries(2)
+    listed = []
+    for row in found.iter_rows(named=True):
+        keys = [row.pop(name) for name in ("system", "baseline", "measure", "kind", "query_id")]
+        held = document["queries"]
+        for key in keys:
+            held = held[key]
+        assert held == row
+        listed.append((keys[2], keys[4], row))
+    out = ok(*options)
+    for measure, query, row in listed:
+        assert f"{measure}: queries that decide, " in out
+        assert re.search(
+            rf"\b{query}\s+{row['difference']:.4f}\s+{row['value']:.4f}\s+{row['baseline_value']:.4f}\s", out
+        )
+
+
+def test_queries_that_decide_have_their_texts(tmp_path: Path) -> None:
+    ids = dh.evaluate(QRELS, RUNS[0], "RR").query_ids.tolist()
+    table = pl.DataFrame({"query_id": ids, "text": [f"<b>{query}</b> | \x1b[2J" for query in ids]})
+    table.write_csv(tmp_path / "queries.csv")
+    options = ["-m", "RR", "--queries-worst", "1", "--queries", tmp_path / "queries.csv"]
+    assert re.search(r"<b>q\d+</b> \| \\x1b\[2J", ok(*options))
+    assert re.search(r"\\<b>q\d+\\</b> \\\| \\\\x1b", ok(*options, "--format", "markdown"))
+    assert r"\textless{}b\textgreater{}q" in ok(*options, "--format", "latex")
+    document = json.loads(ok(*options, "--format", "json"))
+    (best,) = document["queries"]["TREMA-CoT"]["Olz-gpt4o"]["RR"]["worst"].items()
+    assert best[1]["text"].startswith(f"<b>{best[0]}</b>")
+
+
+def test_ranks_are_those_of_the_api(queries: Path) -> None:
+    options = ["-m", "nDCG@10 MR", "--ranks"]
+    document = json.loads(ok(*options, "--format", "json"))
+    found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), ["nDCG@10", "MR"]).rank_intervals()
+    out = ok(*options)
+    for row in found.iter_rows(named=True):
+        measure, system = row.pop("measure"), row.pop("system")
+        assert document["ranks"][measure][system] == row
+        percent = "<1%" if 0 < row["p_best"] < 0.01 else ">99%" if 0.99 < row["p_best"] < 1 else f"{row['p_best']:.0%}"
+        assert re.search(rf"{system}\s+{row['rank']}\s+\[{row['low']}, {row['high']}\]\s+{percent}\s", out)
+    assert "ranks      by the exact mean; bootstrap over queries, with the ties of every" in out
+    document = json.loads(ok(*options, "--by", "level", "--queries", queries, "--pool-languages", "--format", "json"))
+    assert list(document["ranks"]) == ["easy", "hard"]
+
+
+@pytest.mark.parametrize("option", [["--ranks"], ["--queries-worst", "3"]])
+def test_tables_of_other_rows_are_not_for_csv(option: list[str]) -> None:
+    result = call("compare", QRELS, *RUNS, *option, "--format", "csv")
+    assert result.exit_code == 2
+    assert f"csv has one table, with a row for each pair: {option[0]} is for json" in result.stderr
+    result = call("compare", QRELS, *RUNS, *option, "--compact")
+    assert result.exit_code == 2
+    assert f"{option[0]} has tables of its own" in result.stderr

@@ -48,7 +48,12 @@ MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be se
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class BenchResult(Results, Shown, reported_by="deadheat.benchmark.report:report_main"):
+class BenchResult(
+    Results,
+    Shown,
+    reported_by="deadheat.benchmark.report:report_main",
+    paged_by="deadheat.benchmark.page:page_of_bench",
+):
     """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
 
     Its attributes are those of :class:`~deadheat.benchmark.result.Results`.

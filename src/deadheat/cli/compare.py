@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,12 +44,15 @@ if TYPE_CHECKING:
 
 PARTS = ("document", "rows", "scores")
 DATA = ("json", "csv")
+OWN_TABLES = ("detect", "queries_worst", "ranks")  # options whose results are tables
+OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
 EXAMPLES = examples(
     "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
     "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
     "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
     "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
     "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
+    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --compact -o table.tex    # for a paper",
     "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
 )
 
@@ -68,6 +71,14 @@ EXAMPLES = examples(
     type=click.FloatRange(0, min_open=True),
     help="Also say how many queries it takes to detect a difference of this size.",
 )
+@click.option(
+    "--queries-worst",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Also list the N queries on which a system is best, worst, and that hang most on ties; with their texts if"
+    " --queries has a column such as text.",
+)
+@click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
 @comparing_options
 @cluster_option
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
@@ -75,6 +86,11 @@ EXAMPLES = examples(
 @ties_option
 @figures_options
 @output_options(*PARTS)
+@click.option(
+    "--compact",
+    is_flag=True,
+    help="One table for a paper: systems by measures, the best bold, with marks of significance and a caption.",
+)
 @queries_options
 @precision_option
 @reading_options
@@ -105,13 +121,14 @@ def compare(
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], PARTS, inputs)
+    _check_tables(options, form)
     check_figures(options["figures"])
     conventions = conventions_of(options)
     measures = parsed_measures(notations) or DEFAULT_MEASURES
     saved = saved_evaluations(ctx, [qrels, *given])
     given = saved or given
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
-    options["baseline"] = _baseline(options["baseline"], named)
+    options["baseline"] = baseline_of(options["baseline"], named)
     design = design_of(options, has_queries=strata.path is not None)
     design.check_systems(list(named), has_clusters=strata.cluster is not None)
     check_inputs(inputs)
@@ -124,13 +141,42 @@ def compare(
         comparison = _compare(qrels, named, measures, conventions, design, **of_clusters, check_duplicates=is_checked)
     warn_of_nothing_judged(comparison.evaluations.values())
     columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
-    report = _report(comparison, qrels, queries, columns, form, margin=options["margin"], detect=options["detect"])
+    asked = _Asked(form, **{one.name: options[one.name] for one in fields(_Asked) if one.name != "form"})
+    report = _report(comparison, qrels, queries, columns, asked)
     if options["figures"] is not None:
         report = _drawn(report, comparison, queries, columns, options)
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
-def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
+@dataclass(frozen=True)
+class _Asked:
+    """What a report is to be and to have beside the comparison: the options of these names."""
+
+    form: str
+    margin: float | None
+    detect: float | None
+    queries_worst: int | None
+    ranks: bool
+    compact: bool
+    digits: int | None
+
+
+def _check_tables(options: Mapping[str, Any], form: str) -> None:
+    """Refuse what a single table has no place for."""
+    given = [f"--{name.replace('_', '-')}" for name in OF_MANY if options[name]]
+    if form == "csv" and given:
+        raise click.UsageError(f"csv has one table, with a row for each pair: {given[0]} is for json and text formats")
+    if not options["compact"]:
+        return
+    if form in DATA:
+        raise click.UsageError(f"--compact is a table for people: {form} has every number without it")
+    for name in OWN_TABLES:
+        if options[name]:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"--compact is one table, and {option} has tables of its own: leave out one of them")
+
+
+def baseline_of(given: str | None, named: Mapping[str, str]) -> str | None:
     """Return the name of the baseline, which may be given as a path."""
     of_path = {path: name for name, path in named.items()}
     return given if given is None else of_path.get(input_path(given), given)
@@ -185,32 +231,38 @@ def _report(
     qrels: str,
     queries: Queries | None,
     columns: Sequence[str],
-    form: str,
-    *,
-    margin: float | None,
-    detect: float | None,
+    asked: _Asked,
 ) -> Report:
     from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
+    from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
+    from deadheat.report.of_queries import list_queries, list_ranks, tell_ranks
 
-    strata = None
+    strata, is_data = None, asked.form in DATA
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
             strata = comparison.by(columns, queries, pool_languages=True)
-    report = report_comparison(
-        comparison, qrels=shown_path(qrels, "the qrels"), columns=columns, strata=strata, for_people=form not in DATA
-    )
+    named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
+    if asked.compact:
+        return report_compact(comparison, **named, margin=asked.margin, digits=asked.digits)
+    report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin)
     parts = {(): comparison} if strata is None else strata
     added = [
-        *([list_equivalence(parts, columns, margin)] if margin else []),
-        *([list_sample_sizes(parts, columns, detect)] if detect else []),
+        *([list_equivalence(parts, columns, asked.margin)] if asked.margin else []),
+        *([list_sample_sizes(parts, columns, asked.detect)] if asked.detect else []),
     ]
-    asked = [Fact("margin", margin), Fact("detect", detect), *(doubt_equivalence(parts) if margin else ())]
+    facts = [Fact("margin", asked.margin), Fact("detect", asked.detect)]
+    facts += doubt_equivalence(parts) if asked.margin else ()
     # csv has room for one table
-    tables = (beside(report.tables[0], *added),) if form == "csv" else (*report.tables, *added)
-    return replace(report, tables=tables, facts=(*report.facts, *asked, *_of_strata(queries, parts)))
+    tables = (beside(report.tables[0], *added),) if asked.form == "csv" else (*report.tables, *added)
+    if asked.ranks:
+        tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
+    if asked.queries_worst:
+        texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
+        tables += tuple(list_queries(comparison, asked.queries_worst, texts, for_people=not is_data))
+    return replace(report, tables=tables, facts=(*report.facts, *facts, *_of_strata(queries, parts)))
 
 
 def _drawn(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
     StratumOptions,
+    beside_option,
     check_proportions,
     conventions_of,
     decompressed_option,
@@ -48,6 +50,7 @@ EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
     "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
     "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
+    "deadheat evaluate qrels.txt bm25.run --beside doc_id",
     "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
 )
 
@@ -57,6 +60,7 @@ EXAMPLES = examples(
 @click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...")
 @measure_option
 @ties_option
+@beside_option
 @click.option(
     "--rng",
     "seed",
@@ -121,7 +125,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     queries = strata.read()
     unmatched: dict[str, tuple[str, str]] = {}
     named, is_checked = dict(zip(names, given, strict=True)), options["check_duplicates"]
-    evaluations = list(_evaluate(qrels, named, measures, conventions, seed, unmatched, check_duplicates=is_checked))
+    beside: list[Evaluation] = []
+    reader = partial(
+        _scored, measures=measures, conventions=conventions, seed=seed, rule=options["beside"], beside=beside
+    )
+    evaluations = list(_evaluate(qrels, named, reader, unmatched, check_duplicates=is_checked))
     grouping = None if queries is None else strata.group(evaluations, queries)
     if form == "trec" and grouping is not None and grouping.strata:
         raise click.UsageError(
@@ -135,6 +143,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
         digits=options["digits"],
         unmatched=unmatched,
         intervals=intervals if options["ci"] else None,
+        beside=tuple(beside),
     )
     report = report_evaluations(evaluations, context, per_query=options["per_query"], grouping=grouping)
     if targets:
@@ -167,8 +176,14 @@ def _save(
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
-    """Refuse options whose output a format has no place for."""
-    for name in ("ci", "by"):
+    """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
+    if options["beside"]:
+        from deadheat.evaluation.beside import check_rule
+
+        check_rule(options["beside"])
+        if options["ties"] != "expected":
+            raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
+    for name in ("ci", "by", "beside"):
         if form == "trec" and options[name]:
             raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
 
@@ -182,12 +197,10 @@ def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
     return given
 
 
-def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
+def _evaluate(
     qrels: str,
     runs: Mapping[str, str],
-    measures: Sequence[Measure],
-    conventions: Conventions,
-    seed: int | None,
+    score: Callable[[Qrels, Run], Evaluation],
     unmatched: dict[str, tuple[str, str]],
     *,
     check_duplicates: bool,
@@ -196,8 +209,6 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
 
     Adds to `unmatched` a document of the run and one of the qrels, if they share none.
     """
-    from deadheat.evaluation.evaluate import evaluate_under
-
     with progress([qrels, *runs.values()]) as begin:
         begin(qrels)
         judgments = open_qrels(qrels)
@@ -208,11 +219,33 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
             run = open_run(path, name)
             if check_duplicates:
                 run.check_duplicates()
-            evaluation = evaluate_under(conventions, judgments, run, measures, seed)
+            evaluation = score(judgments, run)
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
                 unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))
             yield evaluation
+
+
+def _scored(
+    qrels: Qrels,
+    run: Run,
+    *,
+    measures: Sequence[Measure],
+    conventions: Conventions,
+    seed: int | None,
+    rule: str | None,
+    beside: list[Evaluation],
+) -> Evaluation:
+    """Evaluate a run, and add to `beside` its evaluation with ties broken by a rule, if there is one."""
+    from deadheat.evaluation.evaluate import evaluate_under
+
+    if rule is None:
+        return evaluate_under(conventions, qrels, run, measures, seed)
+    from deadheat.evaluation.beside import evaluate_beside
+
+    exact, by_rule = evaluate_beside(conventions, qrels, run, measures, rule)
+    beside.append(by_rule)
+    return exact
 
 
 def _a_document(table: Qrels | Run, query: str) -> str:

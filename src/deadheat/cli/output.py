@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_DIGITS = 15
 ASCII = str.maketrans(  # for the symbols of formulas and drawings
-    {"∑": "sum", "∏": "prod", "≤": "<=", "∈": "in", "·": "*", "β": "beta", "…": "~"}
+    {"†": "+", "‡": "-", "↓": "(lower)", "∑": "sum", "∏": "prod", "≤": "<=", "∈": "in", "·": "*", "β": "beta", "…": "~"}
     | dict(zip("─├┤●┊┼", "-||o:+", strict=True))
 )
 

@@ -13,10 +13,14 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import positive
+from deadheat.arguments import Rng, as_count, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
+from deadheat.comparison.deciding import deciding_queries
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
+from deadheat.comparison.ranking import rank_intervals
+from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
 from deadheat.data.flat import Numbers
+from deadheat.data.queries import Queries
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
@@ -39,13 +43,27 @@ SIZES: dict[str, type[pl.DataType]] = {
     "n_needed": pl.Int64,
     "detectable_difference": pl.Float64,
 }
+QUERIES: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system", "baseline", "kind", "query_id"), pl.String),
+    **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max"), pl.Float64),
+}
+RANKS: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system"), pl.String),
+    **dict.fromkeys(("rank", "low", "high"), pl.Int64),
+    "p_best": pl.Float64,
+    "n_queries": pl.Int64,
+}
+NO_RANK = (None, None, None, None, 0)
+OF_MARGIN = ("margin", "p_no_worse", "no_worse", "p_equivalent", "equivalent")
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
+class Comparison(
+    Shown, reported_by="deadheat.report.of_shown:of_comparison", paged_by="deadheat.report.page:page_of_comparison"
+):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes
@@ -120,6 +138,46 @@ class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
             keys = [(name, labels[str(scores.measure)]) for name, scores in named]
             found |= dict(zip(keys, of_scores, strict=True))
         return found
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who leads by the first measure, whether by more than chance, and whether ties can reverse it."""
+        return self.judge()
+
+    def judge(self, margin: float | None = None, *, unit: tuple[str, str] = QUERY) -> Verdict:
+        """Return the verdict, with what a margin shows if there is one.
+
+        Parameters
+        ----------
+        margin : float, optional
+            As for :meth:`equivalence`; of counts it is one of totals.
+        unit : tuple of str, default ("query", "queries")
+            What a query is called.
+        """
+        levels = {
+            measure.label: {
+                name: one[measure].total if measure.total else one[measure].mean
+                for name, one in self.evaluations.items()
+            }
+            for measure in self.measures
+        }
+        first = self.measures[0]
+        rows = {} if margin is None else self._within(positive("margin", margin), first)
+        ties = next(iter(self.evaluations.values())).ties
+        return Judge(self.pairs, levels, self.measures, self.design, ties, rows, self._detectable, unit).verdict()
+
+    def _within(self, margin: float, measure: Measure) -> dict[Pair, Within]:
+        """Return what the tests of a margin say about the pairs of a measure; of counts it is a margin of totals."""
+        places = [place for place, pair in enumerate(self.pairs) if pair.measure == measure.label]
+        sizes = [max(self.pairs[place].n_queries, 1) if measure.total else 1 for place in places]
+        found = self._equivalences(margin / np.array(sizes), places)
+        return {self.pairs[place]: replace(one, margin=margin) for place, one in zip(places, found, strict=True)}
+
+    def _detectable(self, pair: Pair) -> float | None:
+        """Return the difference that the queries of a pair find with a power of 80%."""
+        own = self.differences[:, [self.pairs.index(pair)]]
+        (error,) = stats.standard_errors(own, cluster=self.cluster).tolist()
+        return _planned(pair.difference, error, pair, self.design, 0.8).get("detectable_difference")
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.
@@ -203,21 +261,23 @@ class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        margin, pairs = positive("margin", margin), self.pairs
-        higher = {measure.label: measure.higher_is_better for measure in self.measures}
-        better = self.differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
-        options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
-        one, both = stats.no_worse(better, margin, **options), stats.equivalent(better, margin, **options)
-        is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
+        found = self._equivalences(np.full(len(self.pairs), positive("margin", margin)), range(len(self.pairs)))
         columns = {
-            **{name: [getattr(pair, name) for pair in pairs] for name in (*KEYS, "difference")},
-            "margin": both.margin,
-            "p_no_worse": one.p_values,
-            "no_worse": one.is_shown & is_enough,
-            "p_equivalent": both.p_values,
-            "equivalent": both.is_shown & is_enough,
+            **{name: [getattr(pair, name) for pair in self.pairs] for name in (*KEYS, "difference")},
+            **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
         }
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def _equivalences(self, margins: FloatArray, places: Sequence[int]) -> list[Within]:
+        """Return what the tests of a margin say about some pairs, each with its own."""
+        higher = {measure.label: measure.higher_is_better for measure in self.measures}
+        pairs = [self.pairs[place] for place in places]
+        better = self.differences[:, list(places)] * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
+        options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
+        one, both = stats.no_worse(better, margins, **options), stats.equivalent(better, margins, **options)
+        is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
+        columns = both.margin, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
+        return [Within(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
     def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
         """Say how many queries it takes to detect a difference, and which difference these queries can detect.
@@ -259,6 +319,87 @@ class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
             for pair, target, error in zip(self.pairs, targets, errors, strict=True)
         ]
         return pl.DataFrame(rows, schema=SIZES).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def queries(self, n: int = 10, *, queries: Source | None = None) -> pl.DataFrame:
+        """Return the queries that decide each pair: the best and worst of the system, and those that hang on ties.
+
+        Parameters
+        ----------
+        n : int, default 10
+            Queries of each kind, at most: only those that differ, or that ties move.
+        queries : path or frame, optional
+            A table of queries with their texts, in a column such as "text" or "query".
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, kind ("best", "worst", "ties": the most extreme first), query_id, difference
+            (value - baseline_value), value, baseline_value (under the tie policy), tie_min and tie_max (of the
+            difference, over all orders of the ties of both), and text, if there are any.
+
+        Raises
+        ------
+        NoCommonQueryError
+            The table has none of the queries.
+        """
+        found = deciding_queries(self.pairs, self.measures, self.evaluations, self.query_ids, as_count("n", n))
+        check_threads()
+        frame = pl.DataFrame([vars(one) for one in found], schema=QUERIES)
+        if queries is None:
+            return frame
+        table = Queries.of(queries)
+        table.check_common(self.query_ids.tolist())
+        if table.text_column is None:
+            return frame
+        texts = table.texts(self.query_ids.tolist())
+        return frame.with_columns(text=pl.Series([texts.get(one) for one in frame["query_id"]], dtype=pl.String))
+
+    def rank_intervals(
+        self, *, confidence_level: float | None = None, n_resamples: int | None = None, rng: Rng = None
+    ) -> pl.DataFrame:
+        """Return where the rank of each system may lie, had queries and tie orders been others.
+
+        A bootstrap over both: each resample draws queries (or clusters) with replacement, and breaks the ties of every
+        drawn query at random, for each system by itself, whatever the tie policy is.
+
+        Parameters
+        ----------
+        confidence_level, n_resamples, rng
+            By default those of the comparison.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, rank (by the exact mean), low and high (of the rank in resamples, at the confidence level),
+            p_best (the share of resamples in which it is first), n_queries (for which all systems have a value; null
+            ranks without one). Systems of equal mean share ranks, of which `low` takes the first and `high` the last;
+            `p_best` is divided among them.
+
+        References
+        ----------
+        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang 2009, "Confidence intervals
+        for population ranks in the presence of ties and near ties", doi:10.1198/jasa.2009.0142: where systems are
+        nearly equal, no such interval holds its level, and `p_best` says more.
+        """
+        options = Design(
+            confidence_level=self.design.confidence_level if confidence_level is None else confidence_level,
+            n_resamples=self.design.n_resamples if n_resamples is None else n_resamples,
+            rng=self.design.rng if rng is None else rng,
+        )
+        check_threads()
+        rows = []
+        for measure in (one.label for one in self.measures):
+            found = rank_intervals(
+                self.evaluations,
+                measure,
+                self.query_ids,
+                self.cluster,
+                confidence_level=options.confidence_level,
+                n_resamples=options.n_resamples,
+                rng=options.rng,
+            )
+            rows += [(measure, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems]
+        return pl.DataFrame(rows, schema=RANKS, orient="row")
 
 
 def assemble(

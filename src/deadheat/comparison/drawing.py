@@ -7,6 +7,7 @@ removes most of the sampling error: some hundred orders say what ten thousand wo
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,10 +95,37 @@ def draw_sums(
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
         return Drawn(np.array([fixed]), fixed, 0.0)
+    sums = [values.sum(axis=0) for values in _drawn_values(measure, placements, moved, rng)]
+    is_exact = not measure.standard_error(placements)[moved].any()
+    deviation = math.sqrt(float(variance[moved].sum())) if is_exact else math.nan
+    return Drawn(np.sort(np.concatenate(sums)) + fixed, exact, deviation)
+
+
+def draw_values(
+    measure: Measure, placements: Placements, moved: BoolArray, rng: np.random.Generator
+) -> FloatArray | None:
+    """Draw orders of the ties, and return the value of each query in each, of shape (n_moved, n_draws).
+
+    They are shifted and stretched to the exact mean and variance of each query. None as for :func:`draw_sums`.
+    """
+    if _n_cells(placements, moved) * FEWEST > MAX_CELLS:
+        return None
+    values = np.concatenate(list(_drawn_values(measure, placements, moved, rng)), axis=1)
+    off, spread = values.mean(axis=1, keepdims=True), values.std(axis=1, keepdims=True)
+    mean, std = (column[moved][:, None] for column in (measure.mean(placements), np.sqrt(measure.variance(placements))))
+    stretched = np.where(spread > 0, std / np.where(spread > 0, spread, 1.0), 0.0)
+    return mean + (values - off) * stretched
+
+
+def _drawn_values(
+    measure: Measure, placements: Placements, moved: BoolArray, rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    """Give the values of the moved queries in random orders, of shape (n_moved, n), some orders at a time."""
+    queries = np.flatnonzero(moved)
     ties = ties_that_matter(measure, placements, queries)
     rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
-    left, sums = max(FEWEST, n_draws(placements, moved)), []
-    at_once = max(1, AT_ONCE // n_cells)
+    left = max(FEWEST, n_draws(placements, moved))
+    at_once = max(1, AT_ONCE // _n_cells(placements, moved))
     while left > 0:
         n = min(at_once, left)
         orders = [
@@ -105,11 +133,8 @@ def draw_sums(
             for query, (start, stop) in zip(queries.tolist(), rows, strict=True)
         ]
         values = measure.mean(as_queries(placements, queries, orders, measure.deepest))
-        sums.append(values.reshape(len(queries), n).sum(axis=0))
+        yield values.reshape(len(queries), n)
         left -= n
-    is_exact = not measure.standard_error(placements)[moved].any()
-    deviation = math.sqrt(float(variance[moved].sum())) if is_exact else math.nan
-    return Drawn(np.sort(np.concatenate(sums)) + fixed, exact, deviation)
 
 
 def probability_below(one: Drawn, other: Drawn) -> tuple[float, float]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # The first tier that matches wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
 ID_NAMES = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))
 LANGUAGE_NAMES = ("language", "lang")
+TEXT_NAMES = ("text", "query_text", "query", "question", "title", "phrase")
 WANTED = Wanted(
     what="queries",
     expected="a list of objects, or {query_id: {column: value}}",
@@ -115,6 +116,18 @@ class Queries:
         """The column that holds the language, in any case: language, or else lang."""
         folded = {name.casefold(): name for name in reversed(self.columns)}  # of two, the first column wins
         return next((folded[name] for name in LANGUAGE_NAMES if name in folded), None)
+
+    @property
+    def text_column(self) -> str | None:
+        """The column that holds the text of the query, in any case: text, query_text, query, question or title."""
+        folded = {name.casefold(): name for name in reversed(self.columns)}
+        return next((folded[name] for name in TEXT_NAMES if name in folded), None)
+
+    def texts(self, query_ids: Iterable[str]) -> dict[str, str]:
+        """Return the texts of the given queries that have one; empty without a column of texts."""
+        name, ids = self.text_column, list(query_ids)
+        labels = [] if name is None else zip(ids, self.column(name, ids), strict=True)
+        return {query: text for query, text in labels if text is not None}
 
     def column(self, name: str, query_ids: Iterable[str]) -> list[str | None]:
         """Return the label of each of the given queries.

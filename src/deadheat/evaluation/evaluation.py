@@ -42,7 +42,9 @@ from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
 
-class Evaluation(Shown, reported_by="deadheat.report.of_shown:of_evaluation"):
+class Evaluation(
+    Shown, reported_by="deadheat.report.of_shown:of_evaluation", paged_by="deadheat.report.page:page_of_evaluation"
+):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its

@@ -76,9 +76,7 @@ def forest(
         base.mark_tick(color=BLUE, opacity=1, thickness=1.6, height=size * 0.3).encode(x("low")),
         base.mark_tick(color=BLUE, opacity=1, thickness=1.6, height=size * 0.3).encode(x("high")),
         base.mark_tick(color=BLACK, opacity=1, thickness=2, height=size * 0.75).encode(x("by_doc_id")),
-        base.mark_point(color=BLUE, fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7).encode(
-            x("mean")
-        ),
+        base.mark_point(fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7).encode(x("mean")),
     ]
     return finished(
         layers,

@@ -51,7 +51,7 @@ def table_of(ties: Ties) -> pl.DataFrame:
             raise FigureError(
                 f"nothing is known of what the ties of {name} decide", hint="give tie_profile() the qrels too"
             )
-        own = one if isinstance(one, pl.DataFrame) else one.per_query()  # type: ignore[attr-defined]
+        own = one if isinstance(one, pl.DataFrame) else one.per_query()
         frames.append(table_of(own).with_columns(run=pl.lit(str(name))))
     return pl.concat(frames, how="diagonal")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from itertools import groupby
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Report, Table
+from deadheat.report.model import Cell, Ranked, Report, Table
 from deadheat.report.numbers import format_cell
 from deadheat.wording import printable
 
@@ -20,25 +22,61 @@ ESCAPES = {
     "|": r"\textbar{}",
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
-    '"': r"\textquotedbl{}",
+    '"': r"{\char34}",
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
+    "↓": r"$\downarrow$",
 }
+# Letters and signs that the classic engine prints with the package textcomp (sharp s, ae, oe, crossed o and l, dashes,
+# quotation marks, ...), and the accents of Latin letters that it composes: grave, acute, circumflex, tilde, diaeresis,
+# ring, cedilla, caron.
+PRINTED = "ßæÆøØœŒłŁı·±£§¶©®°¡¿…\u00d7\u2013\u2014\u2018\u2019\u201c\u201d"
+ACCENTS = "\u0300\u0301\u0302\u0303\u0308\u030a\u0327\u030c"
+LATIN_END = 0x180
+LONGEST_NAME = 24  # of a label that stays on one line
+NAME_COLUMN = r"p{0.27\linewidth}"
+PART_OF_NAME = re.compile(r"[^\W_]{1,12}[-_./:@ ]*|[\W_]+?(?=[^\W_]|$)|[\W_]")
 BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathematics
 
 
 def as_latex(report: Report, *, digits: int | None = None) -> str:
-    """Return the tables of a report as booktabs tables; its facts are comments above them."""
-    facts = [f"% {printable(fact.sentence)}" for fact in report.shown]  # a line end would end the comment
-    tables = ["\n".join(_lines(table.for_people(), digits)) for table in report.tables]
+    """Return the tables of a report as booktabs tables; all that it says beside them are comments above them.
+
+    A table with a caption is a float with caption and label. What the classic engine cannot print is printed by LuaTeX
+    and XeTeX, and is an escape elsewhere.
+    """
+    said = [text for text in (report.heading, report.opening) if text]
+    facts = [f"% {printable(text)}" for text in (*said, *(fact.sentence for fact in report.shown))]  # each is one line
+    tables = ["\n".join(_float(table.for_people(), digits)) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
+
+
+def _float(table: Table, digits: int | None) -> Iterator[str]:
+    if not table.caption:
+        yield from _lines(table, digits)
+        return
+    yield r"\begin{table}"
+    yield r"\centering"
+    yield rf"\caption{{{' '.join(map(_breakable, table.caption.split(' ')))}}}"
+    yield rf"\label{{tab:{table.key}}}"
+    yield r"\small"
+    yield r"\setlength{\tabcolsep}{4pt}"
+    yield from _lines(table, digits)
+    yield r"\end{table}"
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
     n_labels, n_columns = len(table.labels), len(table.columns)
-    aligned = "".join("l" if table.holds_words(place) else "r" for place in range(n_columns))
-    yield r"\begin{tabular}{" + "l" * n_labels + aligned * len(table.groups) + "}"
+    is_ranked = [_is_ranked(table, place) for place in range(n_columns)]
+    names = [_breaks(table, place) for place in range(n_labels)]
+    aligned = "".join(
+        "l" if table.holds_words(place) else "r@{}l" if is_ranked[place] else "r" for place in range(n_columns)
+    )
+    labels = "".join(NAME_COLUMN if is_long else "l" for is_long in names)
+    yield r"\begin{tabular}{" + labels + aligned * len(table.groups) + "}"
     yield r"\toprule"
     if table.title:
-        width = n_labels + n_columns * len(table.groups)
+        width = n_labels + (n_columns + sum(is_ranked)) * len(table.groups)
         yield rf"\multicolumn{{{width}}}{{l}}{{{escaped(table.title)}}} \\"
         yield r"\midrule"
     if table.is_grouped:
@@ -46,14 +84,52 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
         yield " & ".join([*[""] * n_labels, *spans]) + r" \\"
         starts = range(n_labels + 1, n_labels + 1 + n_columns * len(table.groups), n_columns)
         yield " ".join(rf"\cmidrule(lr){{{start}-{start + n_columns - 1}}}" for start in starts)
-    headings = [*table.labels, *(column for _ in table.groups for column in table.columns)]
-    yield " & ".join(escaped(column.heading) for column in headings) + r" \\"
+    headings = [escaped(column.heading) for column in table.labels]
+    for _ in table.groups:
+        for column, is_wide in zip(table.columns, is_ranked, strict=True):
+            heading = escaped(column.heading)
+            headings.append(rf"\multicolumn{{2}}{{c}}{{{heading}}}" if is_wide else heading)
+    yield " & ".join(headings) + r" \\"
     yield r"\midrule"
     for row in table.rows:
-        cells = [_cell(cell, digits) for group in row.cells for cell in group]
-        yield _whole(" & ".join([*map(escaped, row.labels), *cells])) + r" \\"
+        texts = [_name(text) if is_long else escaped(text) for text, is_long in zip(row.labels, names, strict=True)]
+        cells = [
+            _ranked(cell, digits) if is_wide else _cell(cell, digits)
+            for group in row.cells
+            for cell, is_wide in zip(group, is_ranked, strict=True)
+        ]
+        yield _whole(" & ".join([*texts, *cells])) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
+
+
+def _is_ranked(table: Table, place: int) -> bool:
+    """Whether a column takes two of LaTeX's: numbers flush right, and marks behind them."""
+    return any(isinstance(group[place], Ranked) for row in table.rows for group in row.cells)
+
+
+def _breaks(table: Table, place: int) -> bool:
+    """Whether names of a captioned table are so long that they are broken into lines."""
+    return bool(table.caption) and max((len(row.labels[place]) for row in table.rows), default=0) > LONGEST_NAME
+
+
+def _name(text: str) -> str:
+    return rf"\raggedright {_breakable(text)}"
+
+
+def _breakable(text: str) -> str:
+    """Return a name that, if it is long, may be broken behind its signs, and inside what has none."""
+    if len(text) <= LONGEST_NAME:
+        return escaped(text)
+    return r"\allowbreak{}".join(map(escaped, PART_OF_NAME.findall(printable(text))))
+
+
+def _ranked(cell: Cell, digits: int | None) -> str:
+    if not isinstance(cell, Ranked):
+        return _cell(cell, digits) + " & "
+    number = escaped(format_cell(float(cell), digits, empty="--"))
+    marks = rf"\textsuperscript{{{escaped(cell.marks).replace('-', '--')}}}" if cell.marks else ""
+    return (rf"\textbf{{{number}}}" if cell.is_best else number) + f" & {marks}"
 
 
 def _cell(cell: Cell, digits: int | None) -> str:
@@ -70,7 +146,24 @@ def escaped(text: str) -> str:
     >>> escaped("run_1 & 50%")
     'run\\_1 \\& 50\\%'
     """
-    return "".join(ESCAPES.get(character, character) for character in printable(text))
+    return "".join(
+        "".join(ESCAPES.get(character, character) for character in run) if is_printed else _other(list(run))
+        for is_printed, run in groupby(printable(text), key=_is_printed)
+    )
+
+
+def _other(characters: list[str]) -> str:
+    """Return characters that LuaTeX and XeTeX print, and an escape of them for the classic engine."""
+    escapes = " ".join(f"U+{ord(character):04X}" for character in characters)
+    return rf"\ifdefined\Umathchar {''.join(characters)}\else {escapes}\fi{{}}"
+
+
+def _is_printed(character: str) -> bool:
+    """Whether the classic engine prints a character, perhaps escaped."""
+    if character.isascii() or character in PRINTED or character in ESCAPES:
+        return True
+    parts = unicodedata.normalize("NFD", character)
+    return len(parts) == 2 and parts[0].isascii() and parts[1] in ACCENTS and ord(character) < LATIN_END
 
 
 def _whole(row: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Column, Fact, Report, Span, Table
+from deadheat.report.model import Cell, Column, Fact, Ranked, Report, Span, Table
 from deadheat.report.numbers import format_cell
 from deadheat.wording import printable
 
@@ -25,8 +25,9 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
         title = _escaped(table.title)
         tables += [f"### {title}" if table.is_section else f"**{title}**"] if title else []
         tables.append("\n".join(_lines(table.for_people().with_groups_as_rows(), digits)))
+        tables += [_escaped(table.caption)] if table.caption else []
     facts = ["\n".join(f"- {_told(fact)}" for fact in report.shown)] if report.shown else []
-    heading = [f"**{_escaped(report.heading)}**"] if report.heading else []
+    heading = [f"**{_escaped(text)}**" for text in (report.heading, report.opening) if text]
     return "\n\n".join(heading + (facts + tables if report.facts_first else tables + facts))
 
 
@@ -36,15 +37,22 @@ def _told(fact: Fact) -> str:
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
-    yield _line(column.heading for column in (*table.labels, *table.columns))
+    yield _line(_escaped(column.heading) for column in (*table.labels, *table.columns))
     aligned = [":--" if table.holds_words(place) else "--:" for place in range(len(table.columns))]
     yield _line([":--"] * len(table.labels) + aligned)
     for row in table.rows:
-        yield _line([*row.labels, *(format_cell(cell, digits) for cell in row.cells[0])])
+        yield _line([*map(_escaped, row.labels), *(_cell(cell, digits) for cell in row.cells[0])])
+
+
+def _cell(cell: Cell, digits: int | None) -> str:
+    if not isinstance(cell, Ranked):
+        return _escaped(format_cell(cell, digits))
+    number = _escaped(format_cell(float(cell), digits))
+    return f"**{number}** {cell.marks}".rstrip() if cell.is_best else f"{number} {_escaped(cell.marks)}".rstrip()
 
 
 def _line(texts: Iterable[str]) -> str:
-    return "| " + " | ".join(map(_escaped, texts)) + " |"
+    return "| " + " | ".join(texts) + " |"
 
 
 def _escaped(text: str) -> str:

@@ -21,6 +21,7 @@ LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
+MOST_READABLE = 120  # of a caption
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
 NARROWEST_FACT = 24  # beside its heading; a narrower one goes below it
 LONGEST_NAME, STEP, CUT = 24, 8, "…"
@@ -70,7 +71,7 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     tables = [_table(table, sys.maxsize if width is None else width, digits) for table in report.tables]
     width = PAGE if width is None else width
     facts = [_facts(report.shown, width)] if report.shown else []
-    parts = [Text(_filled(report.heading, width), HEAD)] if report.heading else []
+    parts = [Text(_filled(text, width), HEAD) for text in (report.heading, report.opening) if text]
     parts += facts + tables if report.facts_first else tables + facts
     if report.closing:
         lines = [line if line.startswith(" ") else _filled(line, width) for line in report.closing.splitlines()]
@@ -92,6 +93,8 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     left_out = [column.heading for column in table.for_people().columns if column.key not in shown]
     if left_out:
         lines.append(Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), DIM))
+    if table.caption:
+        lines += [Text(""), Text(_filled(table.caption, min(width, MOST_READABLE)))]
     return Text("\n").join(lines)
 
 

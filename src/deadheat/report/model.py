@@ -40,6 +40,29 @@ class Marked(float):
     """A number that a fact below the table explains: it is printed with a star."""
 
 
+class Ranked(float):
+    """A number in a column in which the best one is bold, with marks behind it.
+
+    Attributes
+    ----------
+    is_best : bool
+    marks : str
+        Such as a dagger, or the letters of other rows; what they mean is in the caption of the table.
+    room : int
+        What the longest marks of the column take, so that text can leave as much.
+    """
+
+    is_best: bool
+    marks: str
+    room: int
+
+    def __new__(cls, number: float, *, is_best: bool = False, marks: str = "", room: int = 0) -> Self:
+        """Return the number with its rank."""
+        ranked = super().__new__(cls, number)
+        ranked.is_best, ranked.marks, ranked.room = is_best, marks, room
+        return ranked
+
+
 class PValue(float):
     """A p value: a small one is printed as a bound, such as <.0001, never as a power of ten or as zero."""
 
@@ -164,6 +187,8 @@ class Table:
         What the groups are.
     title : str
         A line above it.
+    caption : str
+        Sentences below it; in LaTeX its caption, which makes it a float.
     main : int
         The column that matters most.
     has_blocks : bool
@@ -179,6 +204,7 @@ class Table:
     groups: tuple[str, ...] = ("",)
     group: Column = Column("run", "run")
     title: str = ""
+    caption: str = ""
     main: int = 0
     has_blocks: bool = False
     is_section: bool = False
@@ -246,8 +272,8 @@ class Table:
             tuple(replace(column, heading=change(column.heading)) for column in own)
             for own in (self.labels, self.columns)
         )
-        groups, title = tuple(map(change, self.groups)), change(self.title)
-        return replace(self, labels=labels, columns=columns, rows=rows, groups=groups, title=title)
+        groups, title, caption = tuple(map(change, self.groups)), change(self.title), change(self.caption)
+        return replace(self, labels=labels, columns=columns, rows=rows, groups=groups, title=title, caption=caption)
 
     def records(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[Cell, ...]]]:
         """Give (group, labels, cells) of each row of each group in turn; the group is one label, or none."""
@@ -305,6 +331,8 @@ class Report:
     facts : tuple of Fact
     heading : str
         A line above everything, for people.
+    opening : str
+        Sentences that come before all else, for people: what was found.
     closing : str
         Lines below everything, for people; indented ones are commands, which are not wrapped.
     facts_first : bool
@@ -316,6 +344,7 @@ class Report:
     tables: tuple[Table, ...]
     facts: tuple[Fact, ...] = ()
     heading: str = ""
+    opening: str = ""
     closing: str = ""
     facts_first: bool = False
     subject: object = None
@@ -332,5 +361,6 @@ class Report:
             tables=tuple(table.with_texts(change) for table in self.tables),
             facts=tuple(replace(fact, heading=change(fact.heading), text=change(fact.text)) for fact in self.facts),
             heading=change(self.heading),
+            opening=change(self.opening),
             closing="\n".join(map(change, self.closing.split("\n"))),
         )

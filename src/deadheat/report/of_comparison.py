@@ -12,6 +12,7 @@ import numpy as np
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison, n_units
 from deadheat.comparison.pairs import Design, Pair
+from deadheat.comparison.verdict import ENOUGH, judge_strata
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.measures import Measure
@@ -52,7 +53,6 @@ TESTS = {
     "sign": "sign test",
     "tukey": "Tukey's HSD by randomisation",
 }
-ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/statistics.md)
 CORRECTIONS = {
     "none": "not corrected",
     "bonferroni": "corrected by Bonferroni",
@@ -77,8 +77,9 @@ def report_comparison(
     columns: Sequence[str] = (),
     strata: Mapping[str | tuple[str, ...], Comparison] | None = None,
     for_people: bool = True,
+    margin: float | None = None,
 ) -> Report:
-    """Return the report of a comparison.
+    """Return the report of a comparison, which begins with the verdict.
 
     Parameters
     ----------
@@ -91,18 +92,37 @@ def report_comparison(
         Shown instead of the whole.
     for_people : bool, default True
         Tables measure by measure; else one of all pairs, which comes first, and one of all systems.
+    margin : float, optional
+        What the verdict says is tested against.
     """
     named = {(): comparison} if strata is None else strata
     parts = [StratumComparison(keys_of(key), part) for key, part in named.items()]
     leading = tuple(Column(name, name) for name in columns)
-    facts = tuple(_facts(comparison, parts, qrels))
+    said, verdict = judged(comparison, strata, columns, margin)
+    facts = (verdict, *_facts(comparison, parts, qrels))
     if not for_people:
-        return Report((_pairs_as_data(parts, leading), systems_as_data(parts, leading)), facts)
+        return Report((_pairs_as_data(parts, leading), systems_as_data(parts, leading)), facts, opening=said)
     tables = []
     for measure in comparison.measures:
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += _reversals(parts, leading, measure)
-    return Report(tuple(tables), facts)
+    return Report(tuple(tables), facts, opening=said)
+
+
+def judged(
+    comparison: Comparison,
+    strata: Mapping[str | tuple[str, ...], Comparison] | None,
+    columns: Sequence[str],
+    margin: float | None = None,
+) -> tuple[str, Fact]:
+    """Return the verdict as text, and as a fact for JSON; of strata that of each, and what they have in common."""
+    if strata is None:
+        verdict = comparison.judge(margin)
+        return str(verdict), Fact("verdict", verdict.to_dict())
+    found = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
+    sentences = judge_strata(found, columns)
+    held = {"text": " ".join(sentences), "strata": {name: one.to_dict() for name, one in found.items()}}
+    return str(held["text"]), Fact("verdict", held)
 
 
 def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:

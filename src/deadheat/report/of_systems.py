@@ -100,7 +100,7 @@ def _entries(
     found = [
         (part.stratum, name, scores, reported_interval(scores, part.comparison.intervals[name, measure.label]))
         for part in parts
-        for name in _best_first(part.comparison, measure)
+        for name in best_first(part.comparison, measure)
         for scores in [part.comparison.evaluations[name][measure]]
     ]
     spans = [Span(one.low, one.high, one.is_known) for *_, one in found]
@@ -111,7 +111,7 @@ def _entries(
         yield labels, name, (*cells, *(getattr(one, attribute) for attribute in KNOWN.values()))
 
 
-def _best_first(comparison: Comparison, measure: Measure) -> list[str]:
+def best_first(comparison: Comparison, measure: Measure) -> list[str]:
     """Return the names of the systems; one without a mean comes last."""
     sign = -1 if measure.higher_is_better else 1
     means = {name: sign * evaluation[measure].mean for name, evaluation in comparison.evaluations.items()}

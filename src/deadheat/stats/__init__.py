@@ -9,6 +9,7 @@ from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
 from deadheat.stats.intervals import METHODS, interval_bounds, proportion_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
 from deadheat.stats.randomization import tukey_p_values
+from deadheat.stats.ranks import ranks, resampled_ranks
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.stats.significance import CLUSTERED, TESTS, Significance, p_values
 from deadheat.stats.skewness import is_doubtful, skewness
@@ -34,7 +35,9 @@ __all__ = [
     "p_values",
     "power",
     "proportion_bounds",
+    "ranks",
     "resampled_means",
+    "resampled_ranks",
     "sample_size",
     "sign_flip_sums",
     "significant",

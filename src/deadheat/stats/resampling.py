@@ -53,7 +53,7 @@ def bootstrap_means(sums: FloatArray, sizes: IntArray, *, n_resamples: int, rng:
     """
     operand = np.column_stack([sums, sizes])
     means = np.empty((n_resamples, sums.shape[1]))
-    for first, counts in _drawn_counts(len(sizes), n_resamples, rng):
+    for first, counts in drawn_counts(len(sizes), n_resamples, rng):
         drawn = counts @ operand
         means[first : first + len(counts)] = drawn[:, :-1] / drawn[:, -1:]
     return means
@@ -88,8 +88,8 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
     operand = np.column_stack([centred, centred**2, centred * sizes[:, None], sizes, sizes**2]).astype(np.float64)
     negligible = ROUNDING * np.abs(centred).sum(axis=0), ROUNDING * (centred**2).sum(axis=0)
     found = np.empty((n_resamples, n_columns))
-    for first, counts in _drawn_counts(n_units, n_resamples, rng):
-        for start, stop in _batches(len(counts), operand.shape[1], BATCH_CELLS):
+    for first, counts in drawn_counts(n_units, n_resamples, rng):
+        for start, stop in batches(len(counts), operand.shape[1], BATCH_CELLS):
             drawn = counts[start:stop] @ operand
             sums, squares, products = (drawn[:, n * n_columns : (n + 1) * n_columns] for n in range(3))
             mean = sums / drawn[:, -2:-1]
@@ -124,7 +124,7 @@ def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Gener
     total = values.sum(axis=0)
     width = 4 * -(-n_units // 32)  # bytes of a row: whole words, since a generator draws no less
     sums = np.empty((n_resamples, n_columns))
-    for start, stop in _batches(n_resamples, n_units, BATCH_CELLS):
+    for start, stop in batches(n_resamples, n_units, BATCH_CELLS):
         words = np.frombuffer(rng.bytes((stop - start) * width), np.uint8).reshape(stop - start, width)
         positive = np.unpackbits(words, axis=1, count=n_units)
         sums[start:stop] = 2 * (positive.astype(np.float64) @ values) - total
@@ -182,14 +182,14 @@ def check_means(means: ArrayLike, n_columns: int) -> FloatArray:
     return given
 
 
-def _drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
+def drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
     """Yield the first resample of each batch, and how often each unit was drawn in each one, shape (b, n_units).
 
     Counting draws in pieces that stay in the cache is four times as fast as `rng.multinomial`.
     """
     buffer = np.empty((min(n_resamples, max(1, BATCH_CELLS // n_units)), n_units))
-    for first, last in _batches(n_resamples, n_units, BATCH_CELLS):
-        for start, stop in _batches(last - first, n_units, DRAWN_CELLS):
+    for first, last in batches(n_resamples, n_units, BATCH_CELLS):
+        for start, stop in batches(last - first, n_units, DRAWN_CELLS):
             rows = stop - start
             drawn = rng.integers(0, n_units, (rows, n_units))
             drawn += n_units * np.arange(rows)[:, None]
@@ -197,7 +197,7 @@ def _drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> I
         yield first, buffer[: last - first]
 
 
-def _batches(n_rows: int, n_columns: int, max_cells: int) -> Iterator[tuple[int, int]]:
+def batches(n_rows: int, n_columns: int, max_cells: int) -> Iterator[tuple[int, int]]:
     """Yield the first row and the end of batches that hold at most `max_cells` cells, or one row."""
     rows = max(1, max_cells // max(1, n_columns))
     for start in range(0, n_rows, rows):

@@ -1,0 +1,169 @@
+"""How sure the ranks of systems are: by a bootstrap over queries and, in each drawn query, over the orders of ties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat import stats
+from deadheat.arguments import Rng, generator
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
+from deadheat.comparison.drawing import draw_values
+from deadheat.comparison.flips import is_moved
+from deadheat.comparison.listing import MAX_ORDERS, listed_values
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.measures import Measure
+from deadheat.measures.stored import StoredMeasure
+from deadheat.placements.placements import Placements
+
+STEPS = 1_000  # values that stand for the distribution of a query, all equally likely
+MOST_DRAWN = 1 << 26  # units that get a tie-break of their own, in all resamples of all systems: some seconds
+MOST_POOLED = 1 << 24  # values of all queries and systems: 134 MB
+
+
+@dataclass(frozen=True)
+class RankInterval:
+    """The rank of a system by one measure, and where it may lie.
+
+    Attributes
+    ----------
+    rank : int
+        By the exact mean; systems with equal means share the first of their ranks.
+    low, high : int
+        Of the ranks in resamples; of those that are shared the first for `low` and the last for `high`.
+    p_best : float
+        Share of the resamples in which it is first; those who share that place share the resample.
+    n_queries : int
+        For which all systems have a value.
+    """
+
+    rank: int
+    low: int
+    high: int
+    p_best: float
+    n_queries: int
+
+
+def rank_intervals(
+    evaluations: Mapping[str, Evaluation],
+    measure: str,
+    query_ids: TextArray,
+    cluster: IntArray | None,
+    *,
+    confidence_level: float,
+    n_resamples: int,
+    rng: Rng,
+) -> dict[str, RankInterval]:
+    """Return the interval of each system's rank; none without a query for which all have a value.
+
+    Each resample draws as many queries (or clusters) as there are, and breaks the ties of every drawn query at random,
+    for each system by itself: what queries and tie orders might have been. The value of a query comes from its exact
+    distribution over tie orders where that is known or can be listed (in steps of 0.1%), else from drawn orders. Where
+    there are so many queries that drawing each would take long, or no order can be drawn (a saved evaluation of an
+    early version), the ties of all drawn queries together move the mean by a normal number of the exact variance.
+
+    Parameters
+    ----------
+    evaluations : mapping of str to Evaluation
+    measure : str
+    query_ids : ndarray of str, shape (n_queries,)
+        Of all evaluations together, sorted.
+    cluster : ndarray of int, shape (n_queries,), or None
+    confidence_level, n_resamples, rng
+        As for :func:`~deadheat.comparison.compare.compare`.
+    """
+    sides = [_Side.of(one, measure, query_ids) for one in evaluations.values()]
+    keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))
+    n_queries = int(keep.sum())
+    if not n_queries:
+        return {}
+    units = _units(keep, cluster)
+    n_units, random = int(units.max()) + 1, generator(rng)
+    sizes = np.bincount(units, minlength=n_units)
+    means, variances = (
+        _sums(units, [side.mean[keep] for side in sides]),
+        _sums(units, [side.variance[keep] for side in sides]),
+    )
+    is_few = n_units * len(sides) * n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
+    pools = [side.pool(keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
+    higher = sides[0].measure.higher_is_better
+    best, worst = stats.resampled_ranks(
+        means, variances, sizes, pools=pools, higher_is_better=higher, n_resamples=n_resamples, rng=random
+    )
+    by_mean = means.sum(axis=0, keepdims=True) / n_queries
+    (own,), _ = stats.ranks(by_mean if higher else -by_mean)
+    is_first = best == 1
+    p_best = (is_first / is_first.sum(axis=1, keepdims=True)).mean(axis=0)
+    tail = (1 - confidence_level) / 2
+    low = np.quantile(best, tail, axis=0, method="inverted_cdf")
+    high = np.quantile(worst, 1 - tail, axis=0, method="inverted_cdf")
+    columns = zip(own.tolist(), low.tolist(), high.tolist(), p_best.tolist(), strict=True)
+    return {name: RankInterval(*row, n_queries) for name, row in zip(evaluations, columns, strict=True)}
+
+
+def _sums(units: IntArray, columns: Sequence[FloatArray]) -> FloatArray:
+    """Return the sum of each column by unit, of shape (n_units, n_columns)."""
+    return np.column_stack([np.bincount(units, weights=column) for column in columns]).astype(np.float64, copy=False)
+
+
+def _units(keep: BoolArray, cluster: IntArray | None) -> IntArray:
+    """Return the number of the unit of each kept query."""
+    if cluster is None:
+        return np.arange(int(keep.sum()))
+    return np.unique(cluster[keep], return_inverse=True)[1].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One system by one measure, over the queries of all; NaN where it has no value."""
+
+    measure: Measure
+    evaluation: Evaluation
+    own: BoolArray
+    mean: FloatArray
+    variance: FloatArray
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, measure: str, query_ids: TextArray) -> _Side:
+        scores, own = evaluation[measure], members(query_ids, evaluation.query_ids)
+        mean, variance = np.full((2, len(own)), np.nan)
+        mean[own], variance[own] = scores.tie_mean, scores.tie_std**2
+        return cls(scores.measure, evaluation, own, mean, variance)
+
+    def pool(self, keep: BoolArray, units: IntArray, n_units: int, rng: np.random.Generator) -> FloatArray | None:
+        """Return sums over the queries of each unit in orders of their ties, all equally likely: (n_units, n_draws).
+
+        None where no order can be listed or drawn.
+        """
+        if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
+            return None
+        moved = keep & is_moved(self.mean, self.variance)
+        found = self._values(self.evaluation.placements, moved[self.own], rng) if moved.any() else np.zeros((0, 1))
+        if found is None:
+            return None
+        values = np.broadcast_to(self.mean[keep][:, None], (int(keep.sum()), found.shape[1])).copy()
+        # each query's own order of draws, as those of one unit are added
+        values[moved[keep]] = rng.permuted(found, axis=1)
+        sums = np.zeros((n_units, found.shape[1]))
+        np.add.at(sums, units, values)
+        return sums
+
+    def _values(self, placements: Placements, moved: BoolArray, rng: np.random.Generator) -> FloatArray | None:
+        """Return the values of the moved queries in orders of their ties, all equally likely: (n_moved, n_draws)."""
+        queries = np.flatnonzero(moved)
+        parts = self.measure.distributions(placements, queries)
+        if parts is None:
+            parts = listed_values(self.measure, placements, queries, MAX_ORDERS)
+        if parts is None:
+            return draw_values(self.measure, placements, moved, rng)
+        return np.array([_steps(*part) for part in parts])
+
+
+def _steps(values: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Return a thousand values that are as frequent as a distribution makes them."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(probabilities[order])
+    at = np.searchsorted(reached, (np.arange(STEPS) + 0.5) / STEPS * reached[-1])
+    return np.asarray(values[order][at])

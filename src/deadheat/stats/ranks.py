@@ -1,0 +1,137 @@
+"""Ranks of systems among each other when queries are resampled, and the ties of each drawn query are broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from deadheat.arrays import FloatArray, IntArray
+from deadheat.stats.resampling import batches, drawn_counts
+from deadheat.stats.units import ROUNDING
+
+CELLS = 1 << 19  # units drawn at a time where each draw has a tie-break of its own: 4 MB
+
+
+def resampled_ranks(
+    means: FloatArray,
+    variances: FloatArray,
+    sizes: IntArray,
+    *,
+    pools: Sequence[FloatArray | None] | None = None,
+    higher_is_better: bool = True,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[IntArray, IntArray]:
+    """Return the best and the worst rank of each system in every resample.
+
+    A resample draws as many units (queries, or clusters of them) as there are, with replacement. Every drawn unit gets
+    a tie-break of its own, independent for each system: a value of its pool where there is one; else the sum of all
+    is exact mean plus a normal number of the exact variance. The mean over the drawn queries decides the ranks. Systems
+    with equal means have the same two ranks, the first and the last of those that they share.
+
+    Parameters
+    ----------
+    means, variances : ndarray of float, shape (n_units, n_systems)
+        Of the sum over the queries of a unit, over tie orders.
+    sizes : ndarray of int, shape (n_units,)
+        Number of queries in each unit.
+    pools : sequence of (ndarray of float, shape (n_units, n_draws), or None), optional
+        For each system the sums over the queries of a unit in orders of the ties, all equally likely.
+    higher_is_better : bool, default True
+    n_resamples : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    best, worst : ndarray of int, shape (n_resamples, n_systems)
+        Ranks from 1 on.
+
+    Examples
+    --------
+    >>> means = np.array([[1.0, 0.5, 0.5], [1.0, 0.25, 0.25]])
+    >>> best, worst = resampled_ranks(
+    ...     means, np.zeros((2, 3)), np.ones(2, int), n_resamples=99, rng=np.random.default_rng(1)
+    ... )
+    >>> best[0].tolist(), worst[0].tolist()
+    ([1, 2, 2], [1, 3, 3])
+    """
+    best, worst = np.empty((2, n_resamples, means.shape[1]), np.int32)
+    has_pools = pools is not None and any(pool is not None for pool in pools)
+    drawn = (
+        _drawn(means, variances, sizes, list(pools or ()), n_resamples=n_resamples, rng=rng)
+        if has_pools
+        else _normal(means, variances, sizes, n_resamples=n_resamples, rng=rng)
+    )
+    for first, scores in drawn:
+        of_batch = ranks(scores if higher_is_better else -scores)
+        best[first : first + len(scores)], worst[first : first + len(scores)] = of_batch
+    return best, worst
+
+
+def ranks(scores: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return the first and the last of the ranks that a system shares with those of equal score, by row.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n_rows, n_systems)
+        Higher is better.
+
+    Examples
+    --------
+    >>> [row.tolist() for row in ranks(np.array([[0.5, 0.7, 0.5]]))]
+    [[[2, 1, 2]], [[3, 1, 3]]]
+    """
+    n_rows, n_systems = scores.shape
+    order = np.argsort(-scores, axis=1, kind="stable")
+    descending = np.take_along_axis(scores, order, axis=1)
+    rounding = ROUNDING * np.maximum(1.0, np.abs(scores).max(axis=1, keepdims=True))
+    is_first = np.ones((n_rows, n_systems), np.bool_)
+    is_first[:, 1:] = descending[:, :-1] - descending[:, 1:] > rounding
+    places = np.broadcast_to(np.arange(n_systems), (n_rows, n_systems))
+    first = np.maximum.accumulate(np.where(is_first, places, 0), axis=1)
+    is_last = np.ones((n_rows, n_systems), np.bool_)
+    is_last[:, :-1] = is_first[:, 1:]
+    last = np.minimum.accumulate(np.where(is_last, places, n_systems)[:, ::-1], axis=1)[:, ::-1]
+    found = np.empty((2, n_rows, n_systems), np.int32)
+    for of_sorted, of_systems in zip((first, last), found, strict=True):
+        np.put_along_axis(of_systems, order, of_sorted.astype(np.int32) + 1, axis=1)
+    return found[0], found[1]
+
+
+def _normal(
+    means: FloatArray, variances: FloatArray, sizes: IntArray, *, n_resamples: int, rng: np.random.Generator
+) -> Iterator[tuple[int, FloatArray]]:
+    """Give means over resamples, with a normal number for the ties of all drawn units together."""
+    n_systems = means.shape[1]
+    operand = np.column_stack([means, variances, sizes]).astype(np.float64)
+    has_ties = bool(variances.any())
+    for first, counts in drawn_counts(len(sizes), n_resamples, rng):
+        drawn = counts @ operand
+        sums, spread, n = drawn[:, :n_systems], drawn[:, n_systems:-1], drawn[:, -1:]
+        noise = rng.standard_normal(sums.shape) * np.sqrt(np.maximum(spread, 0.0)) if has_ties else 0.0
+        yield first, (sums + noise) / n
+
+
+def _drawn(
+    means: FloatArray,
+    variances: FloatArray,
+    sizes: IntArray,
+    pools: Sequence[FloatArray | None],
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[int, FloatArray]]:
+    """Give means over resamples, in which every drawn unit has a value of its pool."""
+    n_units, n_systems = means.shape
+    for start, stop in batches(n_resamples, n_units, CELLS):
+        units = rng.integers(0, n_units, (stop - start, n_units))
+        scores = np.empty((stop - start, n_systems))
+        for system, pool in enumerate(pools):
+            if pool is not None:
+                draws = rng.integers(0, pool.shape[1], units.shape)
+                scores[:, system] = pool[units, draws].sum(axis=1)
+            else:
+                spread = np.sqrt(variances[units, system].sum(axis=1))
+                scores[:, system] = means[units, system].sum(axis=1) + rng.standard_normal(len(units)) * spread
+        yield start, scores / sizes[units].sum(axis=1)[:, None]

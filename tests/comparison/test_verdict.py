@@ -1,0 +1,503 @@
+"""The verdict of a comparison: one sentence for each kind of outcome, its numbers, and what it never says."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deadheat as dh
+from deadheat.comparison.pairs import Design, Pair
+from deadheat.comparison.verdict import Judge, Verdict, Within, doubt, favoured, judge_strata, number
+from deadheat.measures import parse_measure
+from deadheat.report.model import PValue
+from deadheat.report.numbers import format_cell
+from support.demo import DEMO
+
+RUNS = [DEMO / f"{name}.run.gz" for name in ("Olz-gpt4o", "willia-umbrela1", "TREMA-CoT", "NISTRetrieval-instruct0")]
+QRELS = DEMO / "qrels.human.txt.gz"
+
+PAIR = Pair(
+    measure="nDCG@10",
+    system="new",
+    baseline="old",
+    mean=0.7,
+    baseline_mean=0.6,
+    difference=0.1,
+    low=0.05,
+    high=0.15,
+    p_value=0.001,
+    p_adjusted=0.002,
+    significant=True,
+    effect_size=0.5,
+    wins=30,
+    draws=10,
+    losses=10,
+    flip_probability=0.0,
+    can_flip=False,
+    flip_method="exact",
+    flip_standard_error=0.0,
+    n_queries=50,
+    standard_error=0.02,
+    tie_standard_error=0.01,
+    std=0.2,
+    exact_p_value=True,
+    expected_difference=0.1,
+    doc_id_difference=0.1,
+    doc_id_reverses=False,
+    n_clusters=None,
+    method="bca",
+    skewness=0.1,
+    doubtful=False,
+)
+
+
+def judged(
+    *pairs: Pair,
+    within: dict[Pair, Within] | None = None,
+    detectable: float | None = None,
+    levels: dict[str, dict[str, float]] | None = None,
+    ties: str = "expected",
+    **design: Any,  # noqa: ANN401 - of any field
+) -> Verdict:
+    """Return the verdict of pairs; the systems are those that they name, with these means."""
+    found: dict[str, dict[str, float]] = {}
+    for pair in pairs:
+        own = found.setdefault(pair.measure, {})
+        own.setdefault(pair.baseline, pair.baseline_mean)
+        own.setdefault(pair.system, pair.mean)
+    measures = [parse_measure(name) for name in found]
+    return Judge(pairs, levels or found, measures, Design(**design), ties, within or {}, lambda _: detectable).verdict()
+
+
+def pair(**changes: Any) -> Pair:  # noqa: ANN401 - of any field
+    return replace(PAIR, **changes)
+
+
+NOT_SHOWN: dict[str, Any] = {"significant": False, "p_value": 0.3, "p_adjusted": 0.3, "low": -0.05}
+BEHIND: dict[str, Any] = {
+    "mean": 0.6,
+    "baseline_mean": 0.7,
+    "difference": -0.1,
+    "expected_difference": -0.1,
+    "low": -0.15,
+    "high": -0.05,
+    "wins": 10,
+    "losses": 30,
+}
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
+    "better": (
+        {},
+        {},
+        "better",
+        (
+            "new leads by nDCG@10 (0.7000 to 0.6000), and is better than old by more than chance: difference +0.1000,"
+            " 95% CI [0.0500, 0.1500], p = 0.0020, 50 queries. No order of tied scores reverses this."
+        ),
+    ),
+    "the baseline is better: numbers are seen from the leader": (
+        BEHIND,
+        {"confidence_level": 0.9},
+        "better",
+        (
+            "old leads by nDCG@10 (0.7000 to 0.6000), and is better than new by more than chance: difference +0.1000,"
+            " 90% CI [0.0500, 0.1500], p = 0.0020, 50 queries. No order of tied scores reverses this."
+        ),
+    ),
+    "not shown": (
+        NOT_SHOWN,
+        {"detectable": 0.123},
+        "not shown",
+        (
+            "new leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than old: difference +0.1000, 95% CI"
+            " [-0.0500, 0.1500], p = 0.3000, 50 queries. No order of tied scores reverses this. These 50 queries find"
+            " a true difference of 0.1230 with a power of 80%, a smaller one less often."
+        ),
+    ),
+    "clusters": (
+        {"n_clusters": 9},
+        {},
+        "better",
+        "p = 0.0020, 50 queries in 9 clusters. No order",
+    ),
+    "few queries": (
+        {"n_queries": 4},
+        {"test": "t"},
+        "few",
+        (
+            "new leads by nDCG@10 (0.7000 to 0.6000), but 4 queries prove little about old: difference +0.1000, p ="
+            " 0.0020, 4 queries. No order of tied scores reverses this."
+        ),
+    ),
+    "few clusters": (
+        {"n_clusters": 3},
+        {},
+        "few",
+        "but 3 clusters prove little about old: difference +0.1000, p = 0.0020,",
+    ),
+    "few for a bootstrap": ({"n_queries": 20}, {"test": "bootstrap"}, "few", "but 20 queries prove little about old"),
+    "one query": (
+        {"n_queries": 1, "significant": False, "p_adjusted": 1.0},
+        {},
+        "one query",
+        (
+            "new leads by nDCG@10 (0.7000 to 0.6000), on one query only, which shows nothing about others. No order"
+            " of tied scores reverses this."
+        ),
+    ),
+    "skewed, p near the level": (
+        {"doubtful": True, "skewness": 3.2, "p_adjusted": 0.03},
+        {},
+        "in doubt",
+        (
+            "new leads by nDCG@10 (0.7000 to 0.6000), but whether that is more than chance is undecided, as the"
+            " differences are too skewed (+3.2) for so few queries to trust p: difference +0.1000, 95% CI [0.0500,"
+            " 0.1500], p = 0.0300, 50 queries."
+        ),
+    ),
+    "skewed, p far below the level": (
+        {"doubtful": True, "skewness": 3.2},
+        {},
+        "better",
+        "50 queries, though p is in doubt as the differences are skewed.",
+    ),
+    "equal": (
+        {"difference": 0.0, "mean": 0.6, "wins": 0, "losses": 0, "significant": False, "flip_probability": math.nan},
+        {},
+        "equal",
+        "old and new are equal by nDCG@10 on each of 50 queries.",
+    ),
+    "equal on one query": (
+        {"difference": 0.0, "mean": 0.6, "wins": 0, "losses": 0, "significant": False, "n_queries": 1},
+        {},
+        "equal",
+        "old and new are equal by nDCG@10 on the only query.",
+    ),
+    "same mean": (
+        {"difference": 0.0, "mean": 0.6, "significant": False, "flip_probability": math.nan},
+        {},
+        "same mean",
+        "old and new have the same mean nDCG@10 (0.6000) over 50 queries, which differ: neither leads.",
+    ),
+    "no query": (
+        {"n_queries": 0, "mean": math.nan, "baseline_mean": math.nan, "difference": math.nan, "significant": False},
+        {},
+        "none",
+        "No query has a value for two systems by nDCG@10: there is nothing to compare.",
+    ),
+    "lower is better": (
+        {"measure": "MR", **BEHIND, "mean": 3.25, "baseline_mean": 4.5, "difference": -1.25, "wins": 30, "losses": 10},
+        {},
+        "better",
+        (
+            "new leads by MR (3.2500 to 4.5000, lower is better), and is better than old by more than chance:"
+            " difference -1.2500, 95% CI [-0.1500, -0.0500], p = 0.0020"
+        ),
+    ),
+    "totals": (
+        {"measure": "NumRelRet", "n_queries": 50, "mean": 3.0, "baseline_mean": 2.5, "difference": 0.5, "high": 0.8},
+        {},
+        "better",
+        (
+            "new leads by NumRelRet (150 to 125), and is better than old by more than chance: difference +25, 95% CI"
+            " [2.5000, 40], p = 0.0020"
+        ),
+    ),
+    "one-sided, the other way": (
+        {**BEHIND, "significant": False, "p_value": 0.99, "p_adjusted": 0.99},
+        {"alternative": "greater"},
+        "not shown",
+        (
+            "old leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than new (one-sided test, for new"
+            " greater than old): difference +0.1000"
+        ),
+    ),
+    "a test that is not of the means": (
+        {"wins": 10, "losses": 30},
+        {"test": "sign"},
+        "contradicted",
+        (
+            "new leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than old: the test, sign, is not of the"
+            " means and finds a difference the other way (10 wins, 30 losses): difference +0.1000"
+        ),
+    ),
+    "ties reverse it": (
+        {"can_flip": True, "flip_probability": 0.362, "flip_standard_error": 0.003, "flip_method": "sampled"},
+        {},
+        "better",
+        "50 queries. Ties broken at random reverse this with a probability of 36% ± 0.3%.",
+    ),
+    "ties hardly ever reverse it": (
+        {"can_flip": True, "flip_probability": 1e-9},
+        {},
+        "better",
+        "Some order of the ties reverses this, but ties broken at random hardly ever do (<1%).",
+    ),
+    "trec_eval reverses it": (
+        {"can_flip": True, "flip_probability": 0.2, "doc_id_reverses": True},
+        {},
+        "better",
+        "Ties broken at random reverse this with a probability of 20%, and trec_eval's rule does.",
+    ),
+    "a probability that nobody knows": (
+        {"can_flip": True, "flip_probability": 0.2, "flip_method": "normal", "flip_standard_error": 0.3},
+        {},
+        "better",
+        "Ties broken at random reverse this with a probability that is not known without the runs.",
+    ),
+    "the tie policy decides": (
+        {"expected_difference": -0.02, "can_flip": True, "flip_probability": 0.4},
+        {"ties": "doc_id"},
+        "better",
+        (
+            "That depends on how ties were broken (doc_id): over all their orders old is ahead by 0.0200, and ties"
+            " broken at random put new ahead with a probability of 40%."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_outcome_has_its_sentence(name: str) -> None:
+    changes, options, outcome, said = CASES[name]
+    found = judged(pair(**changes), **options)
+    assert found.outcome == outcome
+    assert said in str(found)
+    assert found.is_better == (outcome == "better")
+    assert ("is better than" in str(found)) == found.is_better
+
+
+WITHIN = Within(margin=0.01, p_no_worse=0.004, no_worse=True, p_equivalent=0.6, equivalent=False)
+
+
+@pytest.mark.parametrize(
+    ("within", "said"),
+    [
+        (WITHIN, "new is no worse than old by the margin of 0.01 (p = 0.0040)."),
+        (
+            replace(WITHIN, no_worse=False, p_no_worse=0.2),
+            "That new is no worse than old by the margin of 0.01 is not shown (p = 0.2000).",
+        ),
+        (
+            replace(WITHIN, equivalent=True, p_equivalent=0.00001),
+            "new and old are equivalent within the margin of 0.01 (p < 0.0001).",
+        ),
+    ],
+)
+def test_no_worse_is_another_sentence_than_not_shown_better(within: Within, said: str) -> None:
+    one = pair(**NOT_SHOWN)
+    found = judged(one, within={one: within}, detectable=0.2)
+    assert found.sentences[-1] == said
+    assert "but is not shown better than old" in found.sentences[0]
+    assert (found.margin, found.no_worse, found.equivalent) == (0.01, within.no_worse, within.equivalent)
+    assert "power" not in str(found)
+
+
+def test_a_margin_says_that_few_queries_cannot_show_it() -> None:
+    one = pair(n_queries=3, **{**NOT_SHOWN, "p_adjusted": 0.25})
+    said = str(judged(one, within={one: replace(WITHIN, no_worse=False)}))
+    assert "but 3 queries prove little about old" in said
+    assert "That new is no worse than old by the margin of 0.01 is not shown: 3 queries cannot." in said
+
+
+def of_three(**of_next: Any) -> tuple[Pair, Pair, Pair]:  # noqa: ANN401 - of any field
+    return (
+        pair(baseline="poor", system="fair", mean=0.6, baseline_mean=0.5),
+        pair(baseline="poor", system="good", mean=0.7, baseline_mean=0.5, difference=0.2),
+        pair(baseline="fair", system="good", **of_next),
+    )
+
+
+def test_the_first_of_many_is_held_against_the_next() -> None:
+    found = judged(*of_three())
+    assert (found.leader, found.runner_up, found.n_better, found.n_compared, found.n_systems) == (
+        "good",
+        "fair",
+        2,
+        2,
+        3,
+    )
+    assert found.sentences[0] == (
+        "good is first of 3 systems by nDCG@10 (0.7000 to 0.6000), and is better than the runner-up fair by more than"
+        " chance: difference +0.1000, 95% CI [0.0500, 0.1500], adjusted p = 0.0020, 50 queries; it is better than"
+        " each of the 2 others by more than chance."
+    )
+    found = judged(*of_three(**NOT_SHOWN))
+    assert not found.is_better
+    assert "but is not shown better than the runner-up fair: difference" in str(found)
+    assert "50 queries; it is better than 1 of the 2 others by more than chance." in str(found)
+    nobody = [replace(one, significant=False) for one in of_three()]
+    assert "; nor better than any other of 2." in str(judged(*nobody))
+    assert "adjusted" not in str(judged(*of_three(), test="tukey")) + str(judged(*of_three(), correction="none"))
+
+
+def test_systems_are_held_against_the_baseline() -> None:
+    own = (
+        pair(system="good", baseline="base", mean=0.7, baseline_mean=0.6),
+        pair(
+            system="poor",
+            baseline="base",
+            **BEHIND,
+        ),
+        pair(system="fair", baseline="base", mean=0.61, baseline_mean=0.6, **NOT_SHOWN),
+    )
+    levels = {"nDCG@10": {"base": 0.6, "good": 0.7, "poor": 0.5, "fair": 0.61}}
+    found = judged(*own, baseline="base", levels=levels)
+    assert (found.leader, found.runner_up, found.is_better) == ("good", "base", True)
+    assert "and is better than the baseline base by more than chance: difference +0.1000" in str(found)
+    assert "Of 3 systems 1 is better than base by more than chance, and 1 is worse." in str(found)
+    levels = {"nDCG@10": {"base": 0.8, "good": 0.7, "poor": 0.5, "fair": 0.61}}
+    behind = tuple(replace(one, **BEHIND) if one.system == "good" else one for one in own)
+    found = judged(*behind, baseline="base", levels=levels)
+    assert (found.leader, found.runner_up) == ("base", "good")
+    assert str(found).startswith(
+        "base, the baseline, is first of 4 systems by nDCG@10 (0.8000 to 0.7000), and is better than the runner-up good"
+    )
+
+
+def test_margins_of_many() -> None:
+    own = of_three()
+    within = dict.fromkeys(own, WITHIN)
+    assert "None of 3 pairs are equivalent within the margin of 0.01." in str(judged(*own, within=within))
+    against = tuple(replace(one, baseline="base") for one in (pair(system="a"), pair(system="b")))
+    said = str(
+        judged(
+            *against, within=dict(zip(against, (WITHIN, replace(WITHIN, no_worse=False)), strict=True)), baseline="base"
+        )
+    )
+    assert "a (1 of 2) is no worse than base by the margin of 0.01." in said
+
+
+def test_nobody_leads_where_the_best_mean_is_shared() -> None:
+    levels = {"nDCG@10": {"poor": 0.5, "fair": 0.7, "good": 0.7}}
+    found = judged(*of_three(), levels=levels)
+    assert (found.outcome, found.leader) == ("shared", None)
+    assert str(found) == "fair and good share the best nDCG@10 (0.7000) of 3 systems: none of them leads."
+
+
+def test_a_leader_that_is_behind_over_shared_queries_is_not_called_better() -> None:
+    found = judged(*of_three(**{**BEHIND, "n_queries": 7}), levels={"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}})
+    assert (found.outcome, found.is_better) == ("contradicted", False)
+    assert "but is not ahead over the 7 queries that it shares with the runner-up fair: difference -0.1000" in str(
+        found
+    )
+
+
+def test_other_measures_agree_or_not() -> None:
+    others = (pair(measure="RR"), pair(measure="AP", **BEHIND), pair(measure="MR"))
+    found = judged(pair(), *others)
+    assert (found.agree, found.others) == (("RR",), {"AP": "old", "MR": "old"})
+    assert "It leads by RR too; by AP, MR old leads; no order" in str(found)
+    assert "By P@5 nobody leads" in str(judged(pair(), pair(measure="P@5", mean=0.6)))
+
+
+def test_strata_are_counted() -> None:
+    verdicts = {
+        "easy": judged(pair(can_flip=True, flip_probability=0.12)),
+        "medium": judged(pair(**NOT_SHOWN)),
+        "hard": judged(pair(**{**BEHIND, **NOT_SHOWN})),
+    }
+    assert " ".join(judge_strata(verdicts, ["difficulty"])) == (
+        "By nDCG@10, of 3 strata of difficulty, new leads in 2 (easy, medium), old leads in 1 (hard). Better than the"
+        " rival by more than chance: new in easy (+0.1000, p = 0.0020, n = 50); not shown in 2 of 3. Ties broken at"
+        " random reverse it with a probability of 5% or more in easy (12%)."
+    )
+    nobody = {"one": judged(pair(**NOT_SHOWN)), "two": judged(pair(**NOT_SHOWN))}
+    assert judge_strata(nobody, ["a", "b"]) == (
+        "By nDCG@10, of 2 strata of a and b, new leads in all 2 (one, two).",
+        "No lead is shown to be more than chance.",
+    )
+
+
+sizes = st.floats(-1, 1, allow_nan=False)
+shares = st.floats(0, 1)
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> Pair:
+    """Any pair, also one that no comparison would make."""
+    mean, baseline = draw(sizes), draw(sizes)
+    return pair(
+        measure=draw(st.sampled_from(["nDCG@10", "MR", "NumRelRet", "GMAP"])),
+        mean=mean,
+        baseline_mean=baseline,
+        difference=mean - baseline,
+        expected_difference=draw(sizes),
+        low=draw(st.sampled_from([-0.5, math.nan])),
+        p_adjusted=draw(st.one_of(shares, st.just(math.nan))),
+        significant=draw(st.booleans()),
+        wins=draw(st.integers(0, 9)),
+        losses=draw(st.integers(0, 9)),
+        n_queries=draw(st.integers(0, 60)),
+        n_clusters=draw(st.one_of(st.none(), st.integers(1, 9))),
+        doubtful=draw(st.booleans()),
+        can_flip=draw(st.booleans()),
+        flip_probability=draw(st.one_of(shares, st.just(math.nan))),
+        doc_id_reverses=draw(st.booleans()),
+    )
+
+
+@given(
+    pairs(), st.sampled_from(["randomization", "sign", "bootstrap"]), st.sampled_from(["two-sided", "greater", "less"])
+)
+def test_it_never_says_better_without_significance(one: Pair, test: str, alternative: str) -> None:
+    found = judged(one, test=test, alternative=alternative)
+    assert found.is_better <= one.significant
+    assert ("is better than" in str(found)) == found.is_better
+    design = Design(test=test, alternative=alternative)
+    if found.is_better:
+        assert favoured(one, parse_measure(one.measure), design) == found.leader
+        assert not doubt(one, design)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert str(found).endswith(".")
+
+
+@given(st.floats(-1e6, 1e6, allow_nan=False))
+def test_numbers_are_those_of_the_tables(value: float) -> None:
+    shown = number(value)
+    assert shown == format_cell(value) or (value.is_integer() and shown == format_cell(int(value)))
+
+
+def test_numbers_come_from_the_pairs() -> None:
+    comparison = dh.compare(QRELS, RUNS[:2], ["nDCG@10", "RR", "AP"])
+    (own,) = comparison["nDCG@10"]
+    found = comparison.verdict
+    assert (found.leader, found.runner_up) == (own.system, own.baseline) == ("willia-umbrela1", "Olz-gpt4o")
+    held = {one.name for one in fields(Pair)} & {one.name for one in fields(Verdict)} - {"baseline"}
+    assert held > {"p_value", "p_adjusted", "difference", "low", "high", "n_queries", "flip_probability", "can_flip"}
+    for name in held:
+        assert getattr(found, name) == getattr(own, name)
+    assert f"p = {format_cell(PValue(own.p_adjusted))}," in str(found)
+    assert f"[{own.low:.4f}, {own.high:.4f}]" in str(found)
+    assert (found.agree, found.others) == (("RR",), {"AP": "Olz-gpt4o"})
+    detectable = comparison.sample_sizes()["detectable_difference"][0]
+    assert f"a true difference of {detectable:.4f} with a power of 80%" in str(found)
+
+
+def test_the_margin_is_that_of_the_equivalence_tests() -> None:
+    comparison = dh.compare(QRELS, RUNS, ["nDCG@10", "NumRelRet"], baseline="TREMA-CoT")
+    frame = comparison.equivalence(0.01)
+    found = comparison.judge(0.01)
+    row = frame.filter(system=found.system, measure="nDCG@10").row(0, named=True)
+    assert (found.margin, found.no_worse, found.equivalent) == (0.01, row["no_worse"], row["equivalent"])
+    n = frame.filter(measure="nDCG@10")["no_worse"].sum()
+    assert f"({n} of 3) are no worse than TREMA-CoT by the margin of 0.01" in str(found)
+    with pytest.raises(ValueError, match="margin"):
+        comparison.judge(0)
+
+
+def test_systems_of_which_nothing_is_known() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    runs = {"one": {"q1": {"a": 1.0}, "q2": {"a": 1.0}}, "two": {"q1": {"a": 1.0}, "q2": {"a": 1.0}}}
+    found = dh.compare(qrels, runs, "RR").verdict
+    assert (found.outcome, str(found)) == ("equal", "one and two are equal by RR on each of 2 queries.")
+    worse = {"q1": {"b": 2.0, "a": 1.0}}
+    one = dh.compare({"q1": {"a": 1}}, {"one": runs["one"], "two": worse}, "RR").verdict
+    assert str(one).startswith(
+        "one leads by RR (1.0000 to 0.5000), on one query only, which shows nothing about others."
+    )

@@ -1,0 +1,240 @@
+"""The paper table: which number is bold, what each mark says, and a page of LaTeX that holds it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.comparison.verdict import doubt, favoured
+from deadheat.measures import parse_measure
+from deadheat.report.as_json import as_json
+from deadheat.report.as_latex import as_latex
+from deadheat.report.as_markdown import as_markdown
+from deadheat.report.as_text import as_text
+from deadheat.report.model import Ranked
+from deadheat.report.of_compact import compact, report_compact
+from deadheat.report.of_comparison import report_comparison
+from support.random_runs import random_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.report.model import Report
+
+MEASURES = ["nDCG@10", "RR", "P@5", "MR"]
+needs_latex = pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no pdflatex: install texlive-latex-recommended"
+)
+
+
+def many(n_systems: int = 12, n_queries: int = 40, name: str = "system-{}") -> tuple[dict[str, Any], dict[str, Any]]:
+    """Judgments, and runs of which each is better than the one before."""
+    rng = np.random.default_rng(1)
+    docs = [f"d{n}" for n in range(12)]
+    qrels: dict[str, Any] = {}
+    runs: dict[str, Any] = {name.format(n): {} for n in range(n_systems)}
+    for query in (f"q{n:02d}" for n in range(n_queries)):
+        relevance = rng.choice([0, 0, 0, 1, 2], len(docs))
+        qrels[query] = dict(zip(docs, relevance.tolist(), strict=True))
+        for help_of_relevance, run in enumerate(runs.values()):
+            scores = rng.integers(0, 6, len(docs)) + 0.25 * help_of_relevance * relevance
+            run[query] = dict(zip(docs, scores.tolist(), strict=True))
+    return qrels, runs
+
+
+def compared(**options: Any) -> dh.Comparison:  # noqa: ANN401 - of compare
+    qrels, runs = random_runs()
+    return dh.compare(qrels, runs, MEASURES, n_resamples=500, **options)
+
+
+def cells(report: Report) -> dict[tuple[str, str], Ranked]:
+    (table,) = report.tables
+    return {
+        (row.labels[-1], column.key): cell
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells[0], strict=True)
+        if isinstance(cell, Ranked)
+    }
+
+
+def test_numbers_are_those_of_json() -> None:
+    comparison = compared()
+    data = json.loads(as_json(report_comparison(comparison, qrels="q", for_people=False)))
+    found = cells(report_compact(comparison, qrels="q"))
+    assert len(found) == 3 * len(MEASURES)
+    for (system, measure), cell in found.items():
+        assert float(cell) == data["systems"][system][measure]["mean"]
+
+
+@pytest.mark.parametrize("digits", [4, 1, 0])
+def test_the_best_are_bold_by_the_printed_value(digits: int) -> None:
+    comparison = compared()
+    found = cells(report_compact(comparison, qrels="q", digits=digits))
+    for measure in MEASURES:
+        means = {name: one[measure].mean for name, one in comparison.evaluations.items()}
+        best = (max if parse_measure(measure).higher_is_better else min)(means.values())
+        bold = {name for name in means if found[name, measure].is_best}
+        assert bold == {name for name, mean in means.items() if f"{mean:.{digits}f}" == f"{best:.{digits}f}"}
+
+
+@pytest.mark.parametrize("test", ["randomization", "sign", "tukey"])
+def test_daggers_are_the_significant_differences_from_the_baseline(test: str) -> None:
+    comparison = compared(baseline="fair", test=test)
+    report = report_compact(comparison, qrels="q")
+    found = cells(report)
+    marks = {}
+    for pair in comparison.pairs:
+        own = favoured(pair, parse_measure(pair.measure), comparison.design)
+        mark = "" if own is None else "†" if own == pair.system else "‡"
+        marks[pair.system, pair.measure] = mark + ("?" if mark and doubt(pair, comparison.design) else "")
+    assert {key: cell.marks for key, cell in found.items() if key[0] != "fair"} == marks
+    assert "‡" in marks.values()
+    assert all(found["fair", measure].marks == "" for measure in MEASURES)
+    said = "† significantly better, ‡ significantly worse" if "†" in marks.values() else "‡ significantly worse"
+    assert f" {said} than fair." in report.tables[0].caption
+
+
+def test_letters_are_the_systems_that_one_beats() -> None:
+    qrels, runs = many()
+    comparison = dh.compare(qrels, runs, MEASURES, n_resamples=500)
+    (table,) = report_compact(comparison, qrels="q").tables
+    letters = {row.labels[-1]: row.labels[0] for row in table.rows}
+    assert list(letters.values()) == list("abcdefghijkl")
+    means = [row.cells[0][0] for row in table.rows]
+    assert means == sorted(means, reverse=True)  # type: ignore[type-var]
+    beaten: dict[tuple[str, str], set[str]] = {}
+    for pair in comparison.pairs:
+        own = favoured(pair, parse_measure(pair.measure), comparison.design)
+        if own is not None:
+            loser = pair.baseline if own == pair.system else pair.system
+            beaten.setdefault((own, pair.measure), set()).add(letters[loser])
+    found = cells(report_compact(comparison, qrels="q"))
+    assert any("-" in cell.marks for cell in found.values())
+    for key, cell in found.items():
+        shown: set[str] = set()
+        for first, last in re.findall("([a-z])(?:-([a-z]))?", cell.marks):
+            shown |= {chr(code) for code in range(ord(first), ord(last or first) + 1)}
+        assert shown == beaten.get(key, set())
+
+
+def test_more_systems_than_letters_have_names_of_two() -> None:
+    qrels, runs = many(30, 8)
+    (table,) = report_compact(dh.compare(qrels, runs, "RR", n_resamples=99, test="t"), qrels="q").tables
+    letters = [row.labels[0] for row in table.rows]
+    assert letters[:2] + letters[-1:] == ["aa", "ab", "bd"]
+    assert len(set(letters)) == 30
+
+
+def test_marks_of_a_p_value_in_doubt_are_questioned() -> None:
+    qrels = {f"q{n}": {"a": 1} for n in range(12)}
+    good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    bad = {
+        query: {"a": 0.5 if n < 6 else 2.0, **{f"x{m}": 1.0 + m for m in range(20 * (n == 0) + 1)}}
+        for n, query in enumerate(qrels)
+    }
+    comparison = dh.compare(qrels, {"bad": bad, "good": good}, "MR", baseline="bad")
+    (pair,) = comparison.pairs
+    assert pair.significant
+    assert pair.doubtful
+    (table,) = report_compact(comparison, qrels="q").tables
+    assert {row.cells[0][0].marks for row in table.rows} == {"†?", ""}  # type: ignore[union-attr]
+    assert "A question mark: p is in doubt" in table.caption
+    assert "Of MR (↓) less is better." in table.caption
+
+
+def test_the_caption_says_how() -> None:
+    said = report_compact(compared(), qrels="data/qrels.txt").tables[0].caption
+    assert said.startswith(
+        "Means over 30 queries of qrels.txt; the best of each measure is bold. Of MR (↓) less is better. Letters"
+    )
+    assert said.endswith(
+        "Significant: p < 0.05 by a paired randomisation test (sign flips), two-sided, corrected by Holm within a"
+        " measure. Ties: the exact mean over all orders of equal scores."
+    )
+    said = report_compact(compared(test="tukey", confidence_level=0.9, ties="doc_id"), qrels="q").tables[0].caption
+    assert "p < 0.1 by Tukey's HSD by randomisation, two-sided, which accounts for all pairs." in said
+    assert "Ties: by document id, descending, as trec_eval does." in said
+    alike = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
+    same = dh.compare({"q1": {"a": 1}, "q2": {"a": 1}}, {"one": alike, "two": alike}, "NumRelRet")
+    (table,) = report_compact(same, qrels="q").tables
+    assert table.caption.startswith("Totals over 2 queries of q;")
+    assert "No difference between two systems is significant." in table.caption
+    assert all(cell.is_best for row in table.rows for cell in row.cells[0])  # type: ignore[union-attr]
+
+
+def test_each_format_prints_bold_and_marks_in_its_way() -> None:
+    report = report_compact(compared(baseline="fair"), qrels="q")
+    found = cells(report)
+    best, worse = found["good", "nDCG@10"], found["weak", "nDCG@10"]
+    assert (best.is_best, best.marks, worse.marks) == (True, "†", "‡")
+    text = as_text(report, width=80).plain
+    assert f"**{best:.4f}**†" in text
+    assert f" {worse:.4f}  ‡" in text
+    assert text.startswith("good is first of 3 systems")
+    markdown = as_markdown(report)
+    assert f"| **{best:.4f}** † |" in markdown
+    assert f"| {worse:.4f} ‡ |" in markdown
+    latex = as_latex(report)
+    assert rf"\textbf{{{best:.4f}}} & \textsuperscript{{\dag{{}}}}" in latex
+    assert rf"{worse:.4f} & \textsuperscript{{\ddag{{}}}}" in latex
+    assert r"\label{tab:comparison}" in latex
+    assert r"MR $\downarrow$" in latex
+
+
+def test_strata_have_a_block_each_with_the_best_of_each() -> None:
+    comparison = compared()
+    table = pl.DataFrame({"query_id": comparison.query_ids.tolist(), "level": ["hard", "easy", "medium"] * 10})
+    strata = comparison.by("level", table)
+    (found,) = report_compact(comparison, qrels="q", columns=["level"], strata=strata).tables
+    assert list(dict.fromkeys(row.labels[0] for row in found.rows)) == ["easy", "medium", "hard"]
+    for level, part in strata.items():
+        own = [row for row in found.rows if row.labels[0] == level]
+        assert [row.labels[2] for row in own if row.cells[0][0].is_best] == [part.verdict.leader]  # type: ignore[union-attr]
+    assert (
+        "over 10 queries of q in each stratum by level;"
+        in compact(comparison, qrels="q", columns=["level"], strata=strata).caption
+    )
+
+
+EVIL = [
+    "\\input{/etc/passwd} % & # $ _ { } ~ ^",
+    "</script><b>\"'`|",
+    "\u202e\x1b[2J\nx",
+    "木 🎯 ü é ß ñ ő",
+    "msmarco-passage-dev-cross-encoder-large-v2.1_final",
+    "x" * 70,
+    "[2cm] -- ?` !`",
+]
+
+
+@needs_latex
+@pytest.mark.parametrize("kind", ["letters", "baseline", "long", "evil", "strata"])
+def test_latex_sets_it_on_a_page(kind: str, tmp_path: Path) -> None:
+    long = "msmarco-passage-dev_cross-encoder-large-{}" if kind == "long" else "system-{}"
+    qrels, runs = many(12, 20, long)
+    if kind == "evil":
+        runs = dict(zip(EVIL, runs.values(), strict=False))
+    baseline = list(runs)[3] if kind == "baseline" else None
+    comparison = dh.compare(qrels, runs, MEASURES, n_resamples=200, baseline=baseline)
+    by: dict[str, Any] = {}
+    if kind == "strata":
+        table = pl.DataFrame({"query_id": comparison.query_ids.tolist(), "level": ["hard", "easy"] * 10})
+        by = {"columns": ["level"], "strata": comparison.by("level", table)}
+    report = report_compact(comparison, qrels="a/long_folder/qrels.human_and_very_long_name.txt.gz", **by)
+    (tmp_path / "table.tex").write_text(as_latex(report), encoding="utf-8")
+    page = ["\\documentclass{article}", "\\usepackage{booktabs,textcomp}", "\\begin{document}", "\\input{table}"]
+    (tmp_path / "page.tex").write_text("\n".join([*page, "\\end{document}", ""]))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    log = (tmp_path / "page.log").read_text(encoding="utf-8", errors="replace")
+    assert done.returncode == 0, log[-2000:]
+    assert not [line for line in log.splitlines() if line.startswith(("Overfull", "!")) or "too large for page" in line]
+    assert re.search(r"Output written on page.pdf \(1 page", log)
