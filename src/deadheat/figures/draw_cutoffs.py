@@ -82,14 +82,14 @@ def cutoffs(
     """
     of = parse_measure(measure)
     if "cutoff" not in {one.name for one in fields(of)}:
-        raise FigureError(f"{of} has no cutoff", hint="take one that has, such as nDCG, R or P")
+        raise FigureError(f"{of.label} has no cutoff", hint="take one that has, such as nDCG, R or P")
     family = [(cutoff, of(cutoff=cutoff)) for cutoff in sorted(at)]
     whole = of(cutoff=None)
     found = curves(systems, family, options)
     log = alt.Scale(type="log", nice=False)
     x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=log, axis=alt.Axis(values=list(at), grid=False))
     title = _finding(found, whole, family)
-    return drawn(found, "cutoff", x, f"{whole}@k, mean over queries ({better(whole)})", title)
+    return drawn(found, "cutoff", x, f"{whole.label}@k, mean over queries ({better(whole)})", title)
 
 
 @figure(SYSTEMS, COMPARISON, measures="all", place=60)
@@ -260,7 +260,9 @@ def _finding(found: Sequence[Row], whole: Measure, family: Sequence[tuple[float,
     first = found[0]
     own = [row for row in found if row["label"] == first["label"]]
     over = n_queries(*(row["n_queries"] for row in found))
-    ends = f"{whole} from {number(own[0]['mean'])} @{family[0][0]:g} to {number(own[-1]['mean'])} @{family[-1][0]:g}"
+    ends = (
+        f"{whole.label} from {number(own[0]['mean'])} @{family[0][0]:g} to {number(own[-1]['mean'])} @{family[-1][0]:g}"
+    )
     widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])
     of_ties = f"; tie order moves it most @{widest['cutoff']}" if widest["tie_max"] - widest["tie_min"] > NOISE else ""
     return f"{shown(first['system'])}: {ends} ({over}){of_ties}"

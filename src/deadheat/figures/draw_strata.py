@@ -14,6 +14,7 @@ from deadheat.evaluation.strata import label as label_of
 from deadheat.figures.base import STRATA, figure
 from deadheat.figures.style import BAND, NOISE, SERIES, SHAPES, Row, finished, labels, number, shown
 from deadheat.figures.systems import better, counted_as, interval_options, measure_of
+from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.wording import Plain, counted
 
@@ -60,28 +61,28 @@ def strata(
     """
     named = _named(systems)
     of = measure_of({name: one.whole for name, one in named.items()}, measure)
-    ranked = sorted(named, key=lambda name: named[name].whole[str(of)].mean, reverse=of.higher_is_better)
+    ranked = sorted(named, key=lambda name: named[name].whole[of].mean, reverse=of.higher_is_better)
     named = {name: named[name] for name in ranked}
     asked = interval_options(options)
     kept = dict(list(named.items())[:MOST_SYSTEMS])
-    rows = [
-        row for name, one in zip(labels(kept), kept.values(), strict=True) for row in _rows(name, one, str(of), asked)
-    ]
+    rows = [row for name, one in zip(labels(kept), kept.values(), strict=True) for row in _rows(name, one, of, asked)]
     having = [row for row in rows if row["mean"] == row["mean"]]
     if not having:
-        raise FigureError(f"no stratum has a value of {of}")
+        raise FigureError(f"no stratum has a value of {of.label}")
     order = list(dict.fromkeys(row["label"] for row in having))
     having = [row for row in having if row["label"] in order[:MOST_STRATA]]
     shown_order = order[:MOST_STRATA]
     size = max(20, 13 * len(kept) + 6)
     layers = _layers(
-        shown_order, list(dict.fromkeys(row["system"] for row in having)), f"{of}, mean over queries ({better(of)})"
+        shown_order,
+        list(dict.fromkeys(row["system"] for row in having)),
+        f"{of.label}, mean over queries ({better(of)})",
     )
     return finished(
         layers,
         having,
         height=size * len(shown_order),
-        title=_finding(having, str(of), of.higher_is_better, next(iter(named.values()))),
+        title=_finding(having, of.label, of.higher_is_better, next(iter(named.values()))),
         notes=_notes(having, len(named), len(order), next(iter(named.values()))),
     )
 
@@ -105,11 +106,11 @@ def _name_of(strata: object) -> str:
     return strata.whole.name if isinstance(strata, Strata) else ""
 
 
-def _rows(system: str, own: Strata, measure: str, options: IntervalOptions) -> list[Row]:
+def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) -> list[Row]:
     found = own.estimate(options)
     rows = []
     for stratum, evaluation in own.items():
-        scores, interval = evaluation[measure], found[stratum][measure]
+        scores, interval = evaluation[measure], found[stratum][own.whole[measure].measure.label]
         rows.append(
             {
                 "system": system,
