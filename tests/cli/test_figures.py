@@ -30,7 +30,7 @@ def drawn(folder: Path) -> set[str]:
 
 def test_evaluate_draws_and_names_its_files(tmp_path: Path) -> None:
     text = ok("evaluate", QRELS, *RUNS[:2], "-m", "RR", "--figures", tmp_path / "new" / "f")
-    assert drawn(tmp_path / "new" / "f") == {"forest-RR.svg", "cutoffs-nDCG.svg", "cutoffs-R.svg"}
+    assert drawn(tmp_path / "new" / "f") == {"forest-RR.svg", "cutoffs-nDCG.svg", "cutoffs-R.svg", "traditional-RR.svg"}
     assert "forest-RR.svg" in text
     assert "not drawn" in text
 
@@ -39,7 +39,9 @@ def test_data_have_the_files_and_what_was_not_drawn(tmp_path: Path) -> None:
     arguments = ["evaluate", QRELS, RUNS[0], "-m", "RR", "--figures", tmp_path, "--figure-format", "json"]
     result = call(*arguments, "--format", "json")
     found = json.loads(result.stdout)
-    assert found["figures"] == [str(tmp_path / f"{name}.json") for name in ("forest-RR", "cutoffs-nDCG", "cutoffs-R")]
+    assert found["figures"] == [
+        str(tmp_path / f"{name}.json") for name in ("forest-RR", "cutoffs-nDCG", "cutoffs-R", "traditional-RR")
+    ]
     assert {name for names in found["not_drawn"].values() for name in names} >= {"precision_recall"}
 
 
@@ -72,6 +74,35 @@ def test_strata_are_drawn(tmp_path: Path) -> None:
     ok("evaluate", QRELS, *RUNS[:2], *options, "--figures", tmp_path / "one")
     ok("compare", QRELS, *RUNS[:2], *options, *QUICK, "--figures", tmp_path / "two")
     assert "strata-RR.svg" in drawn(tmp_path / "one") & drawn(tmp_path / "two")
+
+
+def test_ties_are_drawn_as_data_say(tmp_path: Path) -> None:
+    options = ["-m", "RR", "-m", "Hit@3", "--figures", tmp_path / "f", "--figure-format", "json"]
+    found = json.loads(ok("ties", RUNS[0], QRELS, *options, "--format", "json"))
+    names = {
+        f"{name}-{of}.json"
+        for name in ("tie_ratio", "largest_tie", "tie_histogram", "traditional")
+        for of in ("RR", "Hit@3")
+    }
+    assert drawn(tmp_path / "f") == names | {"tie_correlation.json"} == {Path(path).name for path in found["figures"]}
+    (run,) = data_of(tmp_path / "f" / "traditional-RR.json")[:1]
+    by_id = json.loads(ok("evaluate", QRELS, RUNS[0], "-m", "RR", "--ties", "doc_id", "--format", "json"))["scores"]
+    assert run["traditional"] == pytest.approx(next(iter(by_id.values()))["RR"]["value"], abs=1e-12)
+
+
+def test_ties_without_judgments_are_a_sentence(tmp_path: Path) -> None:
+    text = " ".join(ok("ties", RUNS[0], "--figures", tmp_path / "f").split())
+    assert "nothing is known of what the ties of" in text
+    assert drawn(tmp_path / "f") == set()
+
+
+def test_the_value_of_trec_eval_is_a_tick_and_not_a_column(tmp_path: Path) -> None:
+    text = ok("evaluate", QRELS, RUNS[0], "-m", "RR", "--figures", tmp_path, "--figure-format", "json")
+    by_id = json.loads(ok("evaluate", QRELS, RUNS[0], "-m", "RR", "--ties", "doc_id", "--format", "json"))["scores"]
+    (row,) = data_of(tmp_path / "forest-RR.json")
+    assert row["by_doc_id"] == next(iter(by_id.values()))["RR"]["value"]
+    plain = ok("evaluate", QRELS, RUNS[0], "-m", "RR")
+    assert plain.splitlines()[:3] == text.splitlines()[:3]
 
 
 def test_a_bench_draws_each_language(tmp_path: Path) -> None:

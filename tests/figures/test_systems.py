@@ -161,7 +161,7 @@ def test_traditional_is_the_rule_beside_the_exact_means(compared: Comparison) ->
             assert row["value"] == row["traditional"] == dh.evaluate(QRELS, run, "RR", ties="doc_id").means()["RR"]
             exact = row_of(chart, system=name, kind="exact")["value"]
             assert exact == pytest.approx(dh.evaluate(QRELS, run, "RR").means()["RR"], abs=1e-15)
-    with pytest.raises(FigureError, match="is not known of saved evaluations"):
+    with pytest.raises(FigureError, match="trec_eval's rule gives is not known"):
         figures.traditional(compared.evaluations, "RR")
 
 

@@ -127,6 +127,7 @@ def test_imports_go_one_way(path: Path) -> None:
 # What a function imports of deadheat's own, outside the commands (which import what they call when they are called),
 # and why it is not imported at the top.
 LATE = {
+    "benchmark.report imports figures in BenchResult.plot": "Altair",
     "data.queries imports io in _records_of": "Narwhals",
     "data.rows imports io in Rows.repeated_pairs": "Narwhals",
     "data.rows imports io in LazyRows.to_polars": "Narwhals",
@@ -153,6 +154,7 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
 # A higher floor that is loaded by its name, at the first call that needs it.
 BY_NAME = {
     "data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read",
+    "data/drawn.py loads deadheat.figures": "objects draw themselves; Altair takes long to load",
     "data/shown.py loads deadheat.report": "objects show themselves as the tables of the commands",
 }
 LOADED = re.compile(r'(?:import_module|_load)\(f?"(deadheat\.\w+(?:\.cases)?)')

@@ -17,7 +17,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
-from deadheat.errors import UnlabelledQueriesWarning
+from deadheat.errors import ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
@@ -40,9 +40,10 @@ from deadheat.report.totals import (
     tell_counts,
     totals_of_row,
 )
-from deadheat.wording import counted, three
+from deadheat.wording import Plain, counted, three
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
@@ -66,6 +67,49 @@ class BenchResult(
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
         return as_markdown(report_bench(self, full=True))
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        cases: str | None = None,
+        language: str | None = None,
+        **options: Any,  # noqa: ANN401 - of the figure
+    ) -> alt.LayerChart:
+        """Draw a figure of one set of cases in one language.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Its name, such as "forest", which is the default.
+        cases, language : str, optional
+            The set and its language, where there are several.
+        **options
+            Of the figure, such as `measure`: see the function of this name in :mod:`deadheat.figures`.
+
+        Returns
+        -------
+        altair.LayerChart
+
+        Raises
+        ------
+        ParameterError
+            There is no such figure or set, or several sets.
+        FigureError
+            The figure cannot show these retrievers.
+        """
+        from deadheat.figures import plot_of
+
+        keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
+        if len(keys) != 1:
+            named = " or ".join(f"cases={name!r}, language={of!r}" for name, of in self.parts)
+            raise ParameterError(
+                "a figure is of one set of cases in one language",
+                given=Plain(f"{len(keys)} of them"),
+                hint=f"give {named}",
+            )
+        own = {name: self.evaluations[Key(*keys[0], name)] for name in self.retrievers}
+        return plot_of(self.comparisons.get(keys[0], own), kind, **options)
 
     def named_numbers(self) -> Numbers:
         """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""

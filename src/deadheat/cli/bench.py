@@ -170,7 +170,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
         data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form in {"markdown", "html"})
     )
     subjects = list(_subjects(result)) if options["figures"] else []
-    drawn = [str(one) for one in main_of(result.measures)[:MOST_DRAWN]]
+    drawn = [one.label for one in main_of(result.measures)[:MOST_DRAWN]]
     report = with_figures(report, options["figures"], options["figure_format"], subjects, drawn)
     print_report(report, form=form, output=None)
 

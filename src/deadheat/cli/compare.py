@@ -284,7 +284,7 @@ def _drawn(
         codes = comparison.cluster
         cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
         subjects.append(("", of_each, {"options": comparison.design.with_clusters(cluster)}))
-    measures = [str(one) for one in comparison.measures]
+    measures = [one.label for one in comparison.measures]
     return with_figures(report, options["figures"], options["figure_format"], subjects, measures)
 
 

@@ -126,9 +126,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     unmatched: dict[str, tuple[str, str]] = {}
     named, is_checked = dict(zip(names, given, strict=True)), options["check_duplicates"]
     beside: list[Evaluation] = []
-    reader = partial(
-        _scored, measures=measures, conventions=conventions, seed=seed, rule=options["beside"], beside=beside
-    )
+    by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # trec_eval's rule is a tick
+    rule = options["beside"] or by_id
+    reader = partial(_scored, measures=measures, conventions=conventions, seed=seed, rule=rule, beside=beside)
     evaluations = list(_evaluate(qrels, named, reader, unmatched, check_duplicates=is_checked))
     grouping = None if queries is None else strata.group(evaluations, queries)
     if form == "trec" and grouping is not None and grouping.strata:
@@ -143,7 +143,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
         digits=options["digits"],
         unmatched=unmatched,
         intervals=intervals if options["ci"] else None,
-        beside=tuple(beside),
+        beside=tuple(beside) if options["beside"] else (),
     )
     report = report_evaluations(evaluations, context, per_query=options["per_query"], grouping=grouping)
     if targets:
@@ -151,9 +151,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
         report = replace(report, facts=(*report.facts, fact))
     strata_of = {} if grouping is None else dict(zip(named, grouping.strata, strict=False))
     drawn = [dict(zip(named, evaluations, strict=True)), *([strata_of] if strata_of else [])]
-    subjects = [("", one, {"options": intervals}) for one in drawn]
+    by_rule = dict(zip(named, beside, strict=True)) if rule == "doc_id" else None
+    subjects = [("", one, {"options": intervals, "beside": by_rule}) for one in drawn]
     report = with_figures(
-        report, options["figures"], options["figure_format"], subjects, [str(one) for one in measures]
+        report, options["figures"], options["figure_format"], subjects, [one.label for one in measures]
     )
     if form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections

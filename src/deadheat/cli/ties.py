@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run
 from deadheat.cli.options import (
     beside_option,
@@ -39,6 +41,7 @@ EXAMPLES = examples(
 @click.option(
     "--per-query", is_flag=True, help="Add the ties of each query and, with QRELS, what they do to its values."
 )
+@figures_options
 @output_options(*PARTS)
 @queries_options
 @reading_options
@@ -57,6 +60,8 @@ def ties(  # noqa: PLR0917 - click passes by name
     digits: int | None,
     missing: str,
     no_relevant: str,
+    figures: str | None,
+    figure_format: str,
     check_duplicates: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Show how many documents of a run share their score, and what that decides.
@@ -75,6 +80,7 @@ def ties(  # noqa: PLR0917 - click passes by name
     given = [input_path(path) for path in (run, qrels) if path is not None]
     form = prepare(form, output, PARTS, given)
     measures = parsed_measures(notations)
+    check_figures(figures)
     check_inputs(given)
     with progress(given) as begin:
         begin(given[0])
@@ -96,6 +102,10 @@ def ties(  # noqa: PLR0917 - click passes by name
     if form == "csv" and judgments is not None and not per_query:
         tables = sorted(report.tables, key=lambda table: table.key != "stability")
         report = replace(report, tables=tuple(tables))
+    if figures is not None:
+        subjects: list[tuple[str, Any, dict[str, Any]]] = [("", profile, {})]
+        own = [one.measure.label for one in profile.decided]
+        report = with_figures(report, figures, figure_format, subjects, own)
     print_report(report, form=form, output=output, digits=digits)
 
 

@@ -19,6 +19,7 @@ from deadheat.comparison.deciding import deciding_queries
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
+from deadheat.data.drawn import Drawn
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Shown
@@ -62,7 +63,10 @@ N_COLUMNS = 17  # fields of a pair that every table shows; the others are detail
 
 @dataclass(frozen=True, eq=False)
 class Comparison(
-    Shown, reported_by="deadheat.report.of_shown:of_comparison", paged_by="deadheat.report.page:page_of_comparison"
+    Drawn,
+    Shown,
+    reported_by="deadheat.report.of_shown:of_comparison",
+    paged_by="deadheat.report.page:page_of_comparison",
 ):
     """Systems compared by pairs. Made by :func:`compare`.
 

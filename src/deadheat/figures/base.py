@@ -159,6 +159,8 @@ def drawings(subject: Subject, measures: Sequence[str], **options: object) -> It
         if one.measures == "all":
             yield _drawn(one, one.name, subject, known)
             continue
+        if one.measures == "each" and not measures:
+            yield _drawn(one, one.name, subject, known)
         for measure in measures if one.measures == "each" else one.measures.split():
             yield _drawn(one, f"{one.name}-{measure}", subject, {**known, "measure": measure})
 

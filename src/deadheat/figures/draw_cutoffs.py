@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import altair as alt
@@ -35,6 +35,8 @@ CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 LEVELS = tuple(n / 10 for n in range(11))
 MOST = 8  # lines that can be told apart
 MOST_BANDS = 2  # systems whose bands do not hide each other
+METHODS = {"bca": "BCa", "t": "Student's t"}
+MANY = 1000  # queries for which Student's t does as well as a bootstrap
 HEIGHT = 240
 STEPS_A_SECOND = 300_000_000  # of the exact mean of interpolated precision
 MOST_STEPS = 10 * STEPS_A_SECOND
@@ -80,14 +82,14 @@ def cutoffs(
     """
     of = parse_measure(measure)
     if "cutoff" not in {one.name for one in fields(of)}:
-        raise FigureError(f"{of} has no cutoff", hint="take one that has, such as nDCG, R or P")
+        raise FigureError(f"{of.label} has no cutoff", hint="take one that has, such as nDCG, R or P")
     family = [(cutoff, of(cutoff=cutoff)) for cutoff in sorted(at)]
     whole = of(cutoff=None)
     found = curves(systems, family, options)
     log = alt.Scale(type="log", nice=False)
     x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=log, axis=alt.Axis(values=list(at), grid=False))
     title = _finding(found, whole, family)
-    return drawn(found, "cutoff", x, f"{whole}@k, mean over queries ({better(whole)})", title)
+    return drawn(found, "cutoff", x, f"{whole.label}@k, mean over queries ({better(whole)})", title)
 
 
 @figure(SYSTEMS, COMPARISON, measures="all", place=60)
@@ -160,6 +162,8 @@ def curves(
     """Return a row for each system and measure of a family, the best systems first (by the mean over the family)."""
     evaluations = named(systems)
     asked = interval_options(options, systems)
+    if options is None and max(len(one.query_ids) for one in evaluations.values()) > MANY and asked.method == "auto":
+        asked = replace(asked, method="t")  # as good with so many queries, and at once
     names = labels(evaluations)
     found = []
     for label, (name, evaluation) in zip(names, evaluations.items(), strict=True):
@@ -179,6 +183,7 @@ def curves(
                 "n_queries": one.n_queries,
                 "unknown": interval.unknown,
                 "level": interval.confidence_level,
+                "method": METHODS.get(interval.method, interval.method),
             }
             for (step, _), one, interval in zip(family, scores, intervals(scores, asked), strict=True)
         ]
@@ -241,7 +246,9 @@ def _notes(found: Sequence[Row], kept: Sequence[str], n_systems: int) -> list[st
         notes.append("band: range over tie orders" if is_moved else "no order of ties changes one")
         known = [row for row in found if row["low"] is not None]
         notes.append(
-            f"line: {known[0]['level']:.0%} interval over queries" if known else f"no interval: {found[0]['unknown']}"
+            f"line: {known[0]['level']:.0%} interval over queries ({known[0]['method']})"
+            if known
+            else f"no interval: {found[0]['unknown']}"
         )
     text = "; ".join(notes) + "."
     if len(kept) > MOST_BANDS:
@@ -253,7 +260,9 @@ def _finding(found: Sequence[Row], whole: Measure, family: Sequence[tuple[float,
     first = found[0]
     own = [row for row in found if row["label"] == first["label"]]
     over = n_queries(*(row["n_queries"] for row in found))
-    ends = f"{whole} from {number(own[0]['mean'])} @{family[0][0]:g} to {number(own[-1]['mean'])} @{family[-1][0]:g}"
+    ends = (
+        f"{whole.label} from {number(own[0]['mean'])} @{family[0][0]:g} to {number(own[-1]['mean'])} @{family[-1][0]:g}"
+    )
     widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])
     of_ties = f"; tie order moves it most @{widest['cutoff']}" if widest["tie_max"] - widest["tie_min"] > NOISE else ""
     return f"{shown(first['system'])}: {ends} ({over}){of_ties}"

@@ -88,7 +88,7 @@ def differences(
     else:
         title = "queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else "")
         x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, len(order)], nice=False))
-    title = f"difference in {duel.measure}"
+    title = f"difference in {duel.measure.label}"
     y = alt.Y("difference:Q", title=title)
     tip = [alt.Tooltip(one) for one in ("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q")]
     colour = alt.Color(
@@ -137,6 +137,9 @@ def finding(duel: Duel) -> str:
     """Say who is better on how many queries, and by how much."""
     n = len(duel.query_ids)
     mean = float(duel.difference.mean())
+    if not duel.wins and not duel.losses:
+        both = f"{shown(duel.system)} and {shown(duel.baseline)}"
+        return f"{both} have the same {duel.measure.label} on all of {n_queries(n)}"
     return (
         f"{shown(duel.system)} is better than {shown(duel.baseline)} on {duel.wins:,} of {n_queries(n)}, worse on"
         f" {duel.losses:,}; mean difference {signed(mean)} ({p_text(duel.p_value)})"

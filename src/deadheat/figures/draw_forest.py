@@ -62,7 +62,7 @@ def forest(
     of = found[0].measure
     y = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, grid=False))
     scale = alt.Scale(zero=False, nice=True)
-    title = f"{of}, mean over queries ({better(of)})"
+    title = f"{of.label}, mean over queries ({better(of)})"
 
     def x(field: str) -> alt.X:
         return alt.X(f"{field}:Q", title=title, scale=scale)
@@ -104,7 +104,7 @@ def _row(one: System, label: str) -> Row:
     return {
         "label": label,
         "system": one.name,
-        "measure": str(one.measure),
+        "measure": str(one.measure.label),
         "n_queries": scores.n_queries,
         "mean": scores.mean,
         "low": interval.low if interval.is_known else None,
@@ -127,9 +127,9 @@ def finding(found: Sequence[System]) -> str:
             if high - low > NOISE
             else "no order of ties changes it"
         )
-        return f"{shown(first.name)}: {of} {number(first.mean)} over {over}; {moved}"
+        return f"{shown(first.name)}: {of.label} {number(first.mean)} over {over}; {moved}"
     end = "highest" if of.higher_is_better else "lowest"
-    return f"{shown(first.name)} has the {end} {of}: {number(first.mean)} over {over}; {_of_ties(first, others)}"
+    return f"{shown(first.name)} has the {end} {of.label}: {number(first.mean)} over {over}; {_of_ties(first, others)}"
 
 
 def _of_ties(first: System, others: Sequence[System]) -> str:

@@ -51,14 +51,12 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     [('other', 'one', -0.25), ('one', 'other', 0.25)]
     """
     of = measure_of(comparison.evaluations, measure)
-    ranked = [one.name for one in systems_of(comparison, str(of))]
+    ranked = [one.name for one in systems_of(comparison, of)]
     pairs = {
-        frozenset((pair.system, pair.baseline)): pair
-        for pair in comparison[str(of)]
-        if pair.difference == pair.difference
+        frozenset((pair.system, pair.baseline)): pair for pair in comparison[of] if pair.difference == pair.difference
     }
     if not pairs:
-        raise FigureError(f"no pair has a difference by {of}")
+        raise FigureError(f"no pair has a difference by {of.label}")
     kept = ranked[:MOST]
     named = dict(zip(kept, labels(kept), strict=True))
     rows = [
@@ -69,7 +67,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         for row in _cells(pair, one, other, named, len(kept), higher=of.higher_is_better)
     ]
     if not rows:
-        raise FigureError(f"no pair of the best {MOST} systems was compared by {of}")
+        raise FigureError(f"no pair of the best {MOST} systems was compared by {of.label}")
     order = list(named.values())
     size = max(11, min(46, 300 // len(order)))
     angle = 0 if len(order) <= 3 else -90
@@ -97,12 +95,12 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         axis=alt.Axis(labelFontSize=font, labelLimit=130, domain=False, ticks=False),
     )
     largest = max(0.0, *(row["advantage"] for row in rows if row["advantage"] is not None)) or 1.0
-    layers = _layers(alt.Chart().encode(x, y), largest, len(order), f"lead in {of}")
+    layers = _layers(alt.Chart().encode(x, y), largest, len(order), f"lead in {of.label}")
     chart = finished(
         layers,
         rows,
         height=size * len(order),
-        title=_finding(list(pairs.values()), str(of)),
+        title=_finding(list(pairs.values()), of.label),
         notes=_notes(comparison, len(pairs), len(kept), len(ranked)),
     )
     return chart.resolve_scale(color="independent")
@@ -204,8 +202,8 @@ def _finding(pairs: list[Pair], measure: str) -> str:
             f"{shown(one.system)} and {shown(one.baseline)}: the difference in {measure} is {found}significant ({n})"
         )
         return f"{first}; tie order can{'' if n_open else 'not'} reverse it"
-    which = "all" if n_open == len(pairs) else f"{n_open:,}" if n_open else "none"
-    return f"{first}; tie order can reverse {which} of the {len(pairs):,}"
+    which = "all" if n_open == len(pairs) else f"{n_open:,}"
+    return f"{first}; tie order can reverse {f'{which} of the {len(pairs):,}' if n_open else 'none'}"
 
 
 def _notes(comparison: Comparison, n_pairs: int, n_shown: int, n_systems: int) -> list[str]:

@@ -61,9 +61,11 @@ def power(
     0.231
     """
     duel = duel_of(comparison, measure, system, baseline)
-    of, pair = str(duel.measure), duel.pair
+    of, pair = duel.measure.label, duel.pair
     planned = (
-        comparison.sample_sizes().filter(measure=of, system=pair.system, baseline=pair.baseline).row(0, named=True)
+        comparison.sample_sizes()
+        .filter(measure=pair.measure, system=pair.system, baseline=pair.baseline)
+        .row(0, named=True)
     )
     if planned["detectable_difference"] is None:
         raise FigureError(
@@ -74,7 +76,10 @@ def power(
     rows = _rows(planned, n, comparison)
     title = f"detectable difference in {of}"
     x = alt.X(
-        "n_queries:Q", title="queries (log scale)", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(grid=False)
+        "n_queries:Q",
+        title="queries (log scale)",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=8),
     )
     y = alt.Y(
         "detectable:Q",
@@ -137,7 +142,7 @@ def _finding(duel: Duel, planned: Row) -> str:
     detectable, needed = planned["detectable_difference"], planned["n_needed"]
     n = n_queries(planned["n_queries"])
     found = abs(float(duel.difference.mean()))
-    first = f"{n} detect a difference of {number(detectable)} in {duel.measure} with 80% power"
+    first = f"{n} detect a difference of {number(detectable)} in {duel.measure.label} with 80% power"
     if needed is None:
         return first
     if needed <= planned["n_queries"]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import altair as alt
 import polars as pl
 
@@ -13,6 +15,7 @@ from deadheat.figures.systems import measure_of
 from deadheat.measures.notation import MeasureLike
 
 MOST = 60
+FOUND: WeakKeyDictionary[Comparison, pl.DataFrame] = WeakKeyDictionary()
 
 
 @figure(COMPARISON, place=15)
@@ -49,13 +52,8 @@ def ranks(
     >>> [(row["system"], row["low"], row["high"]) for row in chart.data.values]
     [('one', 1, 2), ('other', 1, 2)]
     """
-    of = str(measure_of(comparison.evaluations, measure))
-    if intervals is None:
-        find = getattr(comparison, "rank_intervals", None)
-        if find is None:
-            raise FigureError("the intervals of ranks are not known")
-        intervals = find()
-    frame: pl.DataFrame = intervals
+    of = measure_of(comparison.evaluations, measure).label
+    frame = found_for(comparison) if intervals is None else intervals
     own = frame.filter((pl.col("measure") == of) & pl.col("rank").is_not_null() & pl.col("low").is_not_null())
     ranked = own.sort("rank", "low", "high", "system").to_dicts()
     if not ranked:
@@ -98,6 +96,13 @@ def ranks(
         title=_finding(comparison, of, ranked),
         notes=_notes(comparison, ranked, len(kept)),
     )
+
+
+def found_for(comparison: Comparison) -> pl.DataFrame:
+    """Return the intervals of ranks by all measures, found once for a comparison: figures are of one measure each."""
+    if comparison not in FOUND:
+        FOUND[comparison] = comparison.rank_intervals()
+    return FOUND[comparison]
 
 
 def _finding(comparison: Comparison, measure: str, ranked: list[Row]) -> str:

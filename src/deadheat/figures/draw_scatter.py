@@ -67,7 +67,7 @@ def scatter(
         low, high = 0.0, 1.0
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
     scale = alt.Scale(domain=[low, high], nice=duel.measure.range != (0.0, 1.0), zero=False)
-    x_title, y_title = (f"{duel.measure} of {shown(name)}" for name in (duel.baseline, duel.system))
+    x_title, y_title = (f"{duel.measure.label} of {shown(name)}" for name in (duel.baseline, duel.system))
 
     def x(field: str) -> alt.X:
         return alt.X(f"{field}:Q", title=x_title, scale=scale)
@@ -189,7 +189,8 @@ def finding(duel: Duel) -> str:
         if duel.n_open
         else f"tie order decides none of {n_queries(n)}"
     )
-    return f"{shown(duel.system)} against {shown(duel.baseline)} by {duel.measure}: {of_ties} ({p_text(duel.p_value)})"
+    pair = f"{shown(duel.system)} against {shown(duel.baseline)}"
+    return f"{pair} by {duel.measure.label}: {of_ties} ({p_text(duel.p_value)})"
 
 
 def _notes(duel: Duel) -> list[str]:

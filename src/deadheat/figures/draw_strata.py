@@ -14,6 +14,7 @@ from deadheat.evaluation.strata import label as label_of
 from deadheat.figures.base import STRATA, figure
 from deadheat.figures.style import BAND, NOISE, SERIES, SHAPES, Row, finished, labels, number, shown
 from deadheat.figures.systems import better, counted_as, interval_options, measure_of
+from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.wording import Plain, counted
 
@@ -60,29 +61,29 @@ def strata(
     """
     named = _named(systems)
     of = measure_of({name: one.whole for name, one in named.items()}, measure)
-    ranked = sorted(named, key=lambda name: named[name].whole[str(of)].mean, reverse=of.higher_is_better)
+    ranked = sorted(named, key=lambda name: named[name].whole[of].mean, reverse=of.higher_is_better)
     named = {name: named[name] for name in ranked}
     asked = interval_options(options)
     kept = dict(list(named.items())[:MOST_SYSTEMS])
-    rows = [
-        row for name, one in zip(labels(kept), kept.values(), strict=True) for row in _rows(name, one, str(of), asked)
-    ]
+    rows = [row for name, one in zip(labels(kept), kept.values(), strict=True) for row in _rows(name, one, of, asked)]
     having = [row for row in rows if row["mean"] == row["mean"]]
     if not having:
-        raise FigureError(f"no stratum has a value of {of}")
+        raise FigureError(f"no stratum has a value of {of.label}")
     order = list(dict.fromkeys(row["label"] for row in having))
     having = [row for row in having if row["label"] in order[:MOST_STRATA]]
     shown_order = order[:MOST_STRATA]
     size = max(20, 13 * len(kept) + 6)
     layers = _layers(
-        shown_order, list(dict.fromkeys(row["system"] for row in having)), f"{of}, mean over queries ({better(of)})"
+        shown_order,
+        list(dict.fromkeys(row["system"] for row in having)),
+        f"{of.label}, mean over queries ({better(of)})",
     )
     return finished(
         layers,
         having,
         height=size * len(shown_order),
-        title=_finding(having, str(of), of.higher_is_better, next(iter(named.values()))),
-        notes=_notes(having, len(named), len(order), counted_as(next(iter(named.values())).whole)),
+        title=_finding(having, of.label, of.higher_is_better, next(iter(named.values()))),
+        notes=_notes(having, len(named), len(order), next(iter(named.values()))),
     )
 
 
@@ -105,11 +106,11 @@ def _name_of(strata: object) -> str:
     return strata.whole.name if isinstance(strata, Strata) else ""
 
 
-def _rows(system: str, own: Strata, measure: str, options: IntervalOptions) -> list[Row]:
+def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) -> list[Row]:
     found = own.estimate(options)
     rows = []
     for stratum, evaluation in own.items():
-        scores, interval = evaluation[measure], found[stratum][measure]
+        scores, interval = evaluation[measure], found[stratum][own.whole[measure].measure.label]
         rows.append(
             {
                 "system": system,
@@ -164,6 +165,8 @@ def _layers(order: Sequence[str], systems: Sequence[str], title: str) -> list[al
 
 def _finding(rows: Sequence[Row], measure: str, higher: bool, first: Strata) -> str:  # noqa: FBT001 - of a measure
     own = [row for row in rows if row["system"] == rows[0]["system"]]
+    enough = [row for row in own if row["n_queries"] >= first.smallest]
+    own = enough if len(enough) > 1 else own
     best, worst = (pick(own, key=lambda row: row["mean"]) for pick in ((max, min) if higher else (min, max)))
     by = " and ".join(map(shown, first.columns))
     if best is worst:
@@ -178,8 +181,9 @@ def _level(row: Row) -> str:
     return f"{number(row['mean'])}, n\u00a0=\u00a0{row['n_queries']:,}"
 
 
-def _notes(rows: Sequence[Row], n_systems: int, n_strata: int, ties: str) -> list[str]:
-    parts = [f"dot: mean ({ties})"]
+def _notes(rows: Sequence[Row], n_systems: int, n_strata: int, first: Strata) -> list[str]:
+    parts = [f"dot: mean ({counted_as(first.whole)})"]
+    smallest = first.smallest
     known = [row for row in rows if row["low"] is not None]
     if known:
         parts.append(f"line: {known[0]['level']:.0%} interval over queries")
@@ -189,4 +193,7 @@ def _notes(rows: Sequence[Row], n_systems: int, n_strata: int, ties: str) -> lis
     without = f"No interval where there are too few queries: {lacking[0]['unknown']}." if lacking else ""
     left = f"The first {MOST_SYSTEMS} of {counted(n_systems, 'system')}." if n_systems > MOST_SYSTEMS else ""
     strata_left = f"The first {MOST_STRATA} of {n_strata:,} strata." if n_strata > MOST_STRATA else ""
-    return ["; ".join(parts) + ".", without, left, strata_left]
+    n_small = sum(row["n_queries"] < smallest for row in rows)
+    is_named = 0 < n_small < len(rows)
+    named = f"The title is about strata of {smallest} queries and more." if is_named else ""
+    return ["; ".join(parts) + ".", without, named, left, strata_left]

@@ -95,7 +95,7 @@ def traditional(
 
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Row]]:
     found = systems_of(systems, measure, beside)
-    of = str(found[0].measure)
+    of = found[0].measure.label
     rows = [
         {
             "system": one.name,
@@ -110,8 +110,8 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
     ]
     if not rows:
         raise FigureError(
-            "what trec_eval's rule gives is not known of saved evaluations",
-            hint="give the runs, or evaluations with ties='doc_id' as beside",
+            "what trec_eval's rule gives is not known: it takes the runs, and ties that count by their exact mean",
+            python="evaluations with ties='doc_id' may be given as beside",
         )
     return of, rows
 

@@ -123,7 +123,7 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
     FigureError
         The two were not compared, or have no query in common.
     """
-    of = str(measure_of(comparison.evaluations, measure))
+    of = measure_of(comparison.evaluations, measure)
     for argument, name in (("system", system), ("baseline", baseline)):
         if name is not None and name not in comparison.evaluations:
             raise ParameterError(argument=argument, given=name, allowed=list(comparison.evaluations))
@@ -134,7 +134,7 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
     system = system or next((name for name in ranked if name != baseline), None)
     baseline = baseline or next((name for name in ranked if name != system), None)
     if system is None or baseline is None or system == baseline:
-        raise FigureError(f"fewer than two systems have a value of {of}")
+        raise FigureError(f"fewer than two systems have a value of {of.label}")
     pair, is_reversed = _pair(comparison, of, system, baseline)
     one, other = comparison.evaluations[system], comparison.evaluations[baseline]
     sides = []
@@ -143,7 +143,7 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
         sides.append((mine.query_ids[keep], scores.values[keep], scores.tie_min[keep], scores.tie_max[keep]))
     both = ~np.isnan(sides[0][1] - sides[1][1])
     if not both.any():
-        raise FigureError(f"{system} and {baseline} have no query in common for {of}")
+        raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
     first, second = (Side(*(column[both] for column in side[1:])) for side in sides)
     is_symmetric = comparison.design.alternative == "two-sided" or not is_reversed
     p_value = pair.p_adjusted if is_symmetric else float("nan")
@@ -161,9 +161,9 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
     )
 
 
-def _pair(comparison: Comparison, measure: str, system: str, baseline: str) -> tuple[Pair, bool]:
-    for pair in comparison.pairs:
-        if pair.measure == measure and {pair.system, pair.baseline} == {system, baseline}:
+def _pair(comparison: Comparison, measure: Measure, system: str, baseline: str) -> tuple[Pair, bool]:
+    for pair in comparison[measure]:
+        if {pair.system, pair.baseline} == {system, baseline}:
             return pair, pair.system != system
     raise FigureError(
         f"{system} and {baseline} were not compared",

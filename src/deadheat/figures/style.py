@@ -33,6 +33,7 @@ BAND = "#F5C26B"  # a light orange, for what ties leave open
 SERIES = (BLUE, RED, GREEN, BLACK, PURPLE, ORANGE, SKY, GREY)
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [10, 4], [1, 3], [5, 2, 1, 2, 1, 2])
+MOST_READ_OUT = 100  # rows whose marks have a description for people who do not see them; it doubles a file
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 
 Row: TypeAlias = "dict[str, Any]"
@@ -102,7 +103,7 @@ def finished(
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         title=alt.TitleParams(text=wrapped(title, TITLE_LINE), subtitle=subtitle),
         description=" ".join([title, *subtitle]),
-        config=alt.Config.from_dict(CONFIG),
+        config=alt.Config.from_dict(CONFIG | ({"mark": {"aria": False}} if len(rows) > MOST_READ_OUT else {})),
     )
 
 

@@ -102,8 +102,8 @@ def measure_of(evaluations: Mapping[str, Evaluation], measure: MeasureLike | Non
         raise FigureError("nothing was evaluated", hint="give measures to evaluate()")
     found = one.measures[0] if measure is None else one[measure].measure
     for other in others:
-        if str(found) not in map(str, other.measures):
-            raise UnknownMeasureError(f"{found} was not evaluated for {other.name}")
+        if found not in other.measures:
+            raise UnknownMeasureError(f"{found.label} was not evaluated for {other.name}")
     return found
 
 
@@ -132,21 +132,21 @@ def systems_of(
     """
     evaluations = named(systems)
     of = measure_of(evaluations, measure)
-    doc_id = {} if beside is None else {name: one[str(of)].mean for name, one in named(beside).items()}
+    doc_id = {} if beside is None else {name: one[of].mean for name, one in named(beside).items()}
     if isinstance(systems, Comparison):
         found = [
-            System(name, one[str(of)], systems.intervals[name, str(of)], mean_by_doc_id(systems, name, str(of)))
+            System(name, one[of], systems.intervals[name, systems[of][0].measure], mean_by_doc_id(systems, name, of))
             for name, one in evaluations.items()
         ]
     else:
         asked = interval_options(options)
         found = [
-            System(name, one[str(of)], intervals([one[str(of)]], asked)[0], doc_id.get(name, float("nan")))
+            System(name, one[of], intervals([one[of]], asked)[0], doc_id.get(name, float("nan")))
             for name, one in evaluations.items()
         ]
     having = [one for one in found if np.isfinite(one.mean)]
     if not having:
-        raise FigureError(f"no system has a value of {of}: no query counts, or none has a relevant document")
+        raise FigureError(f"no system has a value of {of.label}: no query counts, or none has a relevant document")
     return sorted(having, key=lambda one: (-one.mean if of.higher_is_better else one.mean, one.name))
 
 
@@ -159,14 +159,14 @@ def interval_options(options: Mapping[str, Any] | IntervalOptions | None, system
     return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))
 
 
-def mean_by_doc_id(comparison: Comparison, system: str, measure: str) -> float:
+def mean_by_doc_id(comparison: Comparison, system: str, measure: Measure) -> float:
     """Return the mean of a system under trec_eval's rule; NaN where the runs are not at hand."""
     rule = comparison.by_doc_id.get(system)
     if rule is None:
         return float("nan")
     evaluation = comparison.evaluations[system]
     scores = evaluation[measure]
-    place = [str(one) for one in evaluation.measures].index(measure)
+    place = evaluation.measures.index(scores.measure)
     return Scores(scores.measure, scores.query_ids, np.where(scores.kept, rule[place], np.nan), scores.spread).mean
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
+from deadheat.data.drawn import Drawn
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Run, Source
@@ -124,7 +125,7 @@ class WorstQuery:
 
 
 @dataclass(frozen=True, repr=False)
-class TieProfile(Shown, reported_by="deadheat.report.of_shown:of_profile"):
+class TieProfile(Drawn, Shown, reported_by="deadheat.report.of_shown:of_profile"):
     """What is known about the ties of a run.
 
     Attributes
