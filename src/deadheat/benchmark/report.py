@@ -15,8 +15,7 @@ from deadheat.benchmark.report_failures import list_failures, tell_failures, tel
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.errors import ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals

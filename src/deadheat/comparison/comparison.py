@@ -20,18 +20,17 @@ from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
 from deadheat.data.drawn import Drawn
-from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Source
-from deadheat.errors import UnknownMeasureError
+from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, cluster_codes
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.stats.power import check_power
 from deadheat.wording import counted, did_you_mean
 
@@ -129,18 +128,21 @@ class Comparison(
 
     @cached_property
     def intervals(self) -> dict[tuple[str, str], Interval]:
-        """The interval of each system's mean, by (system, measure); systems of the same queries share resamples."""
+        """The interval of each system's mean, by (system, measure); systems of the same queries share resamples.
+
+        Other names of a measure find it too.
+        """
         alike: dict[tuple[str, ...], list[tuple[str, Scores]]] = {}
         for name, evaluation in self.evaluations.items():
             alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
-        found: dict[tuple[str, str], Interval] = {}
+        found = _Intervals()
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
             options = self.design.with_clusters(None if self.cluster is None else self.cluster[own].tolist())
             of_scores = intervals([scores for _, scores in named], options)
             keys = [(name, labels[str(scores.measure)]) for name, scores in named]
-            found |= dict(zip(keys, of_scores, strict=True))
+            found.update(zip(keys, of_scores, strict=True))
         return found
 
     @cached_property
@@ -234,14 +236,20 @@ class Comparison(
         """
         return self._written("as_latex:as_latex", digits, compact=compact)
 
-    def to_html(self, *, digits: int | None = None, compact: bool = False) -> str:
-        """Return what prints as a piece of HTML without scripts, for light and dark pages.
+    def to_html(self, *, full: bool = False, digits: int | None = None, compact: bool = False) -> str:
+        """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
 
         Parameters
         ----------
+        full : bool, default False
+            A document that needs no other file and no network, as ``deadheat report`` writes it, without rankings.
         digits, compact
-            As for :meth:`to_markdown`.
+            As for :meth:`to_markdown`; of a piece.
         """
+        if full and compact:
+            raise ParameterError(argument="compact", given=True, allowed="False for a page, which has all tables")
+        if full:
+            return super().to_html(full=True, digits=digits)
         return self._written("as_html:fragment", digits, compact=compact)
 
     def by(
@@ -438,6 +446,14 @@ class Comparison(
                 (measure.label, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems
             ]
         return pl.DataFrame(rows, schema=RANKS, orient="row")
+
+
+class _Intervals(dict[tuple[str, str], Interval]):
+    """Intervals by system and measure, which other names of the measure find too."""
+
+    def __missing__(self, key: tuple[str, str]) -> Interval:
+        system, measure = key
+        return ByMeasure({own: interval for (name, own), interval in self.items() if name == system})[measure]
 
 
 def assemble(
