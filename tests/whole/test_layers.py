@@ -160,7 +160,8 @@ BY_NAME = {
 LOADED = re.compile(r'(?:import_module|_load)\(f?"(deadheat\.\w+(?:\.cases)?)')
 # What a class that shows itself names; data/shown.py loads it when an object is first shown.
 REPORTED_BY = re.compile(
-    r'^class (\w+)\([^)]*\bShown,\s+reported_by="(deadheat\.[\w.]+):(\w+)"(?:,\s+paged_by="(deadheat\.[\w.]+):(\w+)",?)?\s*\):$',
+    r'^class (\w+)\([^)]*\bShown,\s+reported_by="(deadheat\.[\w.]+):(\w+)"'
+    r'(?:,\s+paged_by="(deadheat\.[\w.]+):(\w+)",?)?\s*\):$',
     re.MULTILINE,
 )
 
