@@ -165,6 +165,10 @@ class CasesError(DataError):
         self.findings = tuple(findings)
 
 
+class FigureError(DataError):
+    """A figure cannot show these data: the message says why, and what would."""
+
+
 class ParameterError(DeadheatError, ValueError):
     """An argument has a value that is not allowed."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from pathlib import Path
 
 import pytest
 
-from support.command import ok
+from support.command import call, ok
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -42,3 +44,97 @@ def test_ties_of_an_llm_fit_a_screen() -> None:
     assert "4 levels in the whole run" in out
     assert "3 (387), 2 (504), 1" in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_ties_recommend_and_show_their_rule() -> None:
+    out = " ".join(ok("ties", "bm25.run", "qrels.txt", "-m", "RR").split())
+    assert "recommendation count ties exactly: their order alone moves RR between 0.2500 and 0.3750" in out
+    assert "and decides it in 1 of 4 queries" in out
+    assert "10% rule 1 of 4 queries (25%) has ties, more than 10%: count ties exactly" in out
+    assert "Ties broken by doc id, beside the exact values" in out
+    assert "RR 0.3125 0.2500 -0.0625 0.0625 0.2500 0.3750 0.2887" in out
+    assert "RR 1.0000 1.0000 3" in out
+    document = json.loads(ok("ties", "bm25.run", "qrels.txt", "-m", "RR", "--format", "json"))
+    found = document["recommendation"]
+    assert found == {
+        "is_exact": True,
+        "measure": "RR",
+        "tie_min": 0.25,
+        "tie_max": 0.375,
+        "n_queries": 1,
+        "n_evaluated": 4,
+    }
+    assert document["rule_of_thumb"] == {"is_exact": True, "percent": 10, "n_queries_with_ties": 1, "agrees": True}
+    assert document["stability"]["RR"]["max_query"] == "q1"
+
+
+def test_ties_say_why_they_may_be_left_alone() -> None:
+    out = " ".join(ok("ties", "bm25.run", "qrels.txt", "-m", "P@10").split())
+    assert "any rule for ties will do: no order of equal scores changes any value" in out
+    assert "more than 10%: count ties exactly; it counts ties that decide nothing too" in out
+    assert "no correlation P@10: the difference is the same in all queries" in out
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("doc_id", "0.5"), ("input", "1.0")])
+def test_ties_of_queries_as_csv(rule: str, expected: str) -> None:
+    out = ok("ties", "bm25.run", "qrels.txt", "-m", "RR", "--per-query", "--beside", rule, "--format", "csv")
+    first, of_q1, *others = csv.reader(out.splitlines())
+    row = dict(zip(first, of_q1, strict=True))
+    assert (row["query_id"], row["rule"]) == ("q1", rule)
+    assert (row["n_documents"], row["n_relevant"], row["n_ties"], row["largest_tie"]) == ("2", "1", "1", "2")
+    assert (row["tie_ratio"], row["exact"], row["traditional"]) == ("1.0", "0.75", expected)
+    assert float(row["difference"]) == float(expected) - 0.75
+    assert [other[1] for other in others] == ["q2", "q3", "q4"]
+
+
+def test_ties_of_queries_in_every_format() -> None:
+    """The same numbers; q9 has no judgments, so it is in the table without them only."""
+    arguments = ("ties", "bm25.run", "qrels.txt", "-m", "RR", "--per-query", "--format")
+    assert "q1 RR 2 1 1 2 100% 0.7500 0.5000 -0.2500" in " ".join(ok(*arguments, "table").split())
+    assert r"| q1 | RR | 2 | 1 | 1 | 2 | 100% | 0.7500 | 0.5000 | -0.2500 |" in ok(*arguments, "markdown")
+    assert r"q1 & RR & 2 & 1 & 1 & 2 & 100\% & 0.7500 & 0.5000 & -0.2500 \\" in ok(*arguments, "latex")
+    assert json.loads(ok(*arguments, "json"))["per_query"]["q1"]["RR"] == {
+        "n_documents": 2,
+        "n_relevant": 1,
+        "n_ties": 1,
+        "n_tied": 2,
+        "largest_tie": 2,
+        "tie_ratio": 1.0,
+        "exact": 0.75,
+        "tie_std": 0.25,
+        "tie_min": 0.5,
+        "tie_max": 1.0,
+        "traditional": 0.5,
+        "difference": -0.25,
+        "rule": "doc_id",
+    }
+    assert ok("ties", "bm25.run", "--per-query", "--format", "csv").splitlines() == [
+        "query_id,n_documents,n_ties,n_tied,largest_tie,tie_ratio",
+        *("q1,2,1,2,2,1.0", "q2,2,0,0,1,0.0", "q3,1,0,0,1,0.0", "q9,1,0,0,1,0.0"),
+    ]
+
+
+def test_ties_as_csv_are_those_of_the_measures() -> None:
+    lines = ok("ties", "bm25.run", "qrels.txt", "-m", "RR", "--format", "csv").splitlines()
+    assert lines[0].startswith("measure,exact,traditional,difference,mean_difference,max_difference,max_query,std,")
+    assert lines[1].startswith("RR,0.3125,0.25,-0.0625,0.0625,0.25,q1,0.375,")
+    assert ok("ties", "bm25.run", "--at", "1", "--format", "csv").splitlines() == ["cutoff,n_queries,share", "1,1,0.25"]
+
+
+def test_ties_refuse_a_rule_without_judgments_or_that_there_is_not() -> None:
+    assert (
+        "--beside needs QRELS: deadheat ties RUN QRELS --beside input"
+        in call("ties", "bm25.run", "--beside", "input").output
+    )
+    assert "got 'best'" in call("ties", "bm25.run", "qrels.txt", "--beside", "best").output
+
+
+def test_evil_ids_stay_text(folder: Path) -> None:
+    evil = '"></script><script>alert(1)'
+    (folder / "evil.json").write_text(json.dumps({evil: {"a": 1, "b": 1}, "=1+1": {"a": 1, "b": 1}}))
+    (folder / "judged.json").write_text(json.dumps({evil: {"a": 1}, "=1+1": {"a": 1}}))
+    arguments = ("ties", "evil.json", "judged.json", "-m", "RR", "--per-query", "--format")
+    assert set(json.loads(ok(*arguments, "json"))["per_query"]) == {evil, "=1+1"}
+    rows = list(csv.reader(ok(*arguments, "csv").splitlines()))
+    assert [row[1] for row in rows[1:]] == [evil, "'=1+1"]
+    assert "<script" not in ok(*arguments, "markdown").replace(r"\<script", "")

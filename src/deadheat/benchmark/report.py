@@ -16,7 +16,7 @@ from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
 from deadheat.data.shown import Numbers, Shown
-from deadheat.errors import UnlabelledQueriesWarning
+from deadheat.errors import ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
@@ -39,9 +39,10 @@ from deadheat.report.totals import (
     tell_counts,
     totals_of_row,
 )
-from deadheat.wording import counted, three
+from deadheat.wording import Plain, counted, three
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
@@ -51,7 +52,12 @@ MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be se
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class BenchResult(Results, Shown, reported_by="deadheat.benchmark.report:report_main"):
+class BenchResult(
+    Results,
+    Shown,
+    reported_by="deadheat.benchmark.report:report_main",
+    paged_by="deadheat.benchmark.page:page_of_bench",
+):
     """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
 
     Its attributes are those of :class:`~deadheat.benchmark.result.Results`.
@@ -60,6 +66,49 @@ class BenchResult(Results, Shown, reported_by="deadheat.benchmark.report:report_
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
         return as_markdown(report_bench(self, full=True))
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        cases: str | None = None,
+        language: str | None = None,
+        **options: Any,  # noqa: ANN401 - of the figure
+    ) -> alt.LayerChart:
+        """Draw a figure of one set of cases in one language.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Its name, such as "forest", which is the default.
+        cases, language : str, optional
+            The set and its language, where there are several.
+        **options
+            Of the figure, such as `measure`: see the function of this name in :mod:`deadheat.figures`.
+
+        Returns
+        -------
+        altair.LayerChart
+
+        Raises
+        ------
+        ParameterError
+            There is no such figure or set, or several sets.
+        FigureError
+            The figure cannot show these retrievers.
+        """
+        from deadheat.figures import plot_of
+
+        keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
+        if len(keys) != 1:
+            named = " or ".join(f"cases={name!r}, language={of!r}" for name, of in self.parts)
+            raise ParameterError(
+                "a figure is of one set of cases in one language",
+                given=Plain(f"{len(keys)} of them"),
+                hint=f"give {named}",
+            )
+        own = {name: self.evaluations[Key(*keys[0], name)] for name in self.retrievers}
+        return plot_of(self.comparisons.get(keys[0], own), kind, **options)
 
     def named_numbers(self) -> Numbers:
         """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""

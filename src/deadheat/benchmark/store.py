@@ -159,13 +159,21 @@ class Store:
             keys = [(one["cases"], one["language"], name) for one in made["cases"] for name in made["retrievers"]]
         except (OSError, ValueError, KeyError, TypeError):
             return set()
-        return {self._path("evaluations", key, ".json") for key in keys}
+        return {self.evaluation_of(key) for key in keys}
+
+    def run_of(self, key: tuple[str, str, str], k: object) -> Path:
+        """Return the file of a run, by the names of cases, language and retriever."""
+        return self._path("runs", key, f".k{k}.parquet")
+
+    def evaluation_of(self, key: tuple[str, str, str]) -> Path:
+        """Return the file of an evaluation, by the same names."""
+        return self._path("evaluations", key, ".json")
 
     def _run_path(self, part: Part, retriever: str, k: object) -> Path:
-        return self._path("runs", (part.name, part.language, retriever), f".k{k}.parquet")
+        return self.run_of((part.name, part.language, retriever), k)
 
     def _evaluation_path(self, part: Part, retriever: str) -> Path:
-        return self._path("evaluations", (part.name, part.language, retriever), ".json")
+        return self.evaluation_of((part.name, part.language, retriever))
 
     def _path(self, folder: str, key: tuple[str, str, str], ending: str) -> Path:
         name = ".".join(map(_slug, key))

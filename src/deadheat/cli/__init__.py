@@ -13,6 +13,7 @@ from deadheat.cli.demo import demo
 from deadheat.cli.evaluate import evaluate
 from deadheat.cli.gate import gate
 from deadheat.cli.measures import measures
+from deadheat.cli.report import report
 from deadheat.cli.ties import ties
 from deadheat.cli.trec_eval import trec_eval
 from deadheat.cli.validate import validate
@@ -23,6 +24,7 @@ HELP = """Evaluate rankings, exactly where scores tie.
   deadheat evaluate qrels.txt bm25.run            scores, and what ties could make of them
   deadheat evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
   deadheat compare qrels.txt a.run b.run          is one better by more than chance, and than ties
+  deadheat report qrels.txt a.run b.run -o r.html one page with all of it, to look at and to send on
   deadheat ties bm25.run qrels.txt                how many ties, and what they decide
   deadheat measures --for top3                    which measure to use
   deadheat demo                                   why ties matter, on real data
@@ -41,5 +43,5 @@ def main() -> None:
     """Run a command."""
 
 
-for command in (evaluate, compare, gate, ties, trec_eval, measures, convert, bench, cases, validate, demo):
+for command in (evaluate, compare, report, gate, ties, trec_eval, measures, convert, bench, cases, validate, demo):
     main.add_command(command)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option, say
+from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, check_inputs, input_path
 from deadheat.cli.options import (
     comparing_options,
@@ -30,8 +31,10 @@ from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Cases
+    from deadheat.benchmark.result import Results
 
 PARTS = ("document", "rows")
+MOST_DRAWN = 2  # measures that figures are drawn of
 EXAMPLES = examples(
     "deadheat bench cases.csv --collection documents.csv --output results",
     "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
@@ -106,6 +109,7 @@ EXAMPLES = examples(
     help="Resample whole clusters of cases that share this: expected_ids, text, difficulty, category or domain.",
 )
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
+@figures_options
 @click.option(
     "--format",
     "form",
@@ -128,6 +132,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     command resumes with the unfinished runs.
     """
     from deadheat.benchmark.bench import bench as run_bench
+    from deadheat.benchmark.measures import main_of
     from deadheat.benchmark.report import data_of_bench, report_bench
 
     measures = parsed_measures(notations)
@@ -135,6 +140,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     paths = [input_path(path) for path in cases]
     check_inputs([*paths, collection, *([options["ontology"]] if options["ontology"] else [])])
     _check_output(options["output"])
+    check_figures(options["figures"])
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(
             f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE"
@@ -165,7 +171,28 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     report = (
         data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form in {"markdown", "html"})
     )
+    subjects = list(_subjects(result)) if options["figures"] else []
+    drawn = [one.label for one in main_of(result.measures)[:MOST_DRAWN]]
+    report = with_figures(report, options["figures"], options["figure_format"], subjects, drawn)
     print_report(report, form=form, output=None)
+
+
+def _subjects(result: Results) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """Yield what figures are drawn of: each set and each language by itself, and its strata."""
+    from deadheat.benchmark.result import Key
+    from deadheat.evaluation.strata import NONE
+
+    before = {key: "".join(f"{name}-" for name in key if name != NONE) for key in result.parts}
+    if len(result.parts) == 1:
+        before = dict.fromkeys(before, "")
+    for key, part in result.parts.items():
+        own = {name: result.evaluations[Key(*key, name)] for name in result.retrievers}
+        has_pairs = key in result.comparisons
+        found = {} if has_pairs else {"options": result.interval_options(part)}
+        yield before[key], result.comparisons[key] if has_pairs else own, found
+    for one in result.groupings(result.settings.by) if result.settings.by else ():
+        strata = {key.retriever: of_run for key, of_run in one.strata.items()}
+        yield before[one.part.name, one.part.language], strata, {"options": result.interval_options(one.part)}
 
 
 def _read(path: str, options: Mapping[str, Any]) -> Cases:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, shown_path
 from deadheat.cli.options import (
     StratumOptions,
@@ -83,6 +84,7 @@ EXAMPLES = examples(
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @stratum_options
 @ties_option
+@figures_options
 @output_options(*PARTS)
 @click.option(
     "--compact",
@@ -120,12 +122,13 @@ def compare(
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], PARTS, inputs)
     _check_tables(options, form)
+    check_figures(options["figures"])
     conventions = conventions_of(options)
     measures = parsed_measures(notations) or DEFAULT_MEASURES
     saved = saved_evaluations(ctx, [qrels, *given])
     given = saved or given
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
-    options["baseline"] = _baseline(options["baseline"], named)
+    options["baseline"] = baseline_of(options["baseline"], named)
     design = design_of(options, has_queries=strata.path is not None)
     design.check_systems(list(named), has_clusters=strata.cluster is not None)
     check_inputs(inputs)
@@ -140,6 +143,8 @@ def compare(
     columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
     asked = _Asked(form, **{one.name: options[one.name] for one in fields(_Asked) if one.name != "form"})
     report = _report(comparison, qrels, queries, columns, asked)
+    if options["figures"] is not None:
+        report = _drawn(report, comparison, queries, columns, options)
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
@@ -171,7 +176,7 @@ def _check_tables(options: Mapping[str, Any], form: str) -> None:
             raise click.UsageError(f"--compact is one table, and {option} has tables of its own: leave out one of them")
 
 
-def _baseline(given: str | None, named: Mapping[str, str]) -> str | None:
+def baseline_of(given: str | None, named: Mapping[str, str]) -> str | None:
     """Return the name of the baseline, which may be given as a path."""
     of_path = {path: name for name, path in named.items()}
     return given if given is None else of_path.get(input_path(given), given)
@@ -258,6 +263,29 @@ def _report(
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, asked.queries_worst, texts, for_people=not is_data))
     return replace(report, tables=tables, facts=(*report.facts, *facts, *_of_strata(queries, parts)))
+
+
+def _drawn(
+    report: Report,
+    comparison: Comparison,
+    queries: Queries | None,
+    columns: Sequence[str],
+    options: Mapping[str, Any],
+) -> Report:
+    """Draw the figures of a comparison, and of its strata if there are any."""
+    from deadheat.errors import UnlabelledQueriesWarning
+
+    subjects: list[tuple[str, Any, Mapping[str, Any]]] = [("", comparison, {})]
+    if queries is not None and columns:
+        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
+            of_each = {
+                name: one.by(columns, queries, pool_languages=True) for name, one in comparison.evaluations.items()
+            }
+        codes = comparison.cluster
+        cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
+        subjects.append(("", of_each, {"options": comparison.design.with_clusters(cluster)}))
+    measures = [one.label for one in comparison.measures]
+    return with_figures(report, options["figures"], options["figure_format"], subjects, measures)
 
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:

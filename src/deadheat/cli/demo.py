@@ -83,7 +83,8 @@ def _runs(data: Path) -> dict[str, Path]:
 def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:
     from deadheat.data.tables import Qrels, Run
     from deadheat.evaluation.evaluate import evaluate
-    from deadheat.report.of_demo import MEASURES, RULES
+    from deadheat.report.conventions import RULES
+    from deadheat.report.of_demo import MEASURES
 
     qrels, run = Qrels(data / QRELS), Run(path)
     return {rule: evaluate(qrels, run, MEASURES, ties=rule, check_duplicates=False) for rule in RULES}

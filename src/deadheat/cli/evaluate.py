@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
     StratumOptions,
+    beside_option,
     check_proportions,
     conventions_of,
     decompressed_option,
@@ -47,6 +50,7 @@ EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
     "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
     "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
+    "deadheat evaluate qrels.txt bm25.run --beside doc_id",
     "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
 )
 
@@ -56,6 +60,7 @@ EXAMPLES = examples(
 @click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...")
 @measure_option
 @ties_option
+@beside_option
 @click.option(
     "--rng",
     "seed",
@@ -74,6 +79,7 @@ EXAMPLES = examples(
     help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; for several runs, name a folder."
     " Replaces an earlier save, but no other file.",
 )
+@figures_options
 @output_options(*PARTS)
 @queries_options
 @precision_option
@@ -105,6 +111,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     form = prepare(options["form"], options["output"], PARTS, inputs)
     conventions = conventions_of(options)
     _check_form(form, options)
+    check_figures(options["figures"])
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
     intervals = intervals_of(
@@ -118,7 +125,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     queries = strata.read()
     unmatched: dict[str, tuple[str, str]] = {}
     named, is_checked = dict(zip(names, given, strict=True)), options["check_duplicates"]
-    evaluations = list(_evaluate(qrels, named, measures, conventions, seed, unmatched, check_duplicates=is_checked))
+    beside: list[Evaluation] = []
+    by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # trec_eval's rule is a tick
+    rule = options["beside"] or by_id
+    reader = partial(_scored, measures=measures, conventions=conventions, seed=seed, rule=rule, beside=beside)
+    evaluations = list(_evaluate(qrels, named, reader, unmatched, check_duplicates=is_checked))
     grouping = None if queries is None else strata.group(evaluations, queries)
     if form == "trec" and grouping is not None and grouping.strata:
         raise click.UsageError(
@@ -132,11 +143,19 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
         digits=options["digits"],
         unmatched=unmatched,
         intervals=intervals if options["ci"] else None,
+        beside=tuple(beside) if options["beside"] else (),
     )
     report = report_evaluations(evaluations, context, per_query=options["per_query"], grouping=grouping)
     if targets:
         fact = _save(evaluations, targets, intervals, is_by_strata=bool(grouping and grouping.strata))
         report = replace(report, facts=(*report.facts, fact))
+    strata_of = {} if grouping is None else dict(zip(named, grouping.strata, strict=False))
+    drawn = [dict(zip(named, evaluations, strict=True)), *([strata_of] if strata_of else [])]
+    by_rule = dict(zip(named, beside, strict=True)) if rule == "doc_id" else None
+    subjects = [("", one, {"options": intervals, "beside": by_rule}) for one in drawn]
+    report = with_figures(
+        report, options["figures"], options["figure_format"], subjects, [one.label for one in measures]
+    )
     if form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections
 
@@ -158,8 +177,14 @@ def _save(
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
-    """Refuse options whose output a format has no place for."""
-    for name in ("ci", "by"):
+    """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
+    if options["beside"]:
+        from deadheat.evaluation.beside import check_rule
+
+        check_rule(options["beside"])
+        if options["ties"] != "expected":
+            raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
+    for name in ("ci", "by", "beside"):
         if form == "trec" and options[name]:
             raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
 
@@ -173,12 +198,10 @@ def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
     return given
 
 
-def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
+def _evaluate(
     qrels: str,
     runs: Mapping[str, str],
-    measures: Sequence[Measure],
-    conventions: Conventions,
-    seed: int | None,
+    score: Callable[[Qrels, Run], Evaluation],
     unmatched: dict[str, tuple[str, str]],
     *,
     check_duplicates: bool,
@@ -187,8 +210,6 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
 
     Adds to `unmatched` a document of the run and one of the qrels, if they share none.
     """
-    from deadheat.evaluation.evaluate import evaluate_under
-
     with progress([qrels, *runs.values()]) as begin:
         begin(qrels)
         judgments = open_qrels(qrels)
@@ -199,11 +220,33 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
             run = open_run(path, name)
             if check_duplicates:
                 run.check_duplicates()
-            evaluation = evaluate_under(conventions, judgments, run, measures, seed)
+            evaluation = score(judgments, run)
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
                 unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))
             yield evaluation
+
+
+def _scored(
+    qrels: Qrels,
+    run: Run,
+    *,
+    measures: Sequence[Measure],
+    conventions: Conventions,
+    seed: int | None,
+    rule: str | None,
+    beside: list[Evaluation],
+) -> Evaluation:
+    """Evaluate a run, and add to `beside` its evaluation with ties broken by a rule, if there is one."""
+    from deadheat.evaluation.evaluate import evaluate_under
+
+    if rule is None:
+        return evaluate_under(conventions, qrels, run, measures, seed)
+    from deadheat.evaluation.beside import evaluate_beside
+
+    exact, by_rule = evaluate_beside(conventions, qrels, run, measures, rule)
+    beside.append(by_rule)
+    return exact
 
 
 def _a_document(table: Qrels | Run, query: str) -> str:

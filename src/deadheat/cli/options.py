@@ -64,6 +64,13 @@ ties_option = click.option(
     help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (as trec_eval), input"
     " (the order of the file) or random.",
 )
+beside_option = click.option(
+    "--beside",
+    metavar="doc_id|input",
+    shell_complete=complete_from("deadheat.evaluation.beside:RULES"),
+    help="Show the values with ties broken by document id (as trec_eval does) or in the order of the file beside the"
+    " exact ones.",
+)
 queries_options = together(
     click.option(
         "--missing",

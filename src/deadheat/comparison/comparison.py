@@ -19,10 +19,11 @@ from deadheat.comparison.deciding import deciding_queries
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
+from deadheat.data.drawn import Drawn
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Source
-from deadheat.errors import UnknownMeasureError
+from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, cluster_codes
 from deadheat.evaluation.scores import Scores, intervals
@@ -60,7 +61,12 @@ N_COLUMNS = 17  # fields of a pair that every table shows; the others are detail
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
+class Comparison(
+    Drawn,
+    Shown,
+    reported_by="deadheat.report.of_shown:of_comparison",
+    paged_by="deadheat.report.page:page_of_comparison",
+):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes
@@ -230,14 +236,20 @@ class Comparison(Shown, reported_by="deadheat.report.of_shown:of_comparison"):
         """
         return self._written("as_latex:as_latex", digits, compact=compact)
 
-    def to_html(self, *, digits: int | None = None, compact: bool = False) -> str:
-        """Return what prints as a piece of HTML without scripts, for light and dark pages.
+    def to_html(self, *, full: bool = False, digits: int | None = None, compact: bool = False) -> str:
+        """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
 
         Parameters
         ----------
+        full : bool, default False
+            A document that needs no other file and no network, as ``deadheat report`` writes it, without rankings.
         digits, compact
-            As for :meth:`to_markdown`.
+            As for :meth:`to_markdown`; of a piece.
         """
+        if full and compact:
+            raise ParameterError(argument="compact", given=True, allowed="False for a page, which has all tables")
+        if full:
+            return super().to_html(full=True, digits=digits)
         return self._written("as_html:fragment", digits, compact=compact)
 
     def by(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from deadheat.errors import MissingDependencyError
+from deadheat.errors import MissingDependencyError, ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,11 +28,14 @@ class Shown:
     """
 
     _reported_by: ClassVar[str]
+    _paged_by: ClassVar[str] = ""
 
-    def __init_subclass__(cls, *, reported_by: str = "", **others: Any) -> None:  # noqa: ANN401 - what other bases take
+    def __init_subclass__(cls, *, reported_by: str = "", paged_by: str = "", **others: Any) -> None:  # noqa: ANN401 - what other bases take
         super().__init_subclass__(**others)
         if reported_by:
             cls._reported_by = reported_by
+        if paged_by:
+            cls._paged_by = paged_by
 
     def __str__(self) -> str:
         width = shutil.get_terminal_size().columns
@@ -98,15 +101,31 @@ class Shown:
         """
         return self._written("as_latex:as_latex", digits)
 
-    def to_html(self, *, digits: int | None = None) -> str:
-        """Return what prints as a piece of HTML without scripts, for light and dark pages.
+    def to_html(self, *, full: bool = False, digits: int | None = None) -> str:
+        """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
 
         Parameters
         ----------
+        full : bool, default False
+            Of an evaluation, a comparison and a benchmark: a document that needs no other file and no network, with
+            figures (if the extra ``figures`` is installed) and tables that sort and search, as ``deadheat report``
+            writes it; without the runs it has no rankings.
         digits : int, optional
-            Decimals, by default 4.
+            Decimals of a piece, by default 4.
+
+        Raises
+        ------
+        ParameterError
+            There is no page of such an object, or it is asked for with other decimals.
         """
-        return self._written("as_html:fragment", digits)
+        if not full:
+            return self._written("as_html:fragment", digits)
+        if not self._paged_by:
+            raise ParameterError(argument="full", given=True, allowed=f"False for a {type(self).__name__}")
+        if digits is not None:
+            raise ParameterError(argument="digits", given=digits, allowed="None for a page, which has 4")
+        page: str = _load(self._paged_by)(self)
+        return page
 
     def _report(self) -> Any:  # noqa: ANN401 - a Report, of a higher floor
         return _load(self._reported_by)(self)

@@ -13,6 +13,7 @@ import polars as pl
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, TextArray
+from deadheat.data.drawn import Drawn
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Source, hash_of_ids
@@ -41,7 +42,12 @@ from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
 
-class Evaluation(Shown, reported_by="deadheat.report.of_shown:of_evaluation"):
+class Evaluation(
+    Drawn,
+    Shown,
+    reported_by="deadheat.report.of_shown:of_evaluation",
+    paged_by="deadheat.report.page:page_of_evaluation",
+):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
@@ -316,7 +322,7 @@ class Evaluation(Shown, reported_by="deadheat.report.of_shown:of_evaluation"):
                 yield (name, of_ties), getattr(scores, f"{level}_{of_ties}")
 
 
-class Strata(Mapping[Stratum, "Evaluation"], Shown, reported_by="deadheat.report.of_shown:of_strata"):
+class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown, reported_by="deadheat.report.of_shown:of_strata"):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
     A sorted mapping of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,

@@ -10,5 +10,20 @@ from deadheat.profile.profile import (
     WorstQuery,
     tie_profile,
 )
+from deadheat.profile.queries import QueryTies
+from deadheat.profile.stability import Correlation, Recommendation, Stability
 
-__all__ = ["CUTOFFS", "Cut", "Decided", "LargestTie", "Spread", "TieProfile", "WorstQuery", "tie_profile"]
+__all__ = [
+    "CUTOFFS",
+    "Correlation",
+    "Cut",
+    "Decided",
+    "LargestTie",
+    "QueryTies",
+    "Recommendation",
+    "Spread",
+    "Stability",
+    "TieProfile",
+    "WorstQuery",
+    "tie_profile",
+]

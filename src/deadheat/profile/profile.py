@@ -9,20 +9,27 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
+from deadheat.data.drawn import Drawn
 from deadheat.data.shown import Numbers, Shown
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluate import evaluate
+from deadheat.evaluation.beside import check_rule, differences, evaluate_beside
+from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.evaluate import parse_measures, warn_of_levels, warn_of_unmatched
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
+from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.notation import MeasureLike
+from deadheat.placements.place import open_pair
+from deadheat.placements.placements import Placements
+from deadheat.profile.queries import QueryTies, ties_of_queries
 from deadheat.profile.scores import Groups, find_decimals, find_grid, find_levels, group_scores
+from deadheat.profile.stability import NOISE, Recommendation, Stability, recommend, stability_of
 from deadheat.wording import Plain, counted, rounded
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5
 BY_MEASURE = ("mean", "tie_std", "tie_min", "tie_max", "n_queries", "share_of_queries", "share_of_error")
-NOISE = 1e-12  # a smaller range is what floating point leaves of no difference
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,7 @@ class WorstQuery:
 
 
 @dataclass(frozen=True, repr=False)
-class TieProfile(Shown, reported_by="deadheat.report.of_shown:of_profile"):
+class TieProfile(Drawn, Shown, reported_by="deadheat.report.of_shown:of_profile"):
     """What is known about the ties of a run.
 
     Attributes
@@ -155,6 +162,16 @@ class TieProfile(Shown, reported_by="deadheat.report.of_shown:of_profile"):
         What was assumed or skipped to read run and qrels.
     is_judged : bool
         Whether the qrels judge any document of the run; True without qrels.
+    rule : {"doc_id", "input"} or None
+        The rule that breaks ties in `stability` and `per_query`; None without qrels.
+    stability : tuple of Stability
+        By measure, as in `decided`: the rule beside the exact values.
+    recommendation : Recommendation or None
+        None without qrels, or without a retrieved document that they judge.
+    queries : QueryTies
+        The ties of each query of the run.
+    placements : Placements or None
+        None without qrels.
     """
 
     name: str
@@ -176,6 +193,11 @@ class TieProfile(Shown, reported_by="deadheat.report.of_shown:of_profile"):
     unjudged_queries: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     is_judged: bool = True
+    rule: str | None = None
+    stability: tuple[Stability, ...] = ()
+    recommendation: Recommendation | None = None
+    queries: QueryTies = field(kw_only=True, repr=False, compare=False)
+    placements: Placements | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         queries, documents = counted(self.n_queries, "query", "queries"), counted(self.n_documents, "document")
@@ -216,6 +238,43 @@ class TieProfile(Shown, reported_by="deadheat.report.of_shown:of_profile"):
             yield (name, "share_of_queries"), one.share_of_queries
             yield (name, "share_of_error"), one.share_of_error
 
+    def per_query(self) -> pl.DataFrame:
+        """Return the ties of each query, and what the rule makes of its values.
+
+        Returns
+        -------
+        polars.DataFrame
+            query_id, n_documents, n_ties, n_tied (documents in ties), largest_tie (1 where no two documents tie) and
+            tie_ratio (n_tied / n_documents). With qrels there is a row for each evaluated query and measure, and more
+            columns: measure, n_relevant (judgments that count as relevant, retrieved or not), exact, tie_std, tie_min,
+            tie_max, traditional (under `rule`), difference (traditional - exact) and rule; null where a query has no
+            value.
+
+        Examples
+        --------
+        >>> profile = tie_profile({"q1": {"a": 1, "b": 1, "c": 0}}, {"q1": {"a": 1}}, measures=["RR"])
+        >>> profile.per_query().select("n_documents", "largest_tie", "exact", "traditional", "difference").row(0)
+        (3, 2, 0.75, 0.5, -0.25)
+        """
+        if self.placements is None or self.rule is None:
+            return self.queries.to_polars()
+        ties = self.queries.of(self.placements.query_ids.tolist()).to_polars()
+        frames = [
+            ties.with_columns(
+                measure=pl.lit(str(one.measure.label)),
+                n_relevant=n_relevant(one.measure, self.placements),
+                exact=one.scores.values,
+                tie_std=one.scores.tie_std,
+                tie_min=one.scores.tie_min,
+                tie_max=one.scores.tie_max,
+                traditional=beside.scores.values,
+                difference=differences(one.scores, beside.scores),
+                rule=pl.lit(self.rule),
+            )
+            for one, beside in zip(self.decided, self.stability, strict=True)
+        ]
+        return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+
 
 def tie_profile(
     run: Source,
@@ -225,6 +284,7 @@ def tie_profile(
     *,
     missing: str = "empty",
     no_relevant: str = "zero",
+    beside: str = "doc_id",
     check_duplicates: bool = True,
 ) -> TieProfile:
     """Describe the ties of a run and, with qrels, what they decide.
@@ -239,6 +299,9 @@ def tie_profile(
         As for `evaluate`; only with qrels.
     missing, no_relevant : str
         As for `evaluate`.
+    beside : {"doc_id", "input"}, default "doc_id"
+        With qrels: the rule that breaks ties beside the exact values: document ids, descending, as trec_eval does, or
+        the order of the input.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
 
@@ -261,6 +324,7 @@ def tie_profile(
     >>> profile.levels
     ((3.0, 1), (2.0, 1), (1.0, 3))
     """
+    check_rule(beside)
     for cutoff in at:
         if cutoff not in range(1, 2**63):
             raise ParameterError("holds whole numbers from 1 on", argument="at", given=cutoff)
@@ -273,18 +337,34 @@ def tie_profile(
     profile = replace(_describe(run.name, groups, at), notes=run.notes)
     if qrels is None:
         return profile
-    qrels = Qrels.of(qrels)
+    qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
     if check_duplicates:
         qrels.check_duplicates()
-    evaluation = evaluate(qrels, run, measures, missing=missing, no_relevant=no_relevant, check_duplicates=False)
+    conventions = Conventions("expected", missing, no_relevant, None)
+    exact, traditional = evaluate_beside(conventions, qrels, run, parse_measures(measures), beside)
+    warn_of_levels(exact, qrels)
+    warn_of_unmatched(exact, qrels, run)
+    ties = profile.queries.of(exact.query_ids.tolist())
+    is_judged = len(exact.placements.query) > 0
+    with_ties = profile.n_queries_with_ties, profile.n_queries
     return replace(
         profile,
-        decided=tuple(_of_measure(scores) for scores in evaluation),
-        missing_queries=evaluation.missing_queries,
-        unjudged_queries=evaluation.unjudged_queries,
-        notes=evaluation.notes,
-        is_judged=len(evaluation.placements.query) > 0,
+        decided=tuple(_of_measure(scores) for scores in exact),
+        missing_queries=exact.missing_queries,
+        unjudged_queries=exact.unjudged_queries,
+        notes=exact.notes,
+        is_judged=is_judged,
+        rule=beside,
+        stability=tuple(stability_of(*both, ties, beside) for both in zip(exact, traditional, strict=True)),
+        recommendation=recommend(list(exact), *with_ties) if is_judged else None,
+        placements=exact.placements,
     )
+
+
+def n_relevant(measure: Measure, placements: Placements) -> IntArray:
+    """Count each query's judgments that count as relevant for a measure: above 0 if it has no lowest relevance."""
+    lowest = getattr(measure, "rel", None)
+    return placements.n_relevant(LOWEST_POSITIVE if lowest is None else float(lowest))
 
 
 def _describe(name: str, groups: Groups, at: Sequence[int]) -> TieProfile:
@@ -311,6 +391,7 @@ def _describe(name: str, groups: Groups, at: Sequence[int]) -> TieProfile:
         levels=levels,
         decimals=decimals,
         grid=find_grid(groups.score, decimals),
+        queries=ties_of_queries(groups),
     )
 
 

@@ -29,6 +29,8 @@ EXPLAINED = {
     "input": "input: in the order of the file",
     "random": "random: one order of every tie, drawn at random",
 }
+RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
+"""What columns of values under a tie policy are headed."""
 METHODS = {
     "bca": "BCa bootstrap",
     "percentile": "percentile bootstrap",

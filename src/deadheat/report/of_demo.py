@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.report.conventions import RULES
 from deadheat.report.model import Column, Fact, Report, Row, Table
 
-RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 EXACT = list(RULES).index("expected")
 MEASURES = ("nDCG@10", "RR")
 

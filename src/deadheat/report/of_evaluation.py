@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
+import numpy as np
+
 from deadheat import arguments
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Interval, IntervalOptions
+from deadheat.measures import Measure
 from deadheat.report.conventions import (
     COUNTED,
     LEFT_OUT,
+    RULES,
     broken_by,
     cannot_be_known,
     estimated_by,
@@ -55,6 +59,8 @@ class EvaluationContext:
         A document of the run and one of the qrels, by the name of each run that retrieves no judged document.
     intervals : IntervalOptions, optional
         Of confidence intervals, if they are to be reported.
+    beside : tuple of Evaluation
+        Of each run, with ties broken by a rule that is to be shown beside the exact values; empty if none is.
     """
 
     qrels: str
@@ -62,6 +68,7 @@ class EvaluationContext:
     digits: int | None = None
     unmatched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     intervals: IntervalOptions | None = None
+    beside: tuple[Evaluation, ...] = ()
 
 
 def report_evaluations(
@@ -92,8 +99,9 @@ def report_evaluations(
         columns=grouping.columns if grouping else (),
         smallest=strata[0].smallest if strata else 0,
         level=None if context.intervals is None else context.intervals.confidence_level,
+        beside=context.beside,
     )
-    tables = [*([list_queries(evaluations, strata)] if per_query else []), summary]
+    tables = [*([list_queries(evaluations, strata, context.beside)] if per_query else []), summary]
     facts = list(_facts(evaluations, parts, context))
     if grouping is not None:
         tables += average(grouping)
@@ -114,6 +122,8 @@ def _facts(
     yield Fact("ties", first.ties, "ties", broken_by(first.ties, context.seed), is_note=first.ties != "expected")
     if first.ties == "random":
         yield Fact("rng", context.seed)
+    if context.beside:
+        yield from _beside(evaluations, context)
     value, text = _effect(parts, context.digits)
     yield Fact("effect_of_ties", value, "", "" if len(context.unmatched) == len(evaluations) else text)
     yield from tell_counts(first.measures)
@@ -126,6 +136,54 @@ def _facts(
     yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
     yield from _without_value(evaluations)
+
+
+def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> Iterator[Fact]:
+    """Say which rule is beside the exact values, and for which measures another run leads by it."""
+    rule = context.beside[0].ties
+    heading = RULES[rule]
+    yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: {heading} - exact")
+    if len(evaluations) < 2:
+        return
+    led = {str(one): (_leader(evaluations, one), _leader(context.beside, one)) for one in evaluations[0].measures}
+    changed = {name: {"exact": exact, rule: by_rule} for name, (exact, by_rule) in led.items() if exact != by_rule}
+    yield Fact("leader_changes", changed)
+    told = [
+        f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({heading})"
+        for measure, best in changed.items()
+    ]
+    yield Fact("", None, "best run", "; ".join(told), is_note=True)
+    yield from _swapped(evaluations, context)
+
+
+def _swapped(evaluations: Sequence[Evaluation], context: EvaluationContext) -> Iterator[Fact]:
+    """Count the pairs of runs that a rule ranks the other way round."""
+    n_pairs = math.comb(len(evaluations), 2)
+    found = {
+        measure.label: _count_swapped(
+            *([reported(one[measure]) for one in each] for each in (evaluations, context.beside))
+        )
+        for measure in evaluations[0].measures
+    }
+    yield Fact("swapped_pairs", {"n_pairs": n_pairs, "n_swapped": found})
+    told = [f"{n:,} ({measure})" for measure, n in found.items() if n]
+    text = f"{', '.join(told)} of {counted(n_pairs, 'pair')} of runs are the other way round"
+    yield Fact("", None, "order", text if told else "", is_note=True)
+
+
+def _count_swapped(exact: Sequence[float], by_rule: Sequence[float]) -> int:
+    """Count the pairs of which each of two lists has another one in front, by more than rounding."""
+    apart = [np.subtract.outer(np.array(values), np.array(values)) for values in (exact, by_rule)]
+    one, other = (np.where(np.abs(each) > NOISE, np.sign(each), 0) for each in apart)
+    return int(np.count_nonzero(one * other < 0)) // 2
+
+
+def _leader(evaluations: Sequence[Evaluation], measure: Measure) -> list[str]:
+    """Return the runs with the best value; several if their values are equal."""
+    sign = 1 if measure.higher_is_better else -1
+    found = {one.name: sign * reported(one[measure]) for one in evaluations}
+    best = max((value for value in found.values() if not math.isnan(value)), default=math.nan)
+    return [name for name, value in found.items() if best - value <= NOISE]
 
 
 def _unmatched(context: EvaluationContext) -> Iterator[Fact]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
+from deadheat.arrays import members
+from deadheat.evaluation.beside import Difference, difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import keys_of, order
 from deadheat.measures import Measure
 from deadheat.report.bars import bars
+from deadheat.report.conventions import RULES
 from deadheat.report.model import MEASURE, QUERY, Bar, Cell, Column, Marked, Row, Span, Table
 from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading
 
@@ -22,6 +26,9 @@ BY_QUERY = (
     Column("tie_min", "tie min", spare=-1),
     Column("tie_max", "tie max", spare=-1),
 )
+DIFFERENCE = Column("difference", "difference")
+APART = ("mean_difference", "mean"), ("max_difference", "max"), ("std", "std"), ("traditional_std", "traditional_std")
+"""What CSV and JSON hold of a rule beside the exact values, and the attribute of a `Difference`."""
 NOTHING = Span(math.nan, math.nan)
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
@@ -99,6 +106,9 @@ class Entry:
     is_small, is_lacking : bool
         Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean gets a star.
     bar : Bar or None
+    traditional : Scores or None
+        The same queries with their ties broken by a rule, if that is beside the exact values.
+    rule : str
     """
 
     scores: Scores
@@ -106,6 +116,19 @@ class Entry:
     is_small: bool
     is_lacking: bool
     bar: Bar | None = None
+    traditional: Scores | None = None
+    rule: str = ""
+
+    @cached_property
+    def apart(self) -> Difference | None:
+        """How far a rule is from the scores, if there is one beside them."""
+        return None if self.traditional is None else difference_of(self.scores, self.traditional, self.rule)
+
+    def of_rule(self, attribute: str) -> Cell:
+        """Return a number of :attr:`apart`."""
+        found = None if self.apart is None else float(getattr(self.apart, attribute))
+        is_count = self.is_total and attribute in {"traditional", "difference"}
+        return count_cell(found) if found is not None and is_count else found
 
     @property
     def is_total(self) -> bool:
@@ -141,6 +164,7 @@ def tabulate(
     columns: Sequence[str] = (),
     smallest: int = 0,
     level: float | None = None,
+    beside: Sequence[Evaluation] = (),
 ) -> Table:
     """Return a table with a row a part and measure, and a group of columns a run.
 
@@ -156,11 +180,16 @@ def tabulate(
         Means of fewer queries get a star.
     level : float, optional
         Confidence level of the intervals, if there are any.
+    beside : sequence of Evaluation, default ()
+        Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    entries = _with_bars(_entries(parts, measures, smallest))
+    entries = _with_bars(_entries(parts, measures, smallest, beside))
     has_bars = level is not None and len(entries) > len(measures)  # a single one has nothing to be compared with
     counts = {n for one in entries.values() for n in (one.scores.n_queries, len(one.scores.query_ids))}
     shown = list(_columns(measures, level, counts, is_stratified=bool(columns), has_bars=has_bars))
+    if beside:
+        place = next(n for n, (column, _) in enumerate(shown) if column.key == "value")
+        shown[place : place + 1] = _beside(beside[0].ties)
     rows = []
     for place, part in enumerate(parts):
         for name in (one.label for one in measures):
@@ -206,6 +235,15 @@ def _columns(
         yield Column("is_small", "small", is_data=True), lambda one: one.is_small
 
 
+def _beside(rule: str) -> Iterator[tuple[Column, Callable[[Entry], Cell]]]:
+    """Give the columns of exact values and of a rule beside them, and how to fill each."""
+    yield Column("value", RULES["expected"]), Entry.mean
+    yield Column("traditional", RULES[rule]), lambda one: one.of_rule("traditional")
+    yield DIFFERENCE, lambda one: one.of_rule("difference")
+    for key, name in APART:
+        yield Column(key, key, is_data=True), lambda one, name=name: one.of_rule(name)  # type: ignore[misc]
+
+
 def level_heading(level: float, counts: set[int]) -> str:
     """Return the heading of intervals, with the number of queries if all have the same.
 
@@ -217,7 +255,9 @@ def level_heading(level: float, counts: set[int]) -> str:
     return f"{100 * level:g}% CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
 
 
-def _entries(parts: Sequence[StratumEvaluations], measures: Sequence[Measure], smallest: int) -> Places:
+def _entries(
+    parts: Sequence[StratumEvaluations], measures: Sequence[Measure], smallest: int, beside: Sequence[Evaluation]
+) -> Places:
     entries: Places = {}
     for place, part in enumerate(parts):
         for run, evaluation in enumerate(part.evaluations):
@@ -225,8 +265,12 @@ def _entries(parts: Sequence[StratumEvaluations], measures: Sequence[Measure], s
                 continue
             for name in (one.label for one in measures):
                 scores, interval = evaluation[name], part.intervals[run].get(name)
-                is_lacking = bool(unexplained(evaluation, scores))
-                entries[place, run, name] = Entry(scores, interval, scores.n_queries < smallest, is_lacking)
+                entry = Entry(scores, interval, scores.n_queries < smallest, bool(unexplained(evaluation, scores)))
+                if beside:
+                    whole_run = beside[run]
+                    own = whole_run[name].select(members(whole_run.query_ids, evaluation.query_ids))
+                    entry = replace(entry, traditional=own, rule=whole_run.ties)
+                entries[place, run, name] = entry
     return entries
 
 
@@ -241,7 +285,9 @@ def _with_bars(entries: Places) -> Places:
     return found
 
 
-def list_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata] = ()) -> Table:
+def list_queries(
+    evaluations: Sequence[Evaluation], strata: Sequence[Strata] = (), beside: Sequence[Evaluation] = ()
+) -> Table:
     """Return a table with a row a query and measure; a query that a run leaves out is empty there.
 
     Parameters
@@ -249,20 +295,30 @@ def list_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata] = (
     evaluations : sequence of Evaluation
     strata : sequence of Strata, default ()
         Of each run: they label and sort the queries.
+    beside : sequence of Evaluation, default ()
+        Of each run, with ties broken by a rule that is shown beside the exact values.
     """
     labels = _labels_of_queries(evaluations, strata)
-    columns = [_by_query(evaluation) for evaluation in evaluations]
+    shown = _with_rule(beside[0].ties) if beside else BY_QUERY
+    others: Sequence[Evaluation | None] = beside or [None] * len(evaluations)
+    columns = [_by_query(*both) for both in zip(evaluations, others, strict=True)]
     rows = [
         Row(
             (*labels[query], query, measure.label),
-            tuple(column.get((query, str(measure)), (None,) * 4) for column in columns),
+            tuple(column.get((query, str(measure)), (None,) * len(shown)) for column in columns),
         )
         for query in labels
         for measure in evaluations[0].measures
     ]
     of_strata = [Column(name, name) for one in strata[:1] for name in one.columns]
     names = tuple(evaluation.name for evaluation in evaluations)
-    return Table("per_query", (*of_strata, QUERY, MEASURE), BY_QUERY, tuple(rows), names)
+    return Table("per_query", (*of_strata, QUERY, MEASURE), shown, tuple(rows), names)
+
+
+def _with_rule(rule: str) -> tuple[Column, ...]:
+    """Return the columns of queries with a rule beside the exact values."""
+    exact, *spread = BY_QUERY
+    return (replace(exact, heading=RULES["expected"]), Column("traditional", RULES[rule]), DIFFERENCE, *spread)
 
 
 def _labels_of_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata]) -> dict[str, tuple[str, ...]]:
@@ -279,10 +335,12 @@ def _labels_of_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strat
     return {query: found[query] for query in sorted(ids, key=lambda query: (order(found[query]), query))}
 
 
-def _by_query(evaluation: Evaluation) -> dict[tuple[str, str], tuple[Cell, ...]]:
+def _by_query(evaluation: Evaluation, beside: Evaluation | None) -> dict[tuple[str, str], tuple[Cell, ...]]:
     found: dict[tuple[str, str], tuple[Cell, ...]] = {}
     for scores in evaluation:
-        columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
+        other = None if beside is None else beside[scores.measure]
+        of_rule = () if other is None else (other.values, differences(scores, other))
+        columns = (scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max)
         name, shown = str(scores.measure), count_cell if scores.measure.total else _number
         for query, *cells in zip(scores.query_ids.tolist(), *(column.tolist() for column in columns), strict=True):
             found[query, name] = tuple(map(shown, cells))

@@ -1,0 +1,36 @@
+"""Figures: each a function in one file draw_*.py, which returns an Altair chart; `save` writes it to a file.
+
+Importing this package imports Altair and all figures; type checkers read the stub beside this file.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from deadheat.errors import MissingDependencyError
+
+try:
+    import altair as alt  # noqa: F401 - tried here once, for all files
+    import vl_convert as _vl_convert  # noqa: F401 - as above
+except ModuleNotFoundError as _error:
+    raise MissingDependencyError(
+        f"figures need the package {_error.name}", hint="pip install 'deadheat[figures]'"
+    ) from _error
+
+for _file in iter_modules(__path__):
+    if _file.name.startswith("draw_"):
+        import_module(f"{__name__}.{_file.name}")
+
+from deadheat.figures.base import (  # noqa: E402 - Altair is tried first
+    REGISTRY,
+    Drawing,
+    Figure,
+    drawings,
+    figures_of,
+    plot_of,
+)
+from deadheat.figures.saving import rendered, save  # noqa: E402 - as above
+
+globals().update({name: one.draw for name, one in REGISTRY.items()})
+
+__all__ = ["Drawing", "Figure", "drawings", "figures_of", "plot_of", "rendered", "save"]
+__all__ += list(REGISTRY)  # pyright: ignore[reportUnsupportedDunderAll] - it reads the stub

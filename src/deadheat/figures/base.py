@@ -1,0 +1,176 @@
+"""What a figure is: one function in one file draw_*.py, which registers it; and which figures an object has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+import altair as alt
+import polars as pl
+
+from deadheat.comparison.comparison import Comparison
+from deadheat.errors import FigureError, ParameterError, SourceTypeError
+from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.profile import TieProfile
+from deadheat.wording import Plain
+
+Subject: TypeAlias = (
+    "Evaluation | Comparison | Strata | TieProfile | pl.DataFrame | Mapping[str, object] | Sequence[object]"
+)
+"""What figures are of: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
+
+Draw = TypeVar("Draw", bound=Callable[..., alt.LayerChart])
+
+SYSTEMS, COMPARISON, STRATA, TIES = "systems", "comparison", "strata", "ties"
+LAST = 100
+REGISTRY: dict[str, Figure] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure.
+
+    Attributes
+    ----------
+    name : str
+        That of its function, which its files begin with.
+    draw : callable
+        Takes what it is of, and the `measure` if it has one.
+    of : tuple of str
+        What it can be drawn of: "systems", "comparison", "strata", "ties".
+    measures : str
+        "each": it is drawn of each measure; "all": one is of all measures; else the names of its own, such as "nDCG R".
+    place : int
+        Its position in lists.
+    """
+
+    name: str
+    draw: Callable[..., alt.LayerChart]
+    of: tuple[str, ...]
+    measures: str
+    place: int
+
+    @property
+    def summary(self) -> str:
+        """What it shows, in a line."""
+        return (self.draw.__doc__ or "").partition("\n")[0].rstrip(".")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of an object, or the error that says why there is none.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without an ending.
+    figure : str
+    chart : altair.LayerChart or None
+    error : FigureError or None
+    """
+
+    name: str
+    figure: str
+    chart: alt.LayerChart | None
+    error: FigureError | None = None
+
+
+def figure(*of: str, measures: str = "each", place: int = LAST) -> Callable[[Draw], Draw]:
+    """Return a decorator that registers a figure by the name of its function."""
+
+    def register(draw: Draw) -> Draw:
+        name = draw.__name__
+        REGISTRY[name] = Figure(name=name, draw=draw, of=of, measures=measures, place=place)
+        return draw
+
+    return register
+
+
+def kind_of(subject: object) -> str:
+    """Return which kind of object figures are asked of."""
+    if isinstance(subject, Comparison):
+        return COMPARISON
+    if isinstance(subject, Strata):
+        return STRATA
+    if isinstance(subject, Evaluation):
+        return SYSTEMS
+    if isinstance(subject, TieProfile | pl.DataFrame):
+        return TIES
+    kinds = {kind_of(one) for one in _members(subject)}
+    if len(kinds) == 1 and (found := kinds.pop()) in {SYSTEMS, STRATA, TIES}:
+        return found
+    raise SourceTypeError(
+        given=Plain(type(subject).__name__),
+        allowed="an Evaluation, a Comparison, Strata, several of one of these by name, or a table of ties",
+    )
+
+
+def _members(subject: object) -> list[object]:
+    if isinstance(subject, Mapping):
+        return list(subject.values())
+    return list(subject) if isinstance(subject, Sequence) and not isinstance(subject, str) else []
+
+
+def figures_of(kind: str) -> dict[str, Figure]:
+    """Return the figures of a kind of object, by name, in the order of lists."""
+    found = sorted(REGISTRY.values(), key=lambda one: (one.place, one.name))
+    return {one.name: one for one in found if kind in one.of}
+
+
+def plot_of(subject: Subject, kind: str | None = None, **options: object) -> alt.LayerChart:
+    """Draw a figure of an object; what ``.plot(kind)`` calls.
+
+    Parameters
+    ----------
+    subject : Evaluation, Comparison, Strata, or several evaluations or strata
+    kind : str, optional
+        The name of the figure; by default the first that there is of such an object.
+    **options
+        Of the figure, such as `measure`.
+
+    Raises
+    ------
+    ParameterError
+        There is no such figure of this object.
+    FigureError
+        The figure cannot show this object.
+    """
+    known = figures_of(kind_of(subject))
+    if kind is None:
+        return next(iter(known.values())).draw(subject, **options)
+    if kind not in known:
+        raise ParameterError(argument="kind", given=kind, allowed=list(known))
+    return known[kind].draw(subject, **options)
+
+
+def drawings(subject: Subject, measures: Sequence[str], **options: object) -> Iterator[Drawing]:
+    """Draw every figure that there is of an object, for each measure where figures are of one.
+
+    Parameters
+    ----------
+    subject : Evaluation, Comparison, Strata, or several evaluations or strata
+    measures : sequence of str
+    **options
+        What figures take beside; each gets those that it knows.
+    """
+    for one in figures_of(kind_of(subject)).values():
+        known = {name: value for name, value in options.items() if name in _arguments(one.draw)}
+        if one.measures == "all":
+            yield _drawn(one, one.name, subject, known)
+            continue
+        if one.measures == "each" and not measures:
+            yield _drawn(one, one.name, subject, known)
+        for measure in measures if one.measures == "each" else one.measures.split():
+            yield _drawn(one, f"{one.name}-{measure}", subject, {**known, "measure": measure})
+
+
+def _arguments(draw: Callable[..., object]) -> set[str]:
+    return {*draw.__annotations__}
+
+
+def _drawn(one: Figure, name: str, subject: Subject, options: Mapping[str, object]) -> Drawing:
+    try:
+        return Drawing(name, one.name, one.draw(subject, **options))
+    except FigureError as error:
+        return Drawing(name, one.name, None, error)

@@ -1,0 +1,221 @@
+"""How all figures look: sizes, colours, titles, and numbers as text."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import altair as alt
+
+from deadheat.wording import counted, printable
+
+WIDTH = 420  # pixels of the whole picture: in a paper's column of 84 mm, text of 11 of them is 6.2 points
+FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+TITLE, SUBTITLE, LABEL = 13, 11, 11  # pixels
+TITLE_LINE, SUBTITLE_LINE = 58, 78  # characters that fit the width at these sizes
+LONGEST_NAME = 26  # characters of a system's name in a sentence
+LABEL_LIMIT = 150  # pixels of a label beside an axis
+
+# Okabe and Ito's colours: people who are colour-blind tell them apart; dark and light ones differ in grey print too.
+BLACK, BLUE, SKY, GREEN, ORANGE, RED, PURPLE, GREY = (
+    "#000000",
+    "#0072B2",
+    "#56B4E9",
+    "#009E73",
+    "#E69F00",
+    "#D55E00",
+    "#CC79A7",
+    "#767676",
+)
+BAND = "#F5C26B"  # a light orange, for what ties leave open
+SERIES = (BLUE, RED, GREEN, BLACK, PURPLE, ORANGE, SKY, GREY)
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [10, 4], [1, 3], [5, 2, 1, 2, 1, 2])
+MOST_READ_OUT = 100  # rows whose marks have a description for people who do not see them; it doubles a file
+NOISE = 1e-12  # what floating point leaves of a difference that is zero
+
+Row: TypeAlias = "dict[str, Any]"
+"""A row of a figure's data."""
+
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": None},
+    "title": {
+        "anchor": "start",
+        "frame": "bounds",
+        "align": "left",
+        "fontSize": TITLE,
+        "subtitleFontSize": SUBTITLE,
+        "subtitleColor": "#444",
+        "lineHeight": 16,
+        "subtitleLineHeight": 14,
+        "subtitlePadding": 4,
+        "offset": 8,
+    },
+    "axis": {
+        "labelFontSize": LABEL,
+        "titleFontSize": LABEL,
+        "titleFontWeight": "normal",
+        "labelColor": "#222",
+        "titleColor": "#222",
+        "gridColor": "#e4e4e4",
+        "domainColor": "#888",
+        "tickColor": "#888",
+        "labelLimit": LABEL_LIMIT,
+    },
+    "legend": {
+        "labelFontSize": LABEL,
+        "titleFontSize": LABEL,
+        "titleFontWeight": "normal",
+        "labelLimit": 180,
+        "orient": "bottom",
+        "symbolStrokeWidth": 2,
+    },
+    "header": {"labelFontSize": LABEL},
+}
+
+
+def finished(
+    layers: Sequence[alt.Chart], rows: Sequence[Row], *, height: float, title: str, notes: Iterable[str]
+) -> alt.LayerChart:
+    """Return layers as one chart of the common width, with a title that says the finding, and notes below it.
+
+    Parameters
+    ----------
+    layers : sequence of altair.Chart
+        Without data of their own, or with them.
+    rows : sequence of dict
+        The data that layers share.
+    height : float
+        Of the plot, in pixels.
+    title : str
+    notes : iterable of str
+        What bands and whiskers are, and what is not shown; those that are empty are left out.
+    """
+    subtitle = [line for note in notes if note for line in wrapped(note, SUBTITLE_LINE)]
+    chart = alt.LayerChart(layer=list(layers), data=alt.InlineData(values=[clean(row) for row in rows]))
+    return chart.properties(
+        width=WIDTH,
+        height=height,
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        title=alt.TitleParams(text=wrapped(title, TITLE_LINE), subtitle=subtitle),
+        description=" ".join([title, *subtitle]),
+        config=alt.Config.from_dict(CONFIG | ({"mark": {"aria": False}} if len(rows) > MOST_READ_OUT else {})),
+    )
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return a text as lines of about the same length; names are not split at their hyphens."""
+    n_lines = len(textwrap.wrap(text, width, break_on_hyphens=False))
+    while len(textwrap.wrap(text, width - 1, break_on_hyphens=False)) == n_lines and width > 2:
+        width -= 1
+    return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+def clean(row: Row) -> Row:
+    """Return a row of data with None where a number is NaN or infinite, which JSON has not."""
+    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()}
+
+
+def shown(name: str, most: int = LONGEST_NAME) -> str:
+    r"""Return a name as one line of a sentence: invisible characters as escapes, and not too long.
+
+    Examples
+    --------
+    >>> print(shown("a\nb"), shown("a" * 40))
+    a\nb aaaaaaaaaaaaaaaaaaaaaaaaa…
+    """
+    text = printable(name)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def labels(names: Iterable[str]) -> list[str]:
+    r"""Return names as labels: one line each, and different if the names are.
+
+    Examples
+    --------
+    >>> print(*labels(["a", "b\n", "b\\n"]), sep=" | ")
+    a | b\n | b\n (2)
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        text, number = printable(name) or "(empty)", 1
+        while (label := text if number == 1 else f"{text} ({number})") in found:
+            number += 1
+        found[label] = None
+    return list(found)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number for a sentence.
+
+    Examples
+    --------
+    >>> number(0.71234), number(-0.00004), number(123.456), number(0.0)
+    ('0.712', '-4e-05', '123.5', '0')
+    """
+    if not math.isfinite(value):
+        return "no value"
+    if abs(value) <= NOISE:
+        return "0"
+    if abs(value) < 0.5 * 10**-digits:
+        return f"{value:.0e}"
+    return f"{value:.{digits if abs(value) < 10 else 1}f}"
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """Return a difference for a sentence, with its sign.
+
+    Examples
+    --------
+    >>> signed(0.02), signed(-0.02), signed(0.0)
+    ('+0.020', '-0.020', '0')
+    """
+    text = number(value, digits)
+    return f"+{text}" if value > NOISE else text
+
+
+def p_text(value: float) -> str:
+    """Return a p value for a sentence.
+
+    Examples
+    --------
+    >>> p_text(0.0421), p_text(0.00002), p_text(float("nan"))
+    ('p = 0.042', 'p < 0.001', 'no p value')
+    """
+    if not math.isfinite(value):
+        return "no p value"
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def share_text(share: float) -> str:
+    """Return a share as a percentage; 0% and 100% only if it is exactly that.
+
+    Examples
+    --------
+    >>> share_text(0.845), share_text(0.001), share_text(1.0)
+    ('84%', '<1%', '100%')
+    """
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
+
+
+def n_queries(*numbers: int) -> str:
+    """Return how many queries there are, or from how many to how many.
+
+    Examples
+    --------
+    >>> n_queries(25, 25), n_queries(7, 25), n_queries(1)
+    ('25 queries', '7 to 25 queries', '1 query')
+    """
+    low, high = min(numbers), max(numbers)
+    return counted(low, "query", "queries") if low == high else f"{low:,} to {high:,} queries"
+
+
+def row_height(n_rows: int) -> int:
+    """Return the pixels of a row of a chart with so many rows."""
+    return 22 if n_rows <= 6 else 18 if n_rows <= 16 else 14

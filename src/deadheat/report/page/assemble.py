@@ -1,0 +1,143 @@
+"""The page as a whole: its parts in their order, and what its script reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from deadheat.comparison.comparison import Comparison
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.report.as_html import escaped, html_facts, html_table, page
+from deadheat.report.model import Fact, Report
+from deadheat.report.of_comparison import report_comparison
+from deadheat.report.page.data import N_RANKS, data_of, encoded
+from deadheat.report.page.pictures import Picture, are_missing, pictures_of, vega
+from deadheat.report.page.sections import (
+    deciding,
+    details_of,
+    figures,
+    inputs_table,
+    leaderboard,
+    report_of_one,
+    section,
+    strata_tables,
+    tie_table,
+    verdict_of,
+)
+from deadheat.report.page.subject import Input, Subject
+from deadheat.wording import counted, three
+
+# Nothing is loaded from anywhere; Vega compiles its expressions, which takes 'unsafe-eval'.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
+MOST_NAMED = 3  # systems, in the title
+RANGE = "The ends of a difference are those that some order of the ties can give it."
+
+
+def page_of(subjects: Sequence[Subject], *, title: str = "", inputs: Sequence[Input] = (), command: str = "") -> str:
+    """Return an HTML document that needs no other file and no network.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+    title : str, optional
+        By default the names of the systems.
+    inputs : sequence of Input, default ()
+    command : str, default ""
+        Which makes the page again.
+    """
+    title = title or _title(subjects)
+    missing = are_missing()
+    pictures = [[] if missing else list(pictures_of(one, f"p{n}")) for n, one in enumerate(subjects)]
+    specs = [picture.spec for own in pictures for picture in own if picture.spec is not None]
+    parts: list[str] = []
+    for n, (subject, own) in enumerate(zip(subjects, pictures, strict=True)):
+        first = sum(picture.spec is not None for other in pictures[:n] for picture in other)
+        parts += _parts(subject, own, f"s{n}", first, missing)
+    parts.append(section("inputs", "Inputs", _inputs(inputs, command)))
+    contents = "\n".join([f"<h1>{escaped(title)}</h1>", *parts])
+    data: dict[str, Any] = {"subjects": [data_of(one) for one in subjects], "charts": specs}
+    scripts = [f'<script type="application/json" id="deadheat-data">{encoded(data)}</script>']
+    scripts += [f"<script>{vega()}</script>"] if specs else []
+    scripts.append(f"<script>{_own('page.js')}</script>")
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    body = f"<main>\n{contents}\n</main>\n" + "\n".join(scripts)
+    return page(title, body, _own("page.css")).replace('<meta charset="utf-8">', f'<meta charset="utf-8">{policy}', 1)
+
+
+def page_of_comparison(comparison: Comparison) -> str:
+    """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
+    first = next(iter(comparison.evaluations.values()))
+    return page_of([Subject(evaluations=comparison.evaluations, comparison=comparison, qrels=first.qrels_name)])
+
+
+def page_of_evaluation(evaluation: Evaluation) -> str:
+    """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
+    return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels_name)])
+
+
+def _title(subjects: Sequence[Subject]) -> str:
+    names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
+    of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
+    return f"{of} by {subjects[0].main.label}"
+
+
+def _own(name: str) -> str:
+    """Return a file of this package."""
+    return (files("deadheat.report.page") / name).read_text(encoding="utf-8")
+
+
+def _parts(subject: Subject, pictures: Sequence[Picture], prefix: str, first: int, missing: str) -> list[str]:
+    """Return the sections of one subject."""
+    report = _report(subject)
+    of = f" ({subject.name})" if subject.name else ""
+    verdict = "\n".join(f"<p>{escaped(sentence)}</p>" for sentence in verdict_of(subject))
+    board = f'<div class="sortable">{html_table(leaderboard(subject))}</div>'
+    drawn = figures(pictures, f"{prefix}-f", first) if pictures else f"<p>{escaped(missing)}</p>"
+    parts = [
+        section(f"{prefix}-verdict", f"Verdict{of}", f'<div class="verdict">{verdict}</div>'),
+        section(f"{prefix}-leaderboard", f"Leaderboard{of}", board),
+        section(f"{prefix}-figures", f"Figures{of}", drawn),
+        section(f"{prefix}-deciding", f"Queries that decide{of}", _deciding(subject, prefix)),
+    ]
+    if subject.runs:
+        note = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order."
+        parts.append(
+            section(f"{prefix}-rankings", f"Rankings{of}", _live(prefix, "rankings"), note=note, needs_script=True)
+        )
+    ties = f'<div class="sortable">{html_table(tie_table(subject))}</div>\n{_live(prefix, "ties")}'
+    parts.append(section(f"{prefix}-ties", f"Ties{of}", ties))
+    strata = strata_tables(subject)
+    if strata:
+        parts.append(section(f"{prefix}-strata", f"Strata{of}", details_of(Report(tuple(strata)))))
+    parts.append(section(f"{prefix}-all", f"All measures{of}", details_of(report)))
+    parts.append(section(f"{prefix}-conventions", f"How values were made{of}", html_facts(report.shown)))
+    return parts
+
+
+def _live(prefix: str, kind: str) -> str:
+    """Return the place of a part that the script fills."""
+    return f'<div class="live" data-{kind}="{prefix.removeprefix("s")}" hidden></div>'
+
+
+def _deciding(subject: Subject, prefix: str) -> str:
+    table = deciding(subject)
+    if not table.rows:
+        return "<p>There are no queries.</p>"
+    total = len(subject.query_ids)
+    note = f"{len(table.rows)} of {counted(total, 'query', 'queries')}. {RANGE}" if subject.duel else ""
+    return f'<div class="static"><p>{escaped(note)}</p>{html_table(table)}</div>\n{_live(prefix, "queries")}'
+
+
+def _report(subject: Subject) -> Report:
+    if subject.comparison is None:
+        return report_of_one(subject)
+    return report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
+
+
+def _inputs(inputs: Sequence[Input], command: str) -> str:
+    made = [Fact("", None, "deadheat", version("deadheat"))]
+    again = f"<p>To make this page again:</p>\n<pre>{escaped(command)}</pre>" if command else ""
+    table = html_table(inputs_table(inputs)) if inputs else ""
+    return "\n".join([html_facts(made), table, again])

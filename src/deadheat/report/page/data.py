@@ -1,0 +1,192 @@
+"""What the script of a page reads: values by query in columns, rankings of some queries, and figures, once each."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import FloatArray
+from deadheat.comparison.listing import MAX_ORDERS, listed_values
+from deadheat.data.precision import round_scores
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.scores import Scores
+from deadheat.measures import Measure
+from deadheat.profile.queries import ties_of_queries
+from deadheat.profile.scores import group_scores
+from deadheat.report.page.subject import Subject
+from deadheat.wording import printable
+
+N_RANKS = 100  # of each ranking
+MOST_VALUES = 50_000  # that are kept with all digits; more are rounded
+ROUNDED = 7  # decimals
+MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
+MOST_LISTED = 12  # different values over the orders of ties that are listed; more are gathered in as many bins
+NOISE = 1e-12
+
+
+def encoded(data: object) -> str:
+    """Return data as the content of a script element: compressed JSON, in which no character can end the element."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    packed = base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode()
+    return json.dumps({"encoding": "deflate, base64", "data": packed}).replace("<", "\\u003c")
+
+
+def data_of(subject: Subject) -> dict[str, Any]:
+    """Return what the script shows of a subject."""
+    systems = subject.ranked[:MOST_SYSTEMS]
+    n_values = 3 * len(systems) * len(subject.query_ids) * len(subject.measures)
+    digits = ROUNDED if n_values > MOST_VALUES else None
+    shown = [one for one in subject.measures if not one.only_total]
+    return {
+        "systems": list(map(printable, systems)),
+        "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
+        "queries": list(map(printable, subject.query_ids)),
+        "texts": None if subject.texts is None else list(map(printable, subject.texts)),
+        "measures": [{"name": one.label, "up": one.higher_is_better} for one in shown],
+        "values": [[_values(subject, name, one, digits) for name in systems] for one in shown],
+        "ties": [_ties(subject, name) for name in systems],
+        "rankings": _rankings(subject, systems),
+    }
+
+
+def _values(subject: Subject, system: str, measure: Measure, digits: int | None) -> dict[str, Any]:
+    """Return the value of each query, and its smallest and largest over tie orders where they differ."""
+    scores = subject.evaluations[system][measure]
+    columns = {"v": scores.values, "low": scores.tie_min, "high": scores.tie_max}
+    found = {name: subject.of_all_queries(scores, column) for name, column in columns.items()}
+    if not (found["high"] - found["low"] > NOISE).any():
+        del found["low"], found["high"]
+    by_doc_id = _by_doc_id(subject, system, scores)
+    if by_doc_id is not None:
+        found["id"] = by_doc_id
+    return {name: _numbers(column, digits) for name, column in found.items()}
+
+
+def _by_doc_id(subject: Subject, system: str, scores: Scores) -> FloatArray | None:
+    """Return the values with ties broken by document id, where they are known and differ."""
+    held = {} if subject.comparison is None else subject.comparison.by_doc_id
+    if system not in held:
+        return None
+    values = held[system][subject.measures.index(scores.measure)]
+    return (
+        None
+        if np.allclose(values, scores.values, rtol=0, atol=NOISE, equal_nan=True)
+        else (subject.of_all_queries(scores, np.where(scores.kept, values, np.nan)))
+    )
+
+
+def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
+    rounded = column if digits is None else np.round(column, digits)
+    return [None if math.isnan(value) else int(value) if value == int(value) else value for value in rounded.tolist()]
+
+
+def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
+    """Return the documents of each query, those that tie, its ties and the largest; None without the run."""
+    run = subject.runs.get(system)
+    if run is None:
+        return None
+    found = ties_of_queries(group_scores(run.to_polars())).of(subject.query_ids)
+    columns = {"docs": found.n_documents, "tied": found.n_tied, "ties": found.n_ties, "largest": found.largest}
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the rankings of the queries that decide most: documents once, those of each system by their number."""
+    found: list[dict[str, Any]] = [{"query": n, "docs": [], "relevance": [], "of": []} for n in subject.deciding]
+    known: list[dict[str, int]] = [{} for _ in found]
+    for system in systems:
+        ranked = _ranked(subject, system)
+        orders = _orders(subject.evaluations[system], subject.main, ranked)
+        for held, own, (query, top) in zip(found, known, ranked.items(), strict=True):
+            for doc, relevance in zip(top["doc_id"], top["relevance"], strict=True):
+                if doc not in own:
+                    own[doc] = len(own)
+                    held["docs"].append(printable(doc))
+                    held["relevance"].append(relevance)
+            held["of"].append(
+                {
+                    "docs": [own[doc] for doc in top["doc_id"]],
+                    "scores": [score if math.isfinite(score) else str(score) for score in top["score"]],
+                    "n": top["n"][0] if top.height else 0,
+                    "below": top["below"][-1] if top.height else 0,
+                    "orders": orders[query],
+                }
+            )
+    return found
+
+
+def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:
+    """Return the first documents of the queries that decide most.
+
+    Columns doc_id, score, relevance (null: not judged), n (documents retrieved) and below (documents after the row that
+    tie with it).
+    """
+    queries = [subject.query_ids[n] for n in subject.deciding]
+    schema = {"doc_id": pl.String, "score": pl.Float64, "relevance": pl.Float64, "n": pl.Int64, "below": pl.Int64}
+    empty = pl.DataFrame(schema=schema)
+    run = subject.runs.get(system)
+    if run is None:
+        return dict.fromkeys(queries, empty)
+    evaluation = subject.evaluations[system]
+    rows = run.to_polars().filter(pl.col("query_id").is_in(queries))
+    scores = round_scores(rows["score"].to_numpy(), evaluation.conventions.score_precision)
+    rows = rows.with_columns(score=pl.Series(scores, dtype=pl.Float64))
+    rows = rows.join(_judged(evaluation, queries), on=["query_id", "doc_id"], how="left")
+    rows = rows.sort("query_id", "score", "doc_id", descending=[False, True, False]).with_columns(
+        n=pl.len().over("query_id").cast(pl.Int64),
+        below=(pl.len() - pl.int_range(pl.len()) - 1).over("query_id", "score").cast(pl.Int64),
+    )
+    found = rows.group_by("query_id", maintain_order=True).head(N_RANKS).partition_by("query_id", as_dict=True)
+    return {query: found.get((query,), empty) for query in queries}
+
+
+def _judged(evaluation: Evaluation, queries: list[str]) -> pl.DataFrame:
+    """Return query_id, doc_id and relevance of the judged documents of some queries."""
+    placements = evaluation.placements
+    wanted = np.isin(placements.query, np.flatnonzero([query in set(queries) for query in placements.query_ids]))
+    return pl.DataFrame(
+        {
+            "query_id": placements.query_ids[placements.query[wanted]].tolist(),
+            "doc_id": placements.doc_ids[wanted].tolist(),
+            "relevance": placements.relevance[wanted],
+        },
+        schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64},
+    )
+
+
+def _orders(evaluation: Evaluation, measure: Measure, queries: Iterable[str]) -> dict[str, dict[str, Any] | None]:
+    """Return the values that the orders of the ties can give each query, and their probabilities; None: too many."""
+    found: dict[str, dict[str, Any] | None] = dict.fromkeys(queries)
+    if not evaluation.has_placements or not len(evaluation.placements.query):
+        return found
+    code = {query: n for n, query in enumerate(evaluation.placements.query_ids.tolist())}
+    for query in found:
+        if query in code:
+            listed = listed_values(measure, evaluation.placements, np.array([code[query]]), MAX_ORDERS)
+            found[query] = None if listed is None else gathered(*listed[0])
+    return found
+
+
+def gathered(values: FloatArray, probabilities: FloatArray) -> dict[str, Any]:
+    """Return the different values and their probabilities, or if they are many the middles of bins.
+
+    Examples
+    --------
+    >>> gathered(np.array([0.5, 1.0, 0.5]), np.array([0.25, 0.5, 0.25]))
+    {'values': [0.5, 1.0], 'chances': [0.5, 0.5], 'bins': False}
+    """
+    distinct, place = np.unique(np.round(values, 12), return_inverse=True)
+    is_binned = len(distinct) > MOST_LISTED
+    if is_binned:
+        low, high = distinct[0], distinct[-1]
+        place = np.minimum((values - low) / (high - low) * MOST_LISTED, MOST_LISTED - 1).astype(np.int64)
+        distinct = low + (np.arange(MOST_LISTED) + 0.5) * (high - low) / MOST_LISTED
+    chances = np.bincount(place.ravel(), probabilities, len(distinct))
+    return {"values": distinct.tolist(), "chances": chances.tolist(), "bins": is_binned}

@@ -1,0 +1,172 @@
+"""What a page is about: runs on one set of qrels, and the files that they are from."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from deadheat.arrays import FloatArray
+from deadheat.comparison.comparison import Comparison
+from deadheat.data.queries import Queries
+from deadheat.data.tables import Run
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.scores import Scores
+from deadheat.measures import Measure
+
+N_DECIDING = 20  # queries whose rankings a page holds
+CHUNK = 1 << 20  # bytes that are hashed at a time
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that a page was made from.
+
+    Attributes
+    ----------
+    role : str
+        Such as "qrels" or "run".
+    path : str
+        As it was given.
+    n_bytes : int or None
+        None if it is not a file that can be read again.
+    sha256 : str
+    """
+
+    role: str
+    path: str
+    n_bytes: int | None = None
+    sha256: str = ""
+
+    @classmethod
+    def of(cls, role: str, path: str, shown: str = "") -> Self:
+        """Look at a file; `shown` is its name for people."""
+        if not Path(path).is_file():
+            return cls(role, shown or path)
+        found, size = hashlib.sha256(), 0
+        with Path(path).open("rb") as file:
+            while block := file.read(CHUNK):
+                found.update(block)
+                size += len(block)
+        return cls(role, shown or path, size, found.hexdigest())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """Runs on one set of qrels.
+
+    Attributes
+    ----------
+    name : str
+        What tells it from other subjects of the page; empty if it is the only one.
+    evaluations : mapping of str to Evaluation
+        By system.
+    comparison : Comparison or None
+        None of a single system.
+    qrels : str
+        The name of the qrels.
+    runs : mapping of str to Run
+        By system; empty if they are not at hand, as for saved evaluations.
+    queries : Queries or None
+        Their texts and labels.
+    columns : tuple of str
+        Labels to report by.
+    margin : float or None
+        That the verdict tests against.
+    """
+
+    evaluations: Mapping[str, Evaluation]
+    comparison: Comparison | None = None
+    name: str = ""
+    qrels: str = "the qrels"
+    runs: Mapping[str, Run] = field(default_factory=dict)
+    queries: Queries | None = None
+    columns: tuple[str, ...] = ()
+    margin: float | None = None
+
+    @property
+    def first(self) -> Evaluation:
+        """The first evaluation."""
+        return next(iter(self.evaluations.values()))
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures of all evaluations."""
+        return self.first.measures
+
+    @property
+    def main(self) -> Measure:
+        """The measure that systems are ranked by: the first one that is of single queries."""
+        return next((one for one in self.measures if not one.only_total), self.measures[0])
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """The systems, best first by the main measure."""
+        sign = -1 if self.main.higher_is_better else 1
+        means = {name: sign * one[self.main].mean for name, one in self.evaluations.items()}
+        return tuple(sorted(means, key=lambda name: (math.isnan(means[name]), means[name])))
+
+    @property
+    def duel(self) -> tuple[str, str] | None:
+        """The two systems that are looked at first: the leader, and the baseline or the next best; None of a single."""
+        if len(self.ranked) < 2:
+            return None
+        baseline = None if self.comparison is None else self.comparison.design.baseline
+        leader, second, *_ = self.ranked
+        if baseline is None or baseline == leader:
+            return leader, second
+        return leader, baseline
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """The queries of all systems, sorted."""
+        return sorted(set().union(*(one.query_ids.tolist() for one in self.evaluations.values())))
+
+    @cached_property
+    def texts(self) -> list[str] | None:
+        """The text of each query; None if it is not known of any."""
+        if self.queries is None:
+            return None
+        name = next((one for one in ("query", "text", "title", "question") if one in self.queries.columns), None)
+        if name is None:
+            return None
+        known = set(self.queries.query_ids)
+        found = self.queries.column(name, [query for query in self.query_ids if query in known])
+        texts = dict(zip([query for query in self.query_ids if query in known], found, strict=True))
+        return [texts.get(query) or "" for query in self.query_ids]
+
+    def of_all_queries(self, scores: Scores, values: FloatArray) -> FloatArray:
+        """Return values of a system for all queries; NaN where it has none."""
+        found = np.full(len(self.query_ids), np.nan)
+        place = {query: n for n, query in enumerate(self.query_ids)}
+        found[[place[query] for query in scores.query_ids.tolist()]] = values
+        return found
+
+    @cached_property
+    def deciding(self) -> list[int]:
+        """The queries that decide most between the duel's systems; of one system those that ties and failure decide."""
+        span = self._span()
+        if self.duel is None:
+            scores = self.evaluations[self.ranked[0]][self.main]
+            values = self.of_all_queries(scores, scores.values)
+            keys = (values if self.main.higher_is_better else -values, -span)
+        else:
+            one, other = (self.evaluations[name][self.main] for name in self.duel)
+            apart = np.abs(self.of_all_queries(one, one.values) - self.of_all_queries(other, other.values))
+            keys = (-np.round(apart, 12), -span)
+        order = np.lexsort((np.arange(len(span)), *reversed([np.nan_to_num(key, nan=np.inf) for key in keys])))
+        return [int(n) for n in order[:N_DECIDING]]
+
+    def _span(self) -> FloatArray:
+        """Return how far tie order alone can move the values of the duel's systems, query by query."""
+        found = np.zeros(len(self.query_ids))
+        for name in self.duel or self.ranked[:1]:
+            scores = self.evaluations[name][self.main]
+            found += np.nan_to_num(self.of_all_queries(scores, scores.tie_max - scores.tie_min))
+        return found

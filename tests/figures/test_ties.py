@@ -1,0 +1,82 @@
+"""Figures of what a rule that breaks ties makes of each query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import altair as alt
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat import figures
+from deadheat.errors import FigureError
+from deadheat.figures.tie_tables import correlation
+from support.figure_data import TIES, notes_of, row_of, rows_of, title_of
+
+
+@pytest.mark.parametrize(("draw", "column"), [(figures.tie_ratio, "tie_ratio"), (figures.largest_tie, "largest_tie")])
+def test_each_query_is_a_point_and_equal_ones_are_counted(draw: Callable[..., alt.LayerChart], column: str) -> None:
+    expected = TIES.group_by(column, "difference").agg(pl.len())
+    points = {(row["x"], row["y"]): row["n_queries"] for row in rows_of(draw(TIES))}
+    assert points == {(x, y): n for x, y, n in expected.rows()}
+    r = np.corrcoef(TIES[column], TIES["difference"].abs())[0, 1]
+    assert f"r = {r:.2f}" in title_of(draw(TIES))
+    assert "off on 5 of 8 queries" in title_of(draw(TIES))
+
+
+def test_without_any_variation_there_is_no_correlation() -> None:
+    chart = figures.tie_ratio(TIES.with_columns(tie_ratio=pl.lit(1.0)))
+    assert "no r with the tie ratio" in title_of(chart)
+    assert "is undefined, as one of the two is the same everywhere" in notes_of(chart)
+    assert np.isnan(correlation([1.0, 2.0], [1.0, 2.0]))
+    assert np.isnan(correlation([0.1, 0.1, 0.1], [1.0, 2.0, 3.0]))
+    assert correlation([1.0, 2.0, None, 4.0], [2.0, 4.0, 9.0, 8.0]) == pytest.approx(1.0)
+
+
+def test_a_histogram_counts_every_query_once() -> None:
+    rows = rows_of(figures.tie_histogram(TIES))
+    assert sum(row["n_queries"] for row in rows) == len(TIES)
+    assert row_of(figures.tie_histogram(TIES), kind="equal")["n_queries"] == 3
+    for row in rows:
+        if row["kind"] == "apart":
+            inside = TIES.filter((pl.col("difference") != 0) & (pl.col("difference") >= row["low"]))
+            last = row["high"] == pytest.approx(0.5)
+            below = (pl.col("difference") <= row["high"] + 1e-9) if last else (pl.col("difference") < row["high"])
+            assert row["n_queries"] == len(inside.filter(below))
+    assert title_of(figures.tie_histogram(TIES)) == "The rule gives another RR on 5 of 8 queries, up to +0.500 (q3)"
+    settled = TIES.with_columns(difference=pl.lit(0.0), traditional=pl.col("exact"))
+    assert title_of(figures.tie_histogram(settled)) == "The rule gives the exact RR on all of 8 queries"
+
+
+def test_a_correlation_is_of_the_differences_by_two_measures() -> None:
+    other = TIES.with_columns(measure=pl.lit("Hit@3"), difference=pl.col("difference") * -2 + 0.1)
+    chart = figures.tie_correlation(pl.concat([TIES, other]))
+    assert "r = -1.00 (8 queries)" in title_of(chart)
+    assert sum(row["n_queries"] for row in rows_of(chart)) == 8
+    for row in rows_of(chart):
+        assert row["y"] == pytest.approx(0.1 - 2 * row["x"])
+    with pytest.raises(FigureError, match="a correlation is between two measures, and there is RR"):
+        figures.tie_correlation(TIES)
+
+
+def test_traditional_bars_are_the_means_of_each_run() -> None:
+    chart = figures.traditional(TIES)
+    for run in ("one", "other"):
+        own = TIES.filter(run=run)
+        assert row_of(chart, system=run, kind="exact")["value"] == pytest.approx(own["exact"].mean(), abs=1e-15)
+        assert row_of(chart, system=run, kind="by rule")["value"] == pytest.approx(own["traditional"].mean(), abs=1e-15)
+
+
+def test_a_table_without_what_is_needed_is_refused() -> None:
+    with pytest.raises(FigureError, match="lacks traditional, difference"):
+        figures.tie_ratio(TIES.drop("traditional", "difference"))
+    with pytest.raises(FigureError, match="was not evaluated; there are RR"):
+        figures.tie_ratio(TIES, "AP")
+    with pytest.raises(FigureError, match="no query has a value of RR"):
+        figures.tie_ratio(TIES.with_columns(exact=pl.lit(None, pl.Float64)))
+    with pytest.raises(FigureError, match="no query was evaluated"):
+        figures.tie_ratio(TIES.head(0))
+    with pytest.raises(FigureError, match=r"give tie_profile\(\) the qrels too"):
+        figures.tie_ratio(dh.tie_profile({"q": {"a": 1, "b": 1}}))

@@ -1,0 +1,169 @@
+"""A page in a browser: nothing is asked of a network, everything is drawn, and it is used by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deadheat as dh
+from deadheat.data.queries import Queries
+from deadheat.report.numbers import format_cell
+from deadheat.report.page import Input, Subject, page_of
+from support.browser import Browser, needs_browser
+from support.random_runs import random_runs
+
+pytestmark = needs_browser
+EVIL = "</script><img src=x onerror=alert(1)>\"'&$_%\n\x1b[31m\u202ecba 🏇"
+QRELS, RUNS = random_runs(30)
+MEASURES = ["nDCG@5", "RR"]
+TEXTS = {query: {"query": f"text of {query}", "kind": "ab"[n % 2]} for n, query in enumerate(QRELS)}
+
+
+def written(folder: Path, subjects: list[Subject], name: str = "page.html") -> Path:
+    path = folder / name
+    path.write_text(page_of(subjects, inputs=[Input("qrels", EVIL)], command="deadheat report"), encoding="utf-8")
+    return path
+
+
+def subject_of(qrels: Any, runs: Any, **more: Any) -> Subject:  # noqa: ANN401 - what evaluations are made of
+    comparison = dh.compare(qrels, runs, MEASURES, n_resamples=199)
+    named = {name: dh.Run(run, name=name) for name, run in runs.items()}
+    return Subject(evaluations=comparison.evaluations, comparison=comparison, runs=named, **more)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    subject = subject_of(QRELS, RUNS, queries=Queries(TEXTS), columns=("kind",))
+    return written(tmp_path_factory.mktemp("page"), [subject])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 800, 1400])
+def test_nothing_is_asked_for_and_all_is_drawn(browser: Browser, page: Path, width: int, theme: str) -> None:
+    with browser.opened(page, width=width, theme=theme) as found:
+        assert found.asked == []
+        assert found.said == []
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+        charts = found.page.locator("figure[data-chart]")
+        assert charts.count() == found.page.locator("figure[data-drawn=yes]").count()
+        if pytest.importorskip("altair", reason="figures need Altair"):
+            assert charts.count() > 3
+
+
+def test_a_click_and_a_key_sort_the_leaderboard(browser: Browser, page: Path) -> None:
+    wanted = {name: dh.evaluate(QRELS, run, "RR")["RR"].mean for name, run in RUNS.items()}
+    with browser.opened(page) as found:
+        table = found.page.locator("#s0-leaderboard table")
+        button = table.get_by_role("button", name="RR")
+        button.click()
+        assert table.locator("tbody th").all_inner_texts() == sorted(wanted, key=lambda name: -wanted[name])
+        assert button.locator("xpath=..").get_attribute("aria-sort") == "descending"
+        button.focus()
+        found.page.keyboard.press("Enter")
+        assert table.locator("tbody th").all_inner_texts() == sorted(wanted, key=lambda name: wanted[name])
+
+
+def test_queries_are_searched_and_show_what_evaluate_says(browser: Browser, page: Path) -> None:
+    one, other = (dh.evaluate(QRELS, RUNS[name], "nDCG@5")["nDCG@5"] for name in ("good", "fair"))
+    place = one.query_ids.tolist().index("q07")
+    with browser.opened(page) as found:
+        section = found.page.locator("#s0-deciding")
+        section.get_by_label("System").select_option(label="good")
+        section.get_by_label("Against").select_option(label="fair")
+        section.get_by_label("Search queries").focus()
+        found.page.keyboard.type("TEXT of q07")
+        row = section.locator("[data-queries] tbody tr")
+        assert row.count() == 1
+        difference = one.values[place] - other.values[place]
+        low, high = one.tie_min[place] - other.tie_max[place], one.tie_max[place] - other.tie_min[place]
+        shown = [
+            format_cell(float(value)) for value in (one.values[place], other.values[place], difference, abs(difference))
+        ]
+        span = f"[{format_cell(float(low))}, {format_cell(float(high))}]"
+        assert row.locator("th, td").all_inner_texts() == ["q07", "text of q07", *shown, span]
+        assert "1 of 1 shown, of 30 queries" in section.get_by_role("status").inner_text()
+
+
+def test_rankings_hold_ties_together_and_mark_what_is_not_judged(browser: Browser, tmp_path: Path) -> None:
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}
+    runs = {
+        "one": {"q1": {"b": 3, "a": 2, "x": 2, "y": 2}, "q2": {"a": 1}},
+        "two": {"q1": {"a": 3, "x": 1}, "q2": {"b": 1, "a": 1}},
+    }
+    with browser.opened(written(tmp_path, [subject_of(qrels, runs)])) as found:
+        section = found.page.locator("#s0-rankings")
+        section.get_by_label("Query").select_option(label="q1")
+        section.get_by_label("Left").select_option(label="one")
+        ranking = section.locator("table.ranking").first
+        assert ranking.locator("tbody.tie").count() == 1
+        assert ranking.locator("tbody.tie .doc").all_inner_texts() == ["a", "x", "y"]
+        assert ranking.locator("tbody.tie .rank").inner_text() == "2\N{EN DASH}4: tie of 3"
+        assert ranking.locator("tr.unjudged .doc").all_inner_texts() == ["x", "y"]
+        assert ranking.locator("tr.unjudged .rel").first.inner_text() == "not judged"
+        assert ranking.locator("tr.relevant .doc").all_inner_texts() == ["a"]
+        orders = section.locator("table.orders").first
+        listed = dh.tie_orders({"b": 3, "a": 2, "x": 2, "y": 2}, {"a": 1, "b": 0}, "nDCG@5")
+        assert orders.locator("tbody th").all_inner_texts() == [
+            format_cell(v) for v in sorted(set(listed.values.tolist()))
+        ]
+        assert orders.locator("tbody tr td:nth-child(2)").all_inner_texts() == ["33.3%"] * 3
+        # a query in the table of those that decide leads here
+        found.page.locator("#s0-deciding").get_by_role("button", name="q2").click()
+        assert section.get_by_label("Query").input_value() == section.get_by_label("Query").locator(
+            "option", has_text="q2"
+        ).get_attribute("value")
+
+
+def test_the_data_of_a_figure_is_a_table(browser: Browser, page: Path) -> None:
+    pytest.importorskip("altair", reason="figures need Altair")
+    with browser.opened(page) as found:
+        figure = found.page.locator("figure[data-chart='0']")
+        figure.locator("summary").focus()
+        found.page.keyboard.press("Enter")
+        assert figure.locator(".numbers table tbody tr").count() >= 3
+        assert "good" in figure.locator(".numbers table").inner_text()
+
+
+def test_without_scripts_verdict_tables_and_figures_are_there(browser: Browser, page: Path) -> None:
+    with browser.opened(page, scripts=False) as found:
+        text = found.page.locator("main").inner_text()
+        comparison = dh.compare(QRELS, RUNS, MEASURES, n_resamples=199)
+        for sentence in comparison.judge().sentences:
+            assert sentence in " ".join(text.split())
+        assert found.page.locator("#s0-leaderboard tbody tr").count() == 3
+        assert found.page.locator("#s0-deciding .static tbody tr").count() == 20
+        assert found.page.locator(".live:visible").count() == 0
+        if pytest.importorskip("altair", reason="figures need Altair"):
+            assert found.page.locator("figure svg:visible").count() > 3
+
+
+def test_evil_names_are_text(browser: Browser, tmp_path: Path) -> None:
+    """Of systems, queries, documents, texts and files; two that differ in what cannot be seen stay apart."""
+    documents = {f"{EVIL}{n}": float(n // 2) for n in range(6)}
+    qrels = {f"{EVIL}{n}": {f"{EVIL}1": 1, f"{EVIL}4": 2} for n in range(4)}
+    runs = {f"{EVIL}a": dict.fromkeys(qrels, documents), "</td><b>b": {query: {f"{EVIL}4": 1.0} for query in qrels}}
+    texts = {query: {"query": f"<script>alert(2)</script>{EVIL}"} for query in qrels}
+    subject = subject_of(qrels, runs, queries=Queries(texts), name=EVIL)
+    with browser.opened(written(tmp_path, [subject, subject])) as found:
+        assert found.said == []
+        assert found.asked == []
+        assert found.page.locator("img, main script, b").count() == 0
+        assert "</script><img src=x onerror=alert(1)>" in found.page.locator("#s0-rankings .doc").first.inner_text()
+        assert "\u202e" not in found.page.locator("main").inner_text()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_serious_finding_of_axe(browser: Browser, page: Path, theme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    with browser.opened(page, theme=theme) as found:
+        for summary in found.page.locator("summary").all():
+            summary.click()
+        results = axe.Axe().run(found.page).response
+        serious = [
+            (one["id"], one["nodes"][0]["html"][:200])
+            for one in results["violations"]
+            if one["impact"] in {"serious", "critical"}
+        ]
+        assert serious == []
