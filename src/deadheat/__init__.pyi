@@ -1,6 +1,7 @@
 # The public names. Lines that import names are read when the program runs, too: one line each.
 
 import deadheat.measures as _measures
+from deadheat import figures as figures
 from deadheat.benchmark.bench import bench
 from deadheat.benchmark.cases import Cases, read_cases
 from deadheat.benchmark.collection import Collection, read_collection
