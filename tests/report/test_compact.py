@@ -176,8 +176,8 @@ def test_each_format_prints_bold_and_marks_in_its_way() -> None:
     best, worse = found["good", "nDCG@10"], found["weak", "nDCG@10"]
     assert (best.is_best, best.marks, worse.marks) == (True, "†", "‡")
     text = as_text(report, width=80).plain
-    assert f"**{best:.4f}**†" in text
-    assert f" {worse:.4f}  ‡" in text
+    assert f"**{best:.4f}** †" in text
+    assert f" {worse:.4f}   ‡" in text
     assert text.startswith("good is first of 3 systems")
     markdown = as_markdown(report)
     assert f"| **{best:.4f}** † |" in markdown
@@ -238,3 +238,38 @@ def test_latex_sets_it_on_a_page(kind: str, tmp_path: Path) -> None:
     assert done.returncode == 0, log[-2000:]
     assert not [line for line in log.splitlines() if line.startswith(("Overfull", "!")) or "too large for page" in line]
     assert re.search(r"Output written on page.pdf \(1 page", log)
+
+
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+@pytest.mark.parametrize("baseline", [None, 0])
+def test_evil_names_are_text_in_verdict_marks_and_caption(baseline: int | None) -> None:
+    qrels, runs = many(len(EVIL), 12)
+    runs = dict(zip(EVIL, runs.values(), strict=True))
+    chosen = None if baseline is None else EVIL[baseline]
+    comparison = dh.compare(qrels, runs, ["RR", "MR"], n_resamples=99, baseline=chosen)
+    for report in (report_compact(comparison, qrels="<i>\x1b$q$"), report_comparison(comparison, qrels="<i>\x1b$q$")):
+        text = as_text(report, width=300).plain
+        markdown, latex = as_markdown(report), as_latex(report)
+        assert not any(RAW.search(one) for one in (text, markdown, latex))
+        assert not re.search(r"(?<!\\)(?:\\\\)*[<`~$]", markdown)
+        assert "\\input{/etc" not in re.sub(r"(?m)^%.*$", "", latex)
+        assert all(line.startswith("% ") for line in latex.partition(r"\begin{tab")[0].splitlines())
+
+
+def test_python_gives_it_in_each_format() -> None:
+    qrels, runs = random_runs()
+    comparison = dh.compare(qrels, runs, ["MAP", "nDCG@10"], n_resamples=500, baseline="fair")
+    best = comparison.evaluations["good"]["MAP"].mean
+    assert rf"\textbf{{{best:.2f}}} & \textsuperscript{{\dag{{}}}}" in comparison.to_latex(compact=True, digits=2)
+    assert f"| **{best:.4f}** † |" in comparison.to_markdown(compact=True)
+    html = comparison.to_html(compact=True)
+    assert f'<strong>{best:.4f}</strong><span class="marks" style="width:1ch">†</span>' in html
+    assert "† significantly better" in html
+    assert '<p class="opening">good is first of 3 systems by MAP (' in html
+    assert html.count("<table>") == 1
+    assert comparison.to_html().count("<table>") > 2
+    said = json.loads(as_json(report_compact(comparison, qrels="q")))["verdict"]
+    assert (said["measure"], said["asked"]) == ("AP", "MAP")
+    assert said["text"].startswith("good is first of 3 systems by MAP")

@@ -134,7 +134,7 @@ class Tampering:
         qrels = {f"q{n}": {"a": n % 3, "b": 1, "c": 0} for n in range(7)}
         run = {f"q{n}": {"a": 0.5, "b": 0.5, "c": 0.1 * n, "d": 0.5} for n in range(1, 8)}
         self.custom = dh.Custom("mine", lambda relevance: float(relevance[:1].sum()))
-        self.original = dh.evaluate(qrels, run, ["nDCG@10", "RR", "MR", self.custom], no_relevant="skip")
+        self.original = dh.evaluate(qrels, run, ["nDCG@10", "MRR", "MR", self.custom], no_relevant="skip")
         self.original.save(self.path, method="t")
         self.data = self.path.read_bytes()
         self.document: dict[str, Any] = json.loads(self.data)

@@ -121,7 +121,9 @@ def test_an_evaluation_has_the_names_everywhere_and_finds_all() -> None:
     means = evaluation.means()
     assert list(means) == ASKED
     assert list(evaluation.intervals(method="t")) == ASKED
-    assert list(next(iter(evaluation.to_dict().values()))) == ASKED
+    of_query = evaluation.to_dict()["q0"]
+    assert list(of_query) == ASKED
+    assert of_query["RR"] == of_query["MRR"] == plain.to_dict()["q0"]["RR"]
     assert evaluation.to_polars()["measure"].unique(maintain_order=True).to_list() == ASKED
     assert "MAP=" in repr(evaluation)
     assert repr(evaluation["AP"]).startswith("<Scores MAP: ")
@@ -155,6 +157,9 @@ def test_comparisons_have_the_names_and_match_by_measure() -> None:
     assert found.to_polars()["measure"].to_list() == ASKED
     assert found.equivalence(0.1)["measure"].to_list() == found.sample_sizes()["measure"].to_list() == ASKED
     assert {measure for _, measure in found.intervals} == set(ASKED)
+    assert found.intervals["one", "AP"] is found.intervals["one", "MAP"]
+    with pytest.raises(KeyError):
+        found.intervals["one", "ERR"]
     for asked, notation in zip(ASKED, NOTATION, strict=True):
         assert found[asked] == found[notation] == found[dh.parse_measure(notation)]
         assert len(found[asked]) == 1

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from deadheat.arguments import Rng, as_count, check_choice, generator, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
+from deadheat.benchmark.failures import Failure, failures_of
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.ontology import KINDS, Ontology, read_ontology
 from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
@@ -180,6 +181,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
             settings=settings,
             chance=chance,
             verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
+            failures=runs.failures,
             reused=tuple(runs.reused),
             notes=tuple(said),
         )
@@ -192,9 +194,10 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
 
 @dataclass
 class _Runs:
-    """The evaluations of all runs, which runs were reused, and notes on their ids."""
+    """The evaluations and failures of all runs, which runs were reused, and notes on their ids."""
 
     evaluations: dict[Key, Evaluation] = field(default_factory=dict)
+    failures: dict[Key, tuple[Failure, ...]] = field(default_factory=dict)
     reused: list[Key] = field(default_factory=list)
     notes: list[Warning | str] = field(default_factory=list)
 
@@ -215,6 +218,7 @@ def _run_all(
             key = Key(part.name, part.language, name)
             found, is_old = own.run(part)
             runs.reused += [key] * is_old
+            runs.failures[key] = failures_of(part.cases.cases, found, own.documents)
             runs.evaluations[key], said = evaluate_part(part, found, measures, name=name, ontology=ontology, kind=kind)
             runs.notes += said
     return runs

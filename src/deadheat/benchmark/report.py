@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA, Part
+from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_verdicts
 from deadheat.benchmark.result import Grouping, Key, Results
+from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
-from deadheat.errors import ParameterError
+from deadheat.data.shown import Numbers, Shown
+from deadheat.errors import ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
@@ -146,11 +148,13 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
         ),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
+        *(_strata_differences(result, one.part, of_strata) for one in groupings if by),
+        *list_failures(result, full=full),
     ]
     left_out = len(result.measures) - len(shown)
     facts = (Fact("deadheat", version("deadheat")), *tell(result, groupings, left_out=left_out))
     heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else ""
-    return Report(tuple(tables), facts, heading)
+    return Report(tuple(filter(None, tables)), facts, heading, opening=tell_verdicts(result)[0])
 
 
 def data_of_bench(result: Results) -> Report:
@@ -171,7 +175,10 @@ def data_of_bench(result: Results) -> Report:
     groupings = result.groupings(result.settings.by) if result.settings.by else ()
     if groupings:
         tables.insert(0, _data_of_strata(result, groupings))
-    return Report(tuple(tables), (Fact("deadheat", version("deadheat")), *tell(result, groupings)))
+        tables += _data_of_differences(result, groupings)
+    _, verdict = tell_verdicts(result)
+    told = (verdict, Fact("deadheat", version("deadheat")), *tell(result, groupings), *tell_failures(result))
+    return Report(tuple(tables), told)
 
 
 def _rows(result: Results, frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -267,12 +274,12 @@ def _drawn(pairs: Sequence[Pair]) -> dict[Pair, Bar]:
     return dict(zip(pairs, found, strict=True))
 
 
-def _difference(pair: Pair, bar: Cell) -> tuple[Cell, ...]:
+def _difference(pair: Pair, *drawn: Cell) -> tuple[Cell, ...]:
     return (
         pair.n_queries,
         pair.difference,
         Span(pair.low, pair.high, pair.is_known),
-        bar,
+        *drawn,
         p_value(pair.p_adjusted, is_significant=pair.significant),
         Share(pair.flip_probability, pair.flip_standard_error),
         pair.wins,
@@ -320,6 +327,62 @@ def _strata(grouping: Grouping, measures: Sequence[Measure], level: str) -> Tabl
     return Table(
         "strata", labels, columns, rows, names, RETRIEVER, title=str(grouping), main=1, has_blocks=True, is_section=True
     )
+
+
+def _by_strata(result: Results, part: Part) -> dict[Stratum, Comparison]:
+    """Compare the retrievers within each stratum of a part, by the columns that were asked for."""
+    comparison = result.comparisons.get((part.name, part.language))
+    if comparison is None:
+        return {}
+    with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum
+        return comparison.by(result.settings.by, part.cases.queries(), pool_languages=True)
+
+
+def _strata_differences(result: Results, part: Part, measures: Sequence[Measure]) -> Table | None:
+    """Return the differences within each stratum, in the order of the strata; None with a single retriever."""
+    found = {
+        stratum: [pair for measure in measures for pair in reported_pairs(one) if pair.measure == measure.label]
+        for stratum, one in _by_strata(result, part).items()
+    }
+    if not found:
+        return None
+    columns = (
+        Column("n_queries", "cases"),
+        Column("difference", "difference"),
+        Column("ci", _level(result), spare=1),
+        Column("p_adjusted", "p" if result.settings.design.test == "tukey" else "p adj"),
+        Column("flip_probability", "ties reverse", spare=3),
+        Column("wins", "wins", spare=2),
+        Column("losses", "losses", spare=2),
+    )
+    baseline, by = result.settings.design.baseline, result.settings.by
+    labels = (*_columns(*by), MEASURE, SYSTEM, *(() if baseline else (BASELINE,)))
+    rows = tuple(
+        Row(
+            (*keys_of(stratum), pair.measure, pair.system, *(() if baseline else (pair.baseline,))),
+            (_difference(pair),),
+        )
+        for stratum, pairs in found.items()
+        for pair in pairs
+    )
+    title = f"{part} by {' and '.join(by)}: differences" + (f" from {baseline}" if baseline else "")
+    return Table("strata_pairs", labels, columns, rows, title=title, main=1, has_blocks=True, is_section=True)
+
+
+def _data_of_differences(result: Results, groupings: Sequence[Grouping]) -> list[Table]:
+    """Return all numbers of the differences within strata."""
+    counts, by = {one.label for one in result.measures if one.total}, result.settings.by
+    rows = [
+        {
+            **dict(zip(("cases", "language", *by), (one.part.name, one.part.language, *keys_of(stratum)), strict=True)),
+            **totals_of_row(row, counts, row["n_queries"]),
+        }
+        for one in groupings
+        for stratum, comparison in _by_strata(result, one.part).items()
+        for row in _rows(result, comparison.to_polars(details=True))
+    ]
+    labels = _columns("cases", "language", *by, "system", "baseline", "measure")
+    return [_data("strata_comparisons", labels, rows)] if rows else []
 
 
 def _of_stratum(grouping: Grouping, key: Key, stratum: Stratum, measure: str) -> tuple[Cell, ...]:

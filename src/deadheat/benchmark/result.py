@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 
+from deadheat.benchmark.failures import Failure
 from deadheat.benchmark.parts import Part, check_by
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Design
@@ -116,6 +117,8 @@ class Results:
         With an ontology: the mean that random terms have, by MaxRel measure.
     verbatim : dict of (cases, language) to int
         Cases whose text is that of an expected document, ignoring case and whitespace: any search for words finds them.
+    failures : dict of Key to tuple of Failure
+        The cases without an expected document that is first in every order of the ties, the worst first.
     reused : tuple of Key
         Finished runs that were found in the output folder.
     notes : tuple of str
@@ -129,6 +132,7 @@ class Results:
     settings: Settings
     chance: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
     verbatim: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    failures: Mapping[Key, tuple[Failure, ...]] = field(default_factory=dict)
     reused: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
     _groupings: dict[tuple[str, ...], tuple[Grouping, ...]] = field(default_factory=dict, init=False, repr=False)

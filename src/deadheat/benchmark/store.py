@@ -35,8 +35,8 @@ FORMAT = 1
 PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transformers", "torch")
 HEAD = 1 << 16  # bytes that are enough to see whose file it is
 RUN, BENCH = (re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{kind}"'.encode()) for kind in (RUN_KIND, KIND))
-# the heading and the title of the first table
-REPORT = re.compile(rb"\*\*[^\n]+ on [^\n]+\*\*\n\n### [^\n]+: [0-9,]+ cases?\n")
+# the heading, the verdict if several retrievers are compared, and the title of the first table
+REPORT = re.compile(rb"\*\*[^\n]+ on [^\n]+\*\*\n\n(\*\*[^\n]+\*\*\n\n)?### [^\n]+: [0-9,]+ cases?\n")
 
 
 class Store:
@@ -252,6 +252,11 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
             for row in _rows(result, comparison.to_polars(details=True))
         ],
         "averages": _rows(result, result.averages()),
+        "failures": [
+            {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one.to_dict()}
+            for key, failed in result.failures.items()
+            for one in failed
+        ],
     }
 
 

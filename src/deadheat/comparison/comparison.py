@@ -20,9 +20,8 @@ from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
 from deadheat.data.drawn import Drawn
-from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Source
 from deadheat.errors import UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
@@ -31,7 +30,7 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.stats.power import check_power
 from deadheat.wording import counted, did_you_mean
 
@@ -129,18 +128,21 @@ class Comparison(
 
     @cached_property
     def intervals(self) -> dict[tuple[str, str], Interval]:
-        """The interval of each system's mean, by (system, measure); systems of the same queries share resamples."""
+        """The interval of each system's mean, by (system, measure); systems of the same queries share resamples.
+
+        Other names of a measure find it too.
+        """
         alike: dict[tuple[str, ...], list[tuple[str, Scores]]] = {}
         for name, evaluation in self.evaluations.items():
             alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
-        found: dict[tuple[str, str], Interval] = {}
+        found = _Intervals()
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
             options = self.design.with_clusters(None if self.cluster is None else self.cluster[own].tolist())
             of_scores = intervals([scores for _, scores in named], options)
             keys = [(name, labels[str(scores.measure)]) for name, scores in named]
-            found |= dict(zip(keys, of_scores, strict=True))
+            found.update(zip(keys, of_scores, strict=True))
         return found
 
     @cached_property
@@ -211,6 +213,42 @@ class Comparison(
             versus = (pair.measure, (pair.system, pair.baseline))
             yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
             yield from (((*versus, name), getattr(pair, name)) for name in (*FLAT_TESTED, "n_queries"))
+
+    def to_markdown(self, *, digits: int | None = None, compact: bool = False) -> str:
+        """Return what prints as GitHub-flavoured Markdown.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals, by default 4.
+        compact : bool, default False
+            One table: systems by measures, the best bold, with marks of significance and a caption.
+        """
+        return self._written("as_markdown:as_markdown", digits, compact=compact)
+
+    def to_latex(self, *, digits: int | None = None, compact: bool = False) -> str:
+        """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
+
+        Parameters
+        ----------
+        digits, compact
+            As for :meth:`to_markdown`; the compact table is a float with caption and label.
+        """
+        return self._written("as_latex:as_latex", digits, compact=compact)
+
+    def to_html(self, *, full: bool = False, digits: int | None = None, compact: bool = False) -> str:
+        """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
+
+        Parameters
+        ----------
+        full : bool, default False
+            As for :meth:`Evaluation.to_html`.
+        digits, compact
+            As for :meth:`to_markdown`; not of a page.
+        """
+        if full:
+            return super().to_html(full=True, digits=digits)
+        return self._written("as_html:fragment", digits, compact=compact)
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
@@ -381,9 +419,9 @@ class Comparison(
 
         References
         ----------
-        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang 2009, "Confidence intervals
-        for population ranks in the presence of ties and near ties", doi:10.1198/jasa.2009.0142: where systems are
-        nearly equal, no such interval holds its level, and `p_best` says more.
+        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang, "Confidence intervals for
+        population ranks in the presence of ties and near ties", JASA 104 (2009): where systems are nearly equal, a
+        bootstrap of ranks does not keep its level, and `p_best` says more.
         """
         options = Design(
             confidence_level=self.design.confidence_level if confidence_level is None else confidence_level,
@@ -392,7 +430,7 @@ class Comparison(
         )
         check_threads()
         rows = []
-        for measure in (one.label for one in self.measures):
+        for measure in self.measures:
             found = rank_intervals(
                 self.evaluations,
                 measure,
@@ -402,8 +440,18 @@ class Comparison(
                 n_resamples=options.n_resamples,
                 rng=options.rng,
             )
-            rows += [(measure, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems]
+            rows += [
+                (measure.label, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems
+            ]
         return pl.DataFrame(rows, schema=RANKS, orient="row")
+
+
+class _Intervals(dict[tuple[str, str], Interval]):
+    """Intervals by system and measure, which other names of the measure find too."""
+
+    def __missing__(self, key: tuple[str, str]) -> Interval:
+        system, measure = key
+        return ByMeasure({own: interval for (name, own), interval in self.items() if name == system})[measure]
 
 
 def assemble(

@@ -48,7 +48,7 @@ class RankInterval:
 
 def rank_intervals(
     evaluations: Mapping[str, Evaluation],
-    measure: str,
+    measure: Measure,
     query_ids: TextArray,
     cluster: IntArray | None,
     *,
@@ -67,7 +67,7 @@ def rank_intervals(
     Parameters
     ----------
     evaluations : mapping of str to Evaluation
-    measure : str
+    measure : Measure
     query_ids : ndarray of str, shape (n_queries,)
         Of all evaluations together, sorted.
     cluster : ndarray of int, shape (n_queries,), or None
@@ -126,7 +126,7 @@ class _Side:
     variance: FloatArray
 
     @classmethod
-    def of(cls, evaluation: Evaluation, measure: str, query_ids: TextArray) -> _Side:
+    def of(cls, evaluation: Evaluation, measure: Measure, query_ids: TextArray) -> _Side:
         scores, own = evaluation[measure], members(query_ids, evaluation.query_ids)
         mean, variance = np.full((2, len(own)), np.nan)
         mean[own], variance[own] = scores.tie_mean, scores.tie_std**2

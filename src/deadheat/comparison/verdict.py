@@ -11,7 +11,7 @@ from deadheat.comparison.pairs import TUKEY, Design, Pair
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import counted, three
+from deadheat.wording import counted, rounded, three
 
 QUERY = ("query", "queries")
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/statistics.md)
@@ -162,11 +162,11 @@ class Judge:
         names = list(self.levels[measure.label])
         leader, best = self._leader(measure)
         if not best:
-            nothing = f"No {self.unit[0]} has a value for two systems by {measure}: there is nothing to compare."
+            nothing = f"No {self.unit[0]} has a value for two systems by {measure.label}: there is nothing to compare."
             return Verdict(outcome="none", measure=measure.label, n_systems=len(names), sentences=(nothing,))
         if leader is None and len(names) > 2:
             level = number(self.levels[measure.label][best[0]])
-            of_all = f"the best {measure} ({level}) of {len(names)} systems: none of them leads."
+            of_all = f"the best {measure.label} ({level}) of {len(names):,} systems: none of them leads."
             said = f"{three(best, ' and ' if len(best) == 2 else ', ')} share {of_all}"
             sentences = tuple(filter(None, (said, _OfPair(self, measure, own[0], None, None, own).of_margin())))
             return Verdict(outcome="shared", measure=measure.label, n_systems=len(names), sentences=sentences)
@@ -289,13 +289,13 @@ class _OfPair:
         pair, unit = self.pair, self.judge.unit
         one, other = pair.baseline, pair.system
         if outcome == "none":
-            both = f"both {one} and {other} by {self.measure}"
+            both = f"both {one} and {other} by {self.measure.label}"
             return [f"No {unit[0]} has a value for {both}: there is nothing to compare."]
         if outcome == "equal":
             every = f"on the only {unit[0]}" if pair.n_queries == 1 else f"on each of {self._units()}"
-            return [f"{one} and {other} are equal by {self.measure} {every}.", self.of_margin()]
+            return [f"{one} and {other} are equal by {self.measure.label} {every}.", self.of_margin()]
         if outcome == "same mean":
-            same = f"{one} and {other} have the same {self._level_name} {self.measure} ({self._level(one)})"
+            same = f"{one} and {other} have the same {self._level_name} {self.measure.label} ({self._level(one)})"
             return [f"{same} over {self._units()}, which differ: neither leads.", self.of_margin()]
         first = f"{self._lead()}{self._chance(outcome)}."
         return [first, self._beside(agree, others), self._of_baseline(), self.of_margin() or self._power(outcome)]
@@ -313,11 +313,12 @@ class _OfPair:
 
     def _lead(self) -> str:
         leader, n_systems = self.leader, len(self.judge.levels[self.measure.label])
-        held = f"{self._level(str(leader))} to {self._level(str(self.rival))}"
+        own, other = self._level(str(leader)), self._level(str(self.rival))
+        held = f"{own} to {other}" if own != other else f"both {own}"
         lower = "" if self.measure.higher_is_better else ", lower is better"
-        leads = f"is first of {n_systems} systems" if n_systems > 2 else "leads"
+        leads = f"is first of {n_systems:,} systems" if n_systems > 2 else "leads"
         name = f"{leader}, the baseline," if leader == self.judge.design.baseline and n_systems > 2 else leader
-        return f"{name} {leads} by {self.measure} ({held}{lower})"
+        return f"{name} {leads} by {self.measure.label} ({held}{lower})"
 
     def _rival_name(self) -> str:
         n_systems = len(self.judge.levels[self.measure.label])
@@ -436,11 +437,12 @@ class _OfPair:
         better = sum(favoured(one, self.measure, design) == one.system for one in sure)
         worse = sum(favoured(one, self.measure, design) == baseline for one in sure)
         found = f"{better or 'none'} {'is' if better == 1 else 'are'} better than {baseline} by more than chance"
-        return f"Of {len(self.own)} systems {found}, and {worse or 'none'} {'is' if worse == 1 else 'are'} worse."
+        return f"Of {len(self.own):,} systems {found}, and {worse or 'none'} {'is' if worse == 1 else 'are'} worse."
 
     def _power(self, outcome: str) -> str:
         """Say what so many queries can find, where nothing was shown."""
-        size = self.judge.detectable(self.pair) if outcome == "not shown" else None
+        is_known = outcome == "not shown" and not self.pair.doubtful  # of skewed differences t says too little
+        size = self.judge.detectable(self.pair) if is_known else None
         if size is None or math.isnan(size):
             return ""
         found = number(self._scale * abs(size))
@@ -569,9 +571,7 @@ def number(value: float) -> str:
         return "-"
     if float(value).is_integer() and abs(value) >= 10:
         return f"{value:,.0f}"
-    if NEGLIGIBLE_DIFFERENCE < abs(value) < 0.5 * 10**-DIGITS:
-        return f"{value:.0e}"
-    return f"{value:.{DIGITS}f}".replace("-0." + "0" * DIGITS, "0." + "0" * DIGITS)
+    return rounded(value, DIGITS)
 
 
 def signed(value: float) -> str:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import shutil
 from abc import abstractmethod
+from collections.abc import Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from deadheat.data.flat import Numbers, flat
 from deadheat.errors import MissingDependencyError, ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+Part: TypeAlias = "str | tuple[str, ...]"
+"""A part of a name: a text, or several that are read as "one vs other"."""
+Numbers: TypeAlias = "Iterable[tuple[tuple[Part, ...], float | None]]"
+"""Numbers with the parts of their names."""
 
 
 class Shown:
@@ -73,7 +78,8 @@ class Shown:
         The names are all different: of small letters, digits and underscores, with points between their parts, as
         ``"ndcg_at_10.tie_min"``. A number that does not exist (NaN, or infinity) is left out.
         """
-        return flat(self.named_numbers())
+        found: dict[str, float] = _load("deadheat.data.flat:flat")(self.named_numbers())
+        return found
 
     def to_markdown(self, *, digits: int | None = None) -> str:
         """Return what prints as GitHub-flavoured Markdown.
@@ -124,8 +130,9 @@ class Shown:
     def _report(self) -> Any:  # noqa: ANN401 - a Report, of a higher floor
         return _load(self._reported_by)(self)
 
-    def _written(self, form: str, digits: int | None) -> str:
-        text: str = _load(f"deadheat.report.{form}")(self._report(), digits=digits)
+    def _written(self, form: str, digits: int | None, *, compact: bool = False) -> str:
+        report = _load("deadheat.report.of_shown:of_compact")(self, digits) if compact else self._report()
+        text: str = _load(f"deadheat.report.{form}")(report, digits=digits)
         return text
 
 

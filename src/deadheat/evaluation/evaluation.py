@@ -14,9 +14,8 @@ import polars as pl
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, TextArray
 from deadheat.data.drawn import Drawn
-from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Source, hash_of_ids
 from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.conventions import Conventions
@@ -287,7 +286,7 @@ class Evaluation(
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
-        nested: dict[str, dict[str, float]] = {query: {} for query in self.query_ids.tolist()}
+        nested: dict[str, dict[str, float]] = {query: ByMeasure() for query in self.query_ids.tolist()}
         for scores in self:
             name = scores.measure.label
             for query, value in zip(self.query_ids.tolist(), scores.values.tolist(), strict=True):

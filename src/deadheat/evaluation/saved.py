@@ -371,7 +371,7 @@ def _asked(measure: Measure, of_measure: _Members) -> Measure:
     try:
         found = parse_measure(asked)
     except MeasureError:
-        found = None
+        found = measure
     if found != measure or found.label != asked:
         of_measure.refuse("asked", f"is {as_given(asked)}, which is no other name of {measure}")
     return found

@@ -9,8 +9,7 @@ from functools import partial
 import polars as pl
 
 from deadheat import arguments
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Estimation

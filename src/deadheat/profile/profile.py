@@ -10,8 +10,7 @@ import polars as pl
 
 from deadheat.arrays import IntArray
 from deadheat.data.drawn import Drawn
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.beside import check_rule, differences, evaluate_beside

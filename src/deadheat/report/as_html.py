@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from deadheat.report.as_text import MOST_SIDE_BY_SIDE
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Bar, Cell, Column, Fact, Report, Row, Table
+from deadheat.report.model import Bar, Cell, Column, Fact, Ranked, Report, Row, Table
 from deadheat.report.numbers import MARK, format_cell
 from deadheat.wording import printable
 
@@ -29,6 +29,8 @@ background:none;font-weight:400;max-width:34em;overflow-wrap:break-word;unicode-
 .deadheat .main{font-weight:600}
 .deadheat .again{opacity:.65}
 .deadheat .mark{display:inline-block;width:0}
+.deadheat .marks{display:inline-block;text-align:left;font-size:.75em;vertical-align:.4em}
+.deadheat .opening{font-weight:600;max-width:60em;margin:0 0 1em}
 .deadheat svg{vertical-align:middle;color:#c8551b}
 .deadheat dl{display:grid;grid-template-columns:fit-content(11em) minmax(0,1fr);gap:.15em 1em;margin:0 0 1em}
 .deadheat dt{opacity:.75;grid-column:1;font-weight:400;margin:0}
@@ -101,7 +103,8 @@ def body(report: Report, *, digits: int | None = None) -> str:
     tables = [html_table(table, digits=digits) for table in report.tables]
     facts = [html_facts(report.shown)] if report.shown else []
     closing = [_closing(report.closing)] if report.closing else []
-    return "\n".join((facts + tables if report.facts_first else tables + facts) + closing)
+    opening = [f'<p class="opening">{escaped(report.opening)}</p>'] if report.opening else []
+    return "\n".join(opening + (facts + tables if report.facts_first else tables + facts) + closing)
 
 
 def escaped(text: str) -> str:
@@ -132,7 +135,9 @@ def html_table(table: Table, *, digits: int | None = None) -> str:
     bodies = (["<tbody>", *rows, "</tbody>"] for rows in _bodies(table, digits))
     lines = ["<table>", *caption, "<thead>", *_head(table), "</thead>", *(line for one in bodies for line in one)]
     # a scrolled part needs a name, and the focus for those who scroll by keyboard
-    return "\n".join([f'<div class="scroll" role="group" aria-label="{name}" tabindex="0">', *lines, "</table></div>"])
+    below = [f"<p>{escaped(table.caption)}</p>"] if table.caption else []
+    opening = f'<div class="scroll" role="group" aria-label="{name}" tabindex="0">'
+    return "\n".join([opening, *lines, "</table></div>", *below])
 
 
 def _head(table: Table) -> Iterator[str]:
@@ -190,6 +195,8 @@ def _labels(row: Row, above: Row | None) -> Iterator[str]:
 def _cell(cell: Cell, digits: int | None, *, is_text: bool, is_main: bool) -> str:
     if isinstance(cell, Bar):
         return f"<td>{draw(cell)}</td>"
+    if isinstance(cell, Ranked):
+        return _ranked(cell, digits)
     text = format_cell(cell, digits)
     if is_text:
         return f"<td>{escaped(text)}</td>"
@@ -197,6 +204,14 @@ def _cell(cell: Cell, digits: int | None, *, is_text: bool, is_main: bool) -> st
     # a mark takes no room, so that decimals stay below each other
     mark = f'<span class="mark">{MARK}</span>' if number != text else ""
     return f"<td{_class('n main' if is_main else 'n')}>{escaped(number)}{mark}</td>"
+
+
+def _ranked(cell: Ranked, digits: int | None) -> str:
+    """Return a number, bold if it is the best, with room for the marks of the column behind it."""
+    number = escaped(format_cell(float(cell), digits))
+    shown = f"<strong>{number}</strong>" if cell.is_best else number
+    room = f'<span class="marks" style="width:{cell.room}ch">{escaped(cell.marks)}</span>' if cell.room else ""
+    return f'<td class="n">{shown}{room}</td>'
 
 
 def _class(names: str) -> str:

@@ -187,14 +187,14 @@ class Table:
         What the groups are.
     title : str
         A line above it.
-    caption : str
-        Sentences below it; in LaTeX its caption, which makes it a float.
     main : int
         The column that matters most.
     has_blocks : bool
         Whether a blank line separates rows with different first labels.
     is_section : bool
         Whether Markdown has the title as a heading.
+    caption : str
+        Sentences below it; in LaTeX its caption, which makes it a float.
     """
 
     key: str
@@ -204,10 +204,10 @@ class Table:
     groups: tuple[str, ...] = ("",)
     group: Column = Column("run", "run")
     title: str = ""
-    caption: str = ""
     main: int = 0
     has_blocks: bool = False
     is_section: bool = False
+    caption: str = ""
 
     @property
     def is_grouped(self) -> bool:
@@ -331,23 +331,23 @@ class Report:
     facts : tuple of Fact
     heading : str
         A line above everything, for people.
-    opening : str
-        Sentences that come before all else, for people: what was found.
     closing : str
         Lines below everything, for people; indented ones are commands, which are not wrapped.
     facts_first : bool
         Whether the facts come before the tables.
     subject : object
         The object that it reports on, for a format that shows more of it.
+    opening : str
+        Sentences that come before all else, for people: what was found.
     """
 
     tables: tuple[Table, ...]
     facts: tuple[Fact, ...] = ()
     heading: str = ""
-    opening: str = ""
     closing: str = ""
     facts_first: bool = False
     subject: object = None
+    opening: str = ""
 
     @property
     def shown(self) -> list[Fact]:

@@ -58,8 +58,8 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, Ranked):
-        around = BOLD if cell.is_best else ""
-        return f"{around}{format_cell(float(cell), digits)}{around or len(BOLD) * ' '}{cell.marks:<{cell.room}}"
+        around, gap = BOLD if cell.is_best else "", " " if cell.room else ""
+        return f"{around}{format_cell(float(cell), digits)}{around or len(BOLD) * ' '}{gap}{cell.marks:<{cell.room}}"
     return cell if isinstance(cell, str) else _number(cell, DIGITS if digits is None else digits)
 
 

@@ -88,6 +88,7 @@ def compact(
         tuple(Column(one.label, _heading(one)) for one in comparison.measures),
         tuple(rows),
         caption=" ".join(_caption(comparison, list(parts.values()), qrels, columns, marks)),
+        main=-1,  # none: the bold ones matter
         has_blocks=strata is not None,
     )
 

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison, n_units
 from deadheat.comparison.pairs import Design, Pair
-from deadheat.comparison.verdict import ENOUGH, judge_strata
+from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.measures import Measure
@@ -28,6 +29,7 @@ from deadheat.report.conventions import (
     without_relevant,
 )
 from deadheat.report.model import MEASURE, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import named as notation_of
 from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units
 from deadheat.report.of_systems import (
     SYSTEM,
@@ -118,11 +120,16 @@ def judged(
     """Return the verdict as text, and as a fact for JSON; of strata that of each, and what they have in common."""
     if strata is None:
         verdict = comparison.judge(margin)
-        return str(verdict), Fact("verdict", verdict.to_dict())
+        return str(verdict), Fact("verdict", as_data(verdict))
     found = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
     sentences = judge_strata(found, columns)
-    held = {"text": " ".join(sentences), "strata": {name: one.to_dict() for name, one in found.items()}}
+    held = {"text": " ".join(sentences), "strata": {name: as_data(one) for name, one in found.items()}}
     return str(held["text"]), Fact("verdict", held)
+
+
+def as_data(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON holds it: with the notation of its measure, and how that was asked for."""
+    return {**verdict.to_dict(), **notation_of(verdict.measure)}
 
 
 def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:

@@ -13,6 +13,7 @@ from deadheat.profile import TieProfile
 from deadheat.report.conventions import nothing_judged
 from deadheat.report.model import QUERY, Column, Fact, Report, Row, Share, Table
 from deadheat.report.numbers import format_cell
+from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from deadheat.report.of_gate import report_gate
@@ -64,6 +65,12 @@ def of_comparison(comparison: Comparison) -> Report:
     """Return the report of a comparison."""
     first = next(iter(comparison.evaluations.values()))
     return in_python(report_comparison(comparison, qrels=first.qrels_name))
+
+
+def of_compact(comparison: Comparison, digits: int | None) -> Report:
+    """Return the report of a comparison that is one table."""
+    first = next(iter(comparison.evaluations.values()))
+    return in_python(report_compact(comparison, qrels=first.qrels_name, digits=digits))
 
 
 def of_profile(profile: TieProfile) -> Report:
