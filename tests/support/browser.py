@@ -40,14 +40,16 @@ class Opened:
     asked: list[str] = field(default_factory=list)
 
 
-@contextmanager
-def opened(file: Path, *, scripts: bool = True, width: int = 1400, theme: str = "light") -> Iterator[Opened]:
-    """Open a file, and wait until its script is done."""
-    from playwright.sync_api import sync_playwright
+class Browser:
+    """Chromium, started once for many pages."""
 
-    with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        context = browser.new_context(
+    def __init__(self, chromium: Any) -> None:  # noqa: ANN401 - playwright's Browser
+        self._chromium = chromium
+
+    @contextmanager
+    def opened(self, file: Path, *, scripts: bool = True, width: int = 1400, theme: str = "light") -> Iterator[Opened]:
+        """Open a file, and wait until its script is done."""
+        context = self._chromium.new_context(
             java_script_enabled=scripts, viewport={"width": width, "height": 900}, color_scheme=theme
         )
         found = Opened(context.new_page())
@@ -59,4 +61,15 @@ def opened(file: Path, *, scripts: bool = True, width: int = 1400, theme: str = 
             found.page.wait_for_selector(READY, timeout=60_000)
         found.asked.remove(file.as_uri())
         yield found
-        browser.close()
+        context.close()
+
+
+@contextmanager
+def started() -> Iterator[Browser]:
+    """Start Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as player:
+        chromium = player.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield Browser(chromium)
+        chromium.close()

@@ -39,6 +39,7 @@ READERS = {
     "io/formats/__init__.py": "Polars: the number of the system's error",
     "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
     "benchmark/retrievers/embedding.py": "sentence-transformers: its first line",
+    "report/page/pictures.py": "the page says in words why there is no figure",
     "cli/app.py": "the message of click's own, and of an error of the system without one",
 }
 

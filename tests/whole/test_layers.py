@@ -136,6 +136,8 @@ LATE = {
     "evaluation.evaluation imports evaluation in Evaluation.store": "few evaluations are saved",
     "evaluation.scores imports stats in intervals": "SciPy",
     "placements.place imports placements in engine_of": "Narwhals",
+    "report.page.pictures imports figures in are_missing": "Altair",
+    "report.page.pictures imports figures in pictures_of": "Altair",
 }
 
 
@@ -157,7 +159,11 @@ BY_NAME = {
 }
 LOADED = re.compile(r'(?:import_module|_load)\(f?"(deadheat\.\w+(?:\.cases)?)')
 # What a class that shows itself names; data/shown.py loads it when an object is first shown.
-REPORTED_BY = re.compile(r'^class (\w+)\(.*\bShown, reported_by="(deadheat\.[\w.]+):(\w+)"\):$', re.MULTILINE)
+REPORTED_BY = re.compile(
+    r'^class (\w+)\([^)]*\bShown,\s+reported_by="(deadheat\.[\w.]+):(\w+)"'
+    r'(?:,\s+paged_by="(deadheat\.[\w.]+):(\w+)",?)?\s*\):$',
+    re.MULTILINE,
+)
 
 
 def test_a_higher_floor_is_loaded_by_name_only_where_it_is_listed() -> None:
@@ -172,14 +178,17 @@ def test_a_higher_floor_is_loaded_by_name_only_where_it_is_listed() -> None:
 
 def test_a_class_that_shows_itself_names_a_function_of_a_report() -> None:
     found: dict[str, object] = {}
+    pages: dict[str, object] = {}
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
         named = REPORTED_BY.findall(text)
         assert len(named) == text.count('reported_by="deadheat'), path  # in no other way
-        found |= {name: getattr(import_module(module), function) for name, module, function in named}
-        assert all(module.startswith(("deadheat.report.", "deadheat.benchmark.report")) for _, module, _ in named)
+        found |= {name: getattr(import_module(module), function) for name, module, function, *_ in named}
+        assert all(module.startswith(("deadheat.report.", "deadheat.benchmark.report")) for _, module, *_ in named)
+        pages |= {name: getattr(import_module(module), function) for name, *_, module, function in named if module}
     assert len(found) == 7
-    assert all(map(callable, found.values()))
+    assert set(pages) == {"BenchResult", "Comparison", "Evaluation"}
+    assert all(map(callable, (*found.values(), *pages.values())))
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

@@ -38,7 +38,7 @@ class Finished:
     runs: Mapping[str, Path]
 
     def __str__(self) -> str:
-        return self.cases if self.language == NONE else f"{self.cases}, {self.language}"
+        return self.cases if self.language == NONE else f"{self.cases} ({self.language})"
 
 
 def is_finished(folder: str | Path) -> bool:

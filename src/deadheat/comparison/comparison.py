@@ -23,7 +23,7 @@ from deadheat.data.drawn import Drawn
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Source
-from deadheat.errors import UnknownMeasureError
+from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, cluster_codes
 from deadheat.evaluation.scores import Scores, intervals
@@ -242,10 +242,12 @@ class Comparison(
         Parameters
         ----------
         full : bool, default False
-            As for :meth:`Evaluation.to_html`.
+            A document that needs no other file and no network, as ``deadheat report`` writes it, without rankings.
         digits, compact
-            As for :meth:`to_markdown`; not of a page.
+            As for :meth:`to_markdown`; of a piece.
         """
+        if full and compact:
+            raise ParameterError(argument="compact", given=True, allowed="False for a page, which has all tables")
         if full:
             return super().to_html(full=True, digits=digits)
         return self._written("as_html:fragment", digits, compact=compact)

@@ -164,7 +164,7 @@ def _judged(evaluation: Evaluation, queries: list[str]) -> pl.DataFrame:
 def _orders(evaluation: Evaluation, measure: Measure, queries: Iterable[str]) -> dict[str, dict[str, Any] | None]:
     """Return the values that the orders of the ties can give each query, and their probabilities; None: too many."""
     found: dict[str, dict[str, Any] | None] = dict.fromkeys(queries)
-    if not evaluation.has_placements:
+    if not evaluation.has_placements or not len(evaluation.placements.query):
         return found
     code = {query: n for n, query in enumerate(evaluation.placements.query_ids.tolist())}
     for query in found:

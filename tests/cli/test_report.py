@@ -1,0 +1,101 @@
+"""deadheat report: one page of runs, of saved evaluations, and of a benchmark's folder."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import deadheat as dh
+from support.command import call, ok
+from support.random_runs import QRELS, RUNS
+from support.small_bench import CASES, DOCUMENTS, known
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judged.json").write_text(json.dumps(QRELS))
+    for name, run in RUNS.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(run))
+    monkeypatch.setitem(sys.modules, "altair", None)  # figures take long, and have tests of their own
+    for name in [name for name in sys.modules if name.startswith("deadheat.figures")]:
+        monkeypatch.delitem(sys.modules, name)
+    return tmp_path
+
+
+def test_report_of_runs_names_its_inputs_and_its_command(files: Path) -> None:
+    arguments = ("report", "judged.json", "weak.json", "good.json", "-m", "RR", "--n-resamples", "99", "-o", "r.html")
+    assert call(*arguments).stderr.startswith("r.html: 0.")
+    page = (files / "r.html").read_text(encoding="utf-8")
+    assert "deadheat report judged.json weak.json good.json -m RR --n-resamples 99 -o r.html" in page
+    for name in ("judged.json", "weak.json", "good.json"):
+        assert hashlib.sha256((files / name).read_bytes()).hexdigest() in page
+    (sentence, *_) = dh.compare(
+        QRELS, {name: RUNS[name] for name in ("weak", "good")}, "RR", n_resamples=99
+    ).verdict.sentences
+    assert html.escape(sentence) in page
+    again = ok(*arguments[:-1], "-")
+    assert again.replace("-o -", "-o r.html").strip() == page.strip()
+
+
+def test_report_of_one_run(files: Path) -> None:
+    ok("report", "judged.json", "good.json", "-m", "RR", "-o", "one.html")
+    assert "good has a mean RR of" in (files / "one.html").read_text(encoding="utf-8")
+    assert (
+        "needs another run" in call("report", "judged.json", "good.json", "--baseline", "good", "-o", "x.html").output
+    )
+
+
+def test_report_of_saved_evaluations(files: Path) -> None:
+    ok("evaluate", "judged.json", "weak.json", "good.json", "-m", "RR", "--save", "saved/")
+    arguments = ("report", "saved/weak.json", "saved/good.json", "-o", "s.html")
+    ok(*arguments)
+    page = (files / "s.html").read_text(encoding="utf-8")
+    assert "saved evaluation" in page
+    assert "s0-rankings" not in page
+    assert "-m is for QRELS RUN RUN" in call(*arguments, "-m", "AP").output
+
+
+def test_report_by_strata(files: Path) -> None:
+    rows = "".join(f"{query},{'ab'[n % 2]},words {n}\n" for n, query in enumerate(QRELS))
+    (files / "queries.csv").write_text(f"query_id,kind,text\n{rows}")
+    ok(
+        *("report", "judged.json", "weak.json", "good.json", "-m", "RR", "--n-resamples", "99", "-o", "q.html"),
+        *("--queries", "queries.csv", "--by", "kind"),
+    )
+    page = (files / "q.html").read_text(encoding="utf-8")
+    assert 'id="s0-strata"' in page
+    assert "words 3" in page
+
+
+@pytest.mark.usefixtures("files")
+def test_what_report_refuses() -> None:
+    for arguments, said in {
+        "judged.json good.json -o r.txt": "ends in .html",
+        "judged.json -o r.html": "give QRELS RUN",
+        "judged.json good.json -o judged.json": "ends in .html",
+        "judged.json good.json -o no/r.html": "no such folder",
+        "judged.json good.json": "Missing option",
+    }.items():
+        found = call("report", *arguments.split())
+        assert found.exit_code == 2, found.output
+        assert said in found.output
+
+
+def test_report_of_a_benchmark(files: Path) -> None:
+    """Each set and language is a part; the runs that the folder keeps are its rankings."""
+    result = dh.bench(
+        CASES, DOCUMENTS, {"known": known, "other": lambda texts, _: [{"D1": 1.0} for _ in texts]}, output="out"
+    )
+    assert "Verdict (mine (en))" in result.to_html(full=True)
+    ok("report", "out", "-o", "b.html")
+    page = (files / "b.html").read_text(encoding="utf-8")
+    for text in ("Verdict (mine (de))", "Verdict (mine (en))", 'id="s1-rankings"', "run of known"):
+        assert text in page
+    assert "-m is for QRELS RUN" in call("report", "out", "-m", "RR", "-o", "b.html").output
+    assert "give it alone" in call("report", "out", "good.json", "-o", "b.html").output

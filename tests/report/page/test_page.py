@@ -1,0 +1,242 @@
+"""What a page holds, read without a browser: the numbers of evaluate and compare, and nothing from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+import zlib
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.data.queries import Queries
+from deadheat.errors import NothingJudgedWarning, ParameterError
+from deadheat.report.numbers import format_cell
+from deadheat.report.page import Input, Subject, page_of
+from deadheat.report.page.data import data_of, gathered
+from deadheat.report.page.pictures import compact
+from support.random_runs import QRELS, RUNS
+from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
+
+MEASURES = ["nDCG@5", "RR", "MR", "NumRelRet"]
+
+
+def subject_of(qrels: Any = QRELS, runs: Any = RUNS, measures: Any = MEASURES, **more: Any) -> Subject:  # noqa: ANN401 - sources
+    comparison = dh.compare(qrels, runs, measures, n_resamples=99)
+    named = {name: dh.Run(run, name=name) for name, run in runs.items()}
+    return Subject(evaluations=comparison.evaluations, comparison=comparison, runs=named, **more)
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    return subject_of()
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("deadheat.figures")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "altair", None)
+
+
+def held_in(page: str) -> Any:  # noqa: ANN401 - what JSON holds
+    (text,) = re.findall(r'<script type="application/json" id="deadheat-data">(.*?)</script>', page, re.DOTALL)
+    return json.loads(zlib.decompress(base64.b64decode(json.loads(text)["data"])))
+
+
+class Reader(HTMLParser):
+    """Collects the addresses that a page names, its ids and its tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 - as its base
+        named = {name: value or "" for name, value in attrs}
+        self.ids += [named["id"]] if "id" in named else []
+        self.addresses += [named[name] for name in ("src", "href", "action", "xlink:href", "data") if name in named]
+
+
+def test_the_data_are_the_values_of_evaluate(subject: Subject) -> None:
+    data = data_of(subject)
+    assert [one["name"] for one in data["measures"]] == MEASURES
+    for measure, of_systems in zip(MEASURES, data["values"], strict=True):
+        for name, held in zip(data["systems"], of_systems, strict=True):
+            scores = dh.evaluate(QRELS, RUNS[name], measure)[measure]
+            assert data["queries"] == scores.query_ids.tolist()
+            assert held["v"] == scores.values.tolist()
+            assert held.get("low", held["v"]) == pytest.approx(scores.tie_min.tolist(), abs=1e-12)
+            assert held.get("high", held["v"]) == pytest.approx(scores.tie_max.tolist(), abs=1e-12)
+            by_id = dh.evaluate(QRELS, RUNS[name], measure, ties="doc_id")[measure].values.tolist()
+            assert held.get("id", held["v"]) == pytest.approx(by_id, abs=1e-12)
+
+
+def test_many_values_are_rounded_where_no_one_sees_it(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = data_of(subject)["values"]
+    monkeypatch.setattr("deadheat.report.page.data.MOST_VALUES", 0)
+    for one, other in zip(exact, data_of(subject)["values"], strict=True):
+        for own, rounded in zip(one, other, strict=True):
+            np.testing.assert_allclose(rounded["v"], own["v"], rtol=0, atol=0.5e-7)
+
+
+def test_rankings_are_those_of_the_runs(subject: Subject) -> None:
+    data = data_of(subject)
+    assert len(data["rankings"]) == 20
+    leader, second = (data["systems"][place] for place in data["duel"])
+    values = [dh.evaluate(QRELS, RUNS[name], "nDCG@5")["nDCG@5"].values for name in (leader, second)]
+    apart = np.abs(values[0] - values[1])
+    chosen = [ranking["query"] for ranking in data["rankings"]]
+    assert min(apart[chosen]) >= max(np.delete(apart, chosen)) - 1e-12
+    for ranking in data["rankings"]:
+        query = data["queries"][ranking["query"]]
+        for name, own in zip(data["systems"], ranking["of"], strict=True):
+            scores = RUNS[name][query]
+            docs = [ranking["docs"][n] for n in own["docs"]]
+            assert docs == sorted(scores, key=lambda doc: (-scores[doc], doc))
+            assert own["scores"] == [scores[doc] for doc in docs]
+            assert (own["n"], own["below"]) == (len(scores), 0)
+            assert [ranking["relevance"][n] for n in own["docs"]] == [QRELS[query].get(doc) for doc in docs]
+            listed = dh.tie_orders(scores, QRELS[query], "nDCG@5", max_orders=10**6)
+            orders = own["orders"]
+            mean = sum(value * chance for value, chance in zip(orders["values"], orders["chances"], strict=True))
+            width = (listed.max - listed.min) / len(orders["values"]) if orders["bins"] else 0
+            assert mean == pytest.approx(listed.mean, abs=width / 2 + 1e-9)
+            assert sum(orders["chances"]) == pytest.approx(1)
+
+
+def test_a_long_ranking_ends_in_the_middle_of_a_tie() -> None:
+    run = {"q": {f"d{n:03d}": 1.0 for n in range(150)} | {"top": 2.0}}
+    (ranking,) = data_of(subject_of({"q": {"d003": 1}}, {"a": run, "b": {"q": {"d003": 1}}}, ["RR"]))["rankings"]
+    own = ranking["of"][1]
+    assert (len(own["docs"]), own["n"], own["below"]) == (100, 151, 51)
+
+
+def test_orders_are_gathered() -> None:
+    found = gathered(np.linspace(0, 1, 101), np.full(101, 1 / 101))
+    assert found["bins"]
+    assert len(found["values"]) == 12
+    assert sum(found["chances"]) == pytest.approx(1)
+
+
+def test_the_page_asks_for_nothing_and_ids_are_unique(subject: Subject) -> None:
+    page = page_of([subject, subject], inputs=[Input("run", "a.run", 12, "ab" * 32)], command="deadheat report x")
+    reader = Reader()
+    reader.feed(page)
+    assert [one for one in reader.addresses if not one.startswith("#")] == []
+    assert len(reader.ids) == len(set(reader.ids))
+    assert "default-src &#x27;none&#x27;" in page or "default-src 'none'" in page
+    for text in ("deadheat report x", "ab" * 32, dh.__version__):
+        assert text in page
+
+
+def test_the_leaderboard_has_the_numbers_of_compare(subject: Subject) -> None:
+    page = page_of([subject])
+    board = page[page.index('id="s0-leaderboard"') : page.index('id="s0-figures"')]
+    assert subject.comparison is not None
+    for name in RUNS:
+        (row,) = re.findall(rf'<tr><th scope="row">{name}</th>(.*?)</tr>', board)
+        cells = re.findall(r"<td[^>]*>(.*?)</td>", row)
+        interval = subject.comparison.intervals[name, "nDCG@5"]
+        scores = dh.evaluate(QRELS, RUNS[name], MEASURES)
+        by_id = dh.evaluate(QRELS, RUNS[name], "nDCG@5", ties="doc_id")["nDCG@5"].mean
+        first = scores["nDCG@5"]
+        assert cells[0] == format_cell(first.mean)
+        assert cells[1].rstrip("?") == f"[{format_cell(interval.low)}, {format_cell(interval.high)}]"
+        assert cells[2] == f"[{format_cell(first.mean_tie_min)}, {format_cell(first.mean_tie_max)}]"
+        assert cells[3] == format_cell(by_id)
+        assert cells[4:] == [
+            format_cell(scores["RR"].mean),
+            format_cell(scores["MR"].mean),
+            f"{scores['NumRelRet'].total:.0f}",
+        ]
+
+
+def test_the_same_data_make_the_same_page(subject: Subject) -> None:
+    assert page_of([subject]) == page_of([subject])
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_without_altair_the_page_says_so(subject: Subject) -> None:
+    page = page_of([subject])
+    assert "pip install &#x27;deadheat[figures]&#x27;" in page
+    assert held_in(page)["charts"] == []
+    assert len(page) < 300_000
+
+
+@pytest.mark.usefixtures("no_figures")
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}),
+        ({"q": {"a": 0}}, {"q": {"a": 1}}),
+        ({"q": {"a": 1}, "r": {"a": 1}}, {"q": {"a": 1, "b": 2}}),
+    ],
+)
+def test_one_system(qrels: Any, run: Any) -> None:  # noqa: ANN401 - dicts
+    """With one query; without a relevant document; a query that it lacks."""
+    evaluation = dh.evaluate(qrels, run, ["RR", "AP"])
+    page = page_of([Subject(evaluations={"one": evaluation}, runs={"one": dh.Run(run)})])
+    assert f"one has a mean RR of {format_cell(evaluation['RR'].mean)}" in page
+    data = held_in(page)["subjects"][0]
+    assert data["duel"] == [0]
+    assert data["queries"] == sorted(qrels)
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_nothing_is_judged() -> None:
+    with pytest.warns(NothingJudgedWarning):
+        evaluation = dh.evaluate({"q": {"z": 1}}, {"q": {"a": 1}}, ["RR"])
+    assert "0.0000" in page_of([Subject(evaluations={"one": evaluation})])
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_thousand_systems() -> None:
+    """All are in the leaderboard; the values of the best forty are there to be searched."""
+    runs = {f"s{n:04d}": {"q1": {"a": 1, "b": n / 500}, "q2": {"a": 1, "b": 0.5}} for n in range(1_000)}
+    evaluations = {name: dh.evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, run, ["RR"]) for name, run in runs.items()}
+    page = page_of([Subject(evaluations=evaluations)])
+    assert page.count('<th scope="row">s0') >= 1_000
+    assert len(held_in(page)["subjects"][0]["systems"]) == 40
+    assert "1000 systems by RR" in page
+
+
+def test_objects_make_pages(subject: Subject) -> None:
+    assert subject.comparison is not None
+    page = subject.comparison.to_html(full=True)
+    assert "Leaderboard" in page
+    assert "s0-rankings" not in page  # the runs are not at hand
+    assert "Leaderboard" in subject.first.to_html(full=True)
+    with pytest.raises(ParameterError, match="False for a TieProfile"):
+        dh.tie_profile({"q": {"a": 1}}).to_html(full=True)
+    with pytest.raises(ParameterError, match="None for a page"):
+        subject.comparison.to_html(full=True, digits=2)
+
+
+def test_strata_and_texts_are_shown() -> None:
+    texts = {query: {"text": f"words of {query}", "kind": "ab"[n % 2]} for n, query in enumerate(QRELS)}
+    page = page_of([subject_of(measures=["RR"], queries=Queries(texts), columns=("kind",))])
+    assert 'id="s0-strata"' in page
+    assert held_in(page)["subjects"][0]["texts"][3] == "words of q03"
+
+
+def test_drawings_that_run_something_are_refused() -> None:
+    assert compact('<svg><text>0.12345</text><path aria-label="x" d="M0.12345,1"/></svg>') == (
+        '<svg><text>0.12345</text><path d="M0.12,1"/></svg>'
+    )
+    with pytest.raises(ValueError, match="holds <script"):
+        compact("<svg><script>1</script></svg>")
+
+
+@needs_shared_data
+def test_twelve_runs_of_twenty_five_queries_fit_an_attachment() -> None:
+    pytest.importorskip("altair", reason="figures need Altair")
+    runs = {name: dh.read_run(llm_run(name)) for name in LLM_RUNS}
+    comparison = dh.compare(llm_qrels(), runs, n_resamples=99)
+    page = page_of([Subject(evaluations=comparison.evaluations, comparison=comparison, runs=runs)])
+    assert len(page.encode()) <= 1_600_000
