@@ -27,7 +27,7 @@ EMBED := sentence-transformers==6.2.0 transformers==5.23.0
 # half a gigabyte, so neither in the tests' packages nor in constraints.txt
 SPARK := pyspark==4.3.0
 
-.PHONY: help demo test test-lowest test-peers embed spark fuzz lint types format bench figures constraints wheel clean
+.PHONY: help demo test test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -72,6 +72,9 @@ bench: $(VENV)/.bench  ## measure speed and memory against other tools (BENCH="-
 
 figures: $(VENV)/.run  ## hold the figures of simulations in the docs against their scripts (FIGURES=--write renews them)
 	$(BIN)/python docs/figures $(FIGURES)
+
+pictures: $(VENV)/.test  ## draw the pictures of the docs anew
+	$(BIN)/python docs/pictures/draw.py
 
 constraints:  ## write constraints.txt anew from the newest releases
 	@$(MAKE) $(VENV)/bin/python

@@ -1,12 +1,13 @@
 # The public names. Lines that import names are read when the program runs, too: one line each.
 
 import deadheat.measures as _measures
+from deadheat import figures as figures
 from deadheat.benchmark.bench import bench
 from deadheat.benchmark.cases import Cases, read_cases
 from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.report import BenchResult
-from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile
+from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
@@ -53,6 +54,7 @@ __all__ = [
     "RunFile",
     "Scores",
     "Strata",
+    "StringSimilarity",
     "TieComplexity",
     "TieOrders",
     "TieProfile",

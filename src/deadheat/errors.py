@@ -224,6 +224,10 @@ class NothingJudgedWarning(DeadheatWarning):
     """No retrieved document is judged: usually the ids of run and qrels are written differently."""
 
 
+class UnequalIdsWarning(DeadheatWarning):
+    """Ids of qrels and run differ in nothing but their Unicode form, case or blanks around them."""
+
+
 class MixedLanguagesWarning(DeadheatWarning):
     """Strata average over queries in several languages."""
 

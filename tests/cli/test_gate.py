@@ -289,6 +289,7 @@ def test_json() -> None:
             "method": "bca",
             "reason": "cannot be known: all 12 values are equal",
             "proves_little": False,
+            "worst": "",
         }
     }
     assert document["regressions"]["RR"]["difference"] == -0.25

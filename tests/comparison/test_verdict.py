@@ -360,6 +360,13 @@ def test_systems_are_held_against_the_baseline() -> None:
     )
 
 
+def test_means_that_print_alike_are_printed_once() -> None:
+    found = judged(pair(mean=0.70002, baseline_mean=0.7, difference=2e-5))
+    assert "new leads by nDCG@10 (both 0.7000), and is better than old by more than chance: difference +2e-05," in str(
+        found
+    )
+
+
 def test_margins_of_many() -> None:
     own = of_three()
     within = dict.fromkeys(own, WITHIN)

@@ -155,10 +155,11 @@ def _with_point(text: str, marks: set[str], line: int) -> str:
 
 
 def _has_semicolons(data: bytes) -> bool:
-    """Tell whether the names of the header are between semicolons."""
+    """Tell whether the names of the header are between semicolons: known ones, or in a line without a comma."""
     lines = (line for line in data.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip(b' ,;"'))
-    names = [name.strip(' "') for name in next(lines, b"").decode(errors="replace").split(";")]
-    return len({*QUERY, *DOC, *SCORE, "rank"} & set(names)) > 1
+    header = next(lines, b"").decode(errors="replace")
+    names = {name.strip(' "') for name in header.split(";")}
+    return len({*QUERY, *DOC, *SCORE, "rank"} & names) > 1 or (len(names) > 1 and "," not in header)
 
 
 def _looks_like_score(header: list[str]) -> bool:

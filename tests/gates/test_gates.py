@@ -192,7 +192,9 @@ def test_a_saved_evaluation_gives_the_same(tmp_path: Path) -> None:
     checks = ["RR > 0.8", "low(RR) > 0.2", "low(P@1) > 0.2", "mine > 0.1", "tie_min(MR) < 3"]
     assert gate(tmp_path / "run.json", checks, baseline=EV) == gate(EV, checks, baseline=str(tmp_path / "run.json"))
     assert gate(dh.load_evaluation(tmp_path / "run.json"), checks) == gate(EV, checks)
-    with pytest.raises(ParameterError, match="expected an Evaluation or the path of a saved one, got dict"):
+    with pytest.raises(
+        ParameterError, match=r"expected an Evaluation or the path of a saved one, and gates .*, got dict"
+    ):
         gate({}, checks)  # type: ignore[arg-type]
 
 

@@ -233,7 +233,7 @@ def test_empty_files(tmp_path: Path, content: str) -> None:
 
 
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match=r"not UTF-8 .byte 0xFC.: .*iconv") as caught:
+    with pytest.raises(FileFormatError, match=r"not UTF-8 .byte 0xFC, ü in Windows-1252.: .*iconv") as caught:
         scan(written(tmp_path, f"{RUN}q,a,1\nq,M\u00fcller,1\n".encode("latin-1")), "run")
     assert caught.value.line == 3
 
@@ -250,6 +250,39 @@ def test_fields_that_are_long_for_the_csv_module(tmp_path: Path) -> None:
 def test_a_header_of_something_else(tmp_path: Path) -> None:
     with pytest.raises(ColumnError, match=r"run without a column 'query_id': found 'q1 Q0 d1 1 2\.5 t'"):
         scan(written(tmp_path, "q1 Q0 d1 1 2.5 t\n"), "run")
+
+
+def test_a_table_as_excel_saves_it_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = written(tmp_path, "query_id;doc_id;score\nKrämpfe \\ x;a;1,5\n".encode("cp1252"))
+    with pytest.raises(FileFormatError) as caught:
+        scan(path, "run")
+    assert str(caught.value) == (
+        f"{path}:2: the text is not UTF-8 (byte 0xE4, ä in Windows-1252): 'Kr\\xe4mpfe \\ x;a;1,5'; in Excel save it as"
+        ' "CSV UTF-8", or convert it first, for instance with iconv -f cp1252 -t utf-8'
+    )
+
+
+@pytest.mark.parametrize("first", ["sep=;", "SEP=;", '"sep=;"', "\ufeffsep=;", "sep=;\r"])
+def test_the_separator_that_excel_writes_into_the_first_line(first: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"{first}\nquery_id;doc_id;score\nq;a;1,5\nq;b;0,5\n".encode())
+    assert read(path).rows() == [("q", "a", 1.5), ("q", "b", 0.5)]
+    commas = written(tmp_path, f"{first}\nqid,docno,score\nq,a,1\nq,a,1\n".replace(";", ",").encode())
+    assert read(commas).rows() == [("q", "a", 1.0), ("q", "a", 1.0)]
+    assert locate(commas, "run", "q", "a") == [3, 4]
+    wrong = written(tmp_path, f"{first}\nquery_id;doc_id;score\nq;a;1,5\nq;b\n".encode())
+    with pytest.raises(MalformedRowError, match=r"x.csv:4: expected 3 fields"):
+        scan(wrong, "run")
+
+
+def test_a_header_with_semicolons_and_unknown_names_is_shown_by_name(tmp_path: Path) -> None:
+    path = written(tmp_path, b"Suchanfrage;Artikelnummer;Bewertung\na;b;1,5\n")
+    with pytest.raises(ColumnError) as caught:
+        scan(path, "qrels")
+    names = "{'query_id': 'Suchanfrage', 'doc_id': 'Artikelnummer', 'relevance': 'Bewertung'}"
+    assert "found 'Suchanfrage', 'Artikelnummer', 'Bewertung', expected one of 'query_id'" in str(caught.value)
+    assert str(caught.value).endswith(f"if that is what they are, give columns={names}; dh.read_qrels takes these")
+    given = {"query_id": "Suchanfrage", "doc_id": "Artikelnummer", "relevance": "Bewertung"}
+    assert scan(path, "qrels", columns=given).rows.rows() == [("a", "b", 1.5)]
 
 
 texts = st.text(

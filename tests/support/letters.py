@@ -20,8 +20,8 @@ class Letters:
     prompts: ClassVar[dict[str, str]] = {"query": "", "document": ""}
 
     def __init__(self, model: str, **options: object) -> None:
-        if model == "unknown":
-            raise OSError("unknown is not a local folder\nand not on the hub")
+        if model == "un-known":
+            raise OSError("un-known is not a local folder\nand not on the hub")
         self.loaded.append(model)
         self.given.append(options)
 

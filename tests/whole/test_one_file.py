@@ -1,4 +1,4 @@
-"""A new measure, a new file format and a new output format are one new file each, which everything else finds."""
+"""A new measure, a new file format, a new output format and a new figure are one new file each, which everything else finds."""
 
 from __future__ import annotations
 
@@ -73,6 +73,18 @@ from deadheat.report.formats import ReportFormat, register
 register(ReportFormat(name="mine", suffixes=(".mine",), write=lambda report, digits: f"mine {len(report.tables)}"))
 """
 
+FIGURES = """
+import altair as alt
+
+from deadheat.figures.base import SYSTEMS, figure
+from deadheat.figures.style import finished
+
+
+@figure(SYSTEMS)
+def mine(systems, measure=None):
+    return finished([alt.Chart().mark_point()], [{"a": 1}], height=9, title=f"mine {measure}", notes=[])
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -83,6 +95,7 @@ def folder(tmp_path: Path) -> Path:
         "io/formats/mine.py": FILES,
         "io/exports/mine.py": EXPORTS,
         "report/as_mine.py": REPORTS,
+        "figures/draw_mine.py": FIGURES,
     }.items():
         (package / name).write_text(content, encoding="utf-8")
     (tmp_path / "x.json").write_text('{"mine": "q"}', encoding="utf-8")
@@ -110,4 +123,6 @@ def test_one_new_file_is_enough(folder: Path) -> None:
     assert "mine 1" in call(folder, "evaluate", "x.qrels", "x.mine", "-m", "Mine@1", "--format", "mine")
     assert "mine is read" in call(folder, "evaluate", "x.qrels", "x.json", "-m", "Mine@1")
     assert call(folder, "evaluate", "x.qrels", "x.run", "-o", "out.mine") == ""
+    call(folder, "evaluate", "x.qrels", "x.run", "-m", "Mine@1", "--figures", "f")
+    assert "mine Mine@1" in (folder / "f" / "mine-Mine@1.svg").read_text()
     assert (folder / "out.mine").read_text() == "mine 1\n"

@@ -67,11 +67,21 @@ def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", sorted(PAGES))
 def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DATA)
-    (example,) = blocks(page, "python")
+    example = "\n".join(block for block in blocks(page, "python") if ">>>" in block)
     test = doctest.DocTestParser().get_doctest(example, {}, page, page, 0)
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
     assert result.attempted >= 5
     assert result.failed == 0
+
+
+def test_the_test_for_pytest_passes(tmp_path: Path) -> None:
+    (example,) = (block for block in blocks("README.md", "python") if ">>>" not in block)
+    arguments = ["-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *arguments]
+    for replaced, n_passed in (("0.8", "1 passed"), ("1.1", "1 failed")):
+        (tmp_path / "test_ranking.py").write_text(example.replace("0.8", replaced))
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+        assert n_passed in done.stdout, done.stdout + done.stderr
 
 
 def test_every_measure_and_policy_is_named() -> None:

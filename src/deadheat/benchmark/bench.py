@@ -71,8 +71,9 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     collection : Collection or path
         The documents that are searched.
     retrievers : mapping of str to retriever, sequence of retrievers, or one, default "bm25"
-        "bm25" (also with options), a path of a run file, a model's name or folder, a function ``f(texts, k)`` that
-        returns ``{doc_id: score}`` for each text, or an object with name, index and search (see `Retriever`).
+        "bm25" or "string" (also with options), a path of a run file, a model's name or folder, a function
+        ``f(texts, k)`` that returns ``{doc_id: score}`` for each text, or an object with name, index and
+        search (see `Retriever`).
     measures : measure or sequence of measures, optional
         By default RR, and Hit, nDCG, R, P, AP(norm='min') and, with an ontology, MaxRel at the cutoffs `at`.
     k : int, default 50

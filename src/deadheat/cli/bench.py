@@ -26,7 +26,7 @@ from deadheat.cli.options import (
     test_options,
 )
 from deadheat.cli.output import FormatChoice, print_report
-from deadheat.cli.validate import input_format_option, language_option, pattern_option
+from deadheat.cli.validate import fields_option, input_format_option, language_option, pattern_option
 from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ EXAMPLES = examples(
     "retrievers",
     multiple=True,
     metavar="NAME",
-    help="bm25, with options as in 'bm25(k1=1.2)'; a run file; the name or folder of a sentence-transformers model."
-    " Several run files, such as one per language, make one retriever as \"run('de.run', 'en.run', name='mine')\"."
+    help="bm25, with options as in 'bm25(k1=1.2)'; string, for similar strings; a run file; the name or folder of a"
+    " sentence-transformers model. Several run files, such as one per language, make one retriever as"
+    " \"run('de.run', 'en.run', name='mine')\"."
     " May be repeated; default bm25.",
 )
 @click.option(
@@ -66,6 +67,7 @@ EXAMPLES = examples(
 @pattern_option
 @language_option
 @input_format_option
+@fields_option
 @click.option(
     "--synonyms",
     metavar="exact|all|none",
@@ -197,7 +199,13 @@ def _read(path: str, options: Mapping[str, Any]) -> Cases:
     from deadheat.benchmark.cases import read_cases
 
     given = options["language"]
-    cases = read_cases(path, id_pattern=options["id_pattern"], language=given, format=options["input_format"])
+    cases = read_cases(
+        path,
+        id_pattern=options["id_pattern"],
+        language=given,
+        format=options["input_format"],
+        columns=options["columns"],
+    )
     if others := [str(name) for name in cases.by_language() if given is not None and name != given]:
         kept = f"those in {', '.join(others)} of {path} keep theirs"
         say(f"Warning: --language {given} applies to cases without a language: {kept}")

@@ -8,7 +8,7 @@ from deadheat.cli.app import debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path, label
 from deadheat.cli.options import complete_from, decompressed_option, examples, unique_names
 from deadheat.cli.output import output_options, prepare, print_report
-from deadheat.cli.validate import input_format_option, language_option, pattern_option
+from deadheat.cli.validate import fields_option, input_format_option, language_option, pattern_option
 
 PARTS = ("document", "rows")
 EXAMPLES = examples(
@@ -30,6 +30,7 @@ EXAMPLES = examples(
 @pattern_option
 @language_option
 @input_format_option
+@fields_option
 @output_options(*PARTS)
 @decompressed_option
 @debug_option
@@ -40,6 +41,7 @@ def cases(
     id_pattern: str | None,
     language: str | None,
     input_format: str | None,
+    columns: dict[str, str],
     form: str | None,
     output: str | None,
     digits: int | None,
@@ -54,7 +56,10 @@ def cases(
     for one in by:
         check_choice("by", one, LABELS)
     check_inputs(paths)
-    sets = [read_cases(path, id_pattern=id_pattern, language=language, format=input_format) for path in paths]
+    sets = [
+        read_cases(path, id_pattern=id_pattern, language=language, format=input_format, columns=columns)
+        for path in paths
+    ]
     names = {path: one.name or label(path, "cases") for path, one in zip(paths, sets, strict=True)}
     keys = unique_names(paths, names.__getitem__)
     parts = {

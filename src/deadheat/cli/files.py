@@ -95,7 +95,7 @@ def _made_up(path: str, default: str) -> str:
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.errors import DataError
-    from deadheat.io.folders import file_in
+    from deadheat.io.folders import file_in, responses_in
     from deadheat.io.foreign import in_catalogue
     from deadheat.io.source import readable
 
@@ -104,7 +104,9 @@ def check_inputs(paths: Sequence[str]) -> None:
         if in_catalogue(path):
             continue
         try:
-            readable(file_in(Path(path))[0] if Path(path).is_dir() else path)
+            one = Path(path)
+            for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
+                readable(file)
         except DataError as error:
             wrong.append(error_message(error))
     if wrong:

@@ -125,11 +125,16 @@ def _keep(ctx: click.Context, option: click.Parameter, value: object) -> None:
     ctx.meta[f"deadheat.{option.name}"] = value
 
 
-def _parsed_columns(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
+def parsed_names(value: str | None, example: str) -> dict[str, str]:
+    """Return the columns of an option such as ``doc_id=chunk,score=similarity``, by what they are."""
     parts = [part.partition("=") for part in (value or "").split(",") if part]
     if not all(name and found for name, _, found in parts):
-        raise click.BadParameter("write names as in query_id=question,doc_id=chunk,score=similarity")
-    _keep(ctx, option, {name.strip(): found.strip() for name, _, found in parts})
+        raise click.BadParameter(f"write names as in {example}")
+    return {name.strip(): found.strip() for name, _, found in parts}
+
+
+def _parsed_columns(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
+    _keep(ctx, option, parsed_names(value, "query_id=question,doc_id=chunk,score=similarity"))
 
 
 reading_options = together(

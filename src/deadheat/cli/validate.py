@@ -9,7 +9,7 @@ import click
 
 from deadheat.cli.app import BAD_DATA, debug_option
 from deadheat.cli.files import PATH, check_inputs, input_path
-from deadheat.cli.options import decompressed_option, examples
+from deadheat.cli.options import decompressed_option, examples, parsed_names
 from deadheat.cli.output import emit, format_option, output_option, prepare, print_report
 from deadheat.cli.wording import error_message
 
@@ -38,6 +38,12 @@ input_format_option = click.option(
     metavar="json|jsonl|csv|tsv",
     help="Format of the files, as for standard input; default: by their names.",
 )
+fields_option = click.option(
+    "--columns",
+    metavar="FIELD=COLUMN,...",
+    callback=lambda _, __, value: parsed_names(value, "text=symptom,expected_ids=term"),
+    help="Names of fields that are not recognised, such as text=symptom,expected_ids=term.",
+)
 
 
 @click.command(short_help="Check labelled cases, and say how to fix what is wrong.", **EXAMPLES)
@@ -51,6 +57,7 @@ input_format_option = click.option(
 @pattern_option
 @language_option
 @input_format_option
+@fields_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
 @format_option(*PARTS)
 @output_option
@@ -63,6 +70,7 @@ def validate(
     id_pattern: str | None,
     language: str | None,
     input_format: str | None,
+    columns: dict[str, str],
     schema: bool,
     form: str | None,
     output: str | None,
@@ -88,13 +96,16 @@ def validate(
     inputs = [*paths, *([] if ontology is None else [ontology])]
     form = prepare(form, output, PARTS, inputs)
     check_inputs(inputs)
-    found = _validated(paths, ontology=ontology, id_pattern=id_pattern, language=language, format=input_format)
+    given = {"id_pattern": id_pattern, "language": language, "format": input_format}
+    found = _validated(paths, ontology=ontology, columns=columns, **given)
     print_report(report_validation(found, is_data=form == "json"), form=form, output=output)
     if not all(one.is_usable for one in found):
         raise click.exceptions.Exit(BAD_DATA)
 
 
-def _validated(paths: list[str], *, ontology: str | None, **options: str | None) -> list[Validation]:
+def _validated(
+    paths: list[str], *, ontology: str | None, columns: dict[str, str], **options: str | None
+) -> list[Validation]:
     """Check each file, all of them against one ontology, which is read once."""
     from deadheat.benchmark.cases import validate as check
 
@@ -103,7 +114,7 @@ def _validated(paths: list[str], *, ontology: str | None, **options: str | None)
         from deadheat.benchmark.ontology import read_ontology
 
         terms = read_ontology(ontology)
-    return [_in_words(check(path, ontology=terms, **options)) for path in paths]
+    return [_in_words(check(path, ontology=terms, columns=columns, **options)) for path in paths]
 
 
 def _in_words(found: Validation) -> Validation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -37,6 +38,8 @@ class CommandWords(Words):
         """Name an option, with its value if there is one; what is not an option keeps its Python name."""
         if name not in self.options:
             return super().argument(name, value)
+        if isinstance(value, Mapping):
+            value = ",".join(f"{key}={one}" for key, one in value.items())
         return self.options[name] if value is None else f"{self.options[name]} {value}"
 
     def given(self, value: object, limit: int = LONGEST_GIVEN) -> str:
@@ -47,7 +50,10 @@ class CommandWords(Words):
         """Say which option to give, if there is one, and how to name the file."""
         is_format = advice.argument == "format"
         option = FORMATS.get(advice.of, "from") if is_format else advice.argument
-        give = f"give {self.argument(option, advice.value)}" if option in self.options else ""
+        value = advice.value
+        if isinstance(value, Mapping):  # columns, of one kind of files: the other may have other names
+            value = {f"{advice.of}." * bool(advice.of) + name: column for name, column in value.items()}
+        give = f"give {self.argument(option, value)}" if option in self.options else ""
         if not advice.endings:
             return f"{advice.when}{give}" if give else ""
         is_stream = str(path) == STDIN or DESCRIPTOR.fullmatch(str(path))  # a stream has no name to change

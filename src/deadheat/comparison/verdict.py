@@ -166,7 +166,7 @@ class Judge:
             return Verdict(outcome="none", measure=measure.label, n_systems=len(names), sentences=(nothing,))
         if leader is None and len(names) > 2:
             level = number(self.levels[measure.label][best[0]])
-            of_all = f"the best {measure.label} ({level}) of {len(names)} systems: none of them leads."
+            of_all = f"the best {measure.label} ({level}) of {len(names):,} systems: none of them leads."
             said = f"{three(best, ' and ' if len(best) == 2 else ', ')} share {of_all}"
             sentences = tuple(filter(None, (said, _OfPair(self, measure, own[0], None, None, own).of_margin())))
             return Verdict(outcome="shared", measure=measure.label, n_systems=len(names), sentences=sentences)
@@ -313,9 +313,10 @@ class _OfPair:
 
     def _lead(self) -> str:
         leader, n_systems = self.leader, len(self.judge.levels[self.measure.label])
-        held = f"{self._level(str(leader))} to {self._level(str(self.rival))}"
+        own, other = self._level(str(leader)), self._level(str(self.rival))
+        held = f"{own} to {other}" if own != other else f"both {own}"
         lower = "" if self.measure.higher_is_better else ", lower is better"
-        leads = f"is first of {n_systems} systems" if n_systems > 2 else "leads"
+        leads = f"is first of {n_systems:,} systems" if n_systems > 2 else "leads"
         name = f"{leader}, the baseline," if leader == self.judge.design.baseline and n_systems > 2 else leader
         return f"{name} {leads} by {self.measure.label} ({held}{lower})"
 
@@ -436,7 +437,7 @@ class _OfPair:
         better = sum(favoured(one, self.measure, design) == one.system for one in sure)
         worse = sum(favoured(one, self.measure, design) == baseline for one in sure)
         found = f"{better or 'none'} {'is' if better == 1 else 'are'} better than {baseline} by more than chance"
-        return f"Of {len(self.own)} systems {found}, and {worse or 'none'} {'is' if worse == 1 else 'are'} worse."
+        return f"Of {len(self.own):,} systems {found}, and {worse or 'none'} {'is' if worse == 1 else 'are'} worse."
 
     def _power(self, outcome: str) -> str:
         """Say what so many queries can find, where nothing was shown."""

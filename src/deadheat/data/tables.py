@@ -22,7 +22,7 @@ from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
 from deadheat.errors import DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
-from deadheat.io.folders import file_in
+from deadheat.io.folders import file_in, read_responses, responses_in
 from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, locate, scan
@@ -108,6 +108,8 @@ class Table:
     def _scan(self, path: Path, progress: Callable[[int, int], None] | None) -> Content:
         try:
             if path.is_dir():
+                if responses := responses_in(path, self.kind):
+                    return read_responses(responses, path)
                 path, note = file_in(path, self.kind)
                 self.path = path
                 content = self._scan(path, progress)

@@ -13,6 +13,7 @@ import polars as pl
 
 from deadheat import arguments
 from deadheat.arguments import Rng
+from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import (
@@ -21,6 +22,7 @@ from deadheat.errors import (
     MissingQueryError,
     NothingJudgedWarning,
     ParameterError,
+    UnequalIdsWarning,
 )
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
@@ -28,7 +30,7 @@ from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
-from deadheat.placements.place import Engine, engine_of, open_pair
+from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.wording import Plain, counted, three
 
@@ -142,7 +144,8 @@ def evaluate(
     chosen = parse_measures(measures)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     found = evaluate_under(conventions, qrels, run, chosen, generator)
-    warn_of_levels(found, qrels)
+    if not looks_swapped(qrels, run):  # then the advice on levels would mislead
+        warn_of_levels(found, qrels)
     if found.missing_queries and missing is None:
         warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
     warn_of_unmatched(found, qrels, run)
@@ -205,7 +208,7 @@ def evaluate_under(
         unjudged_queries=placements.unjudged_queries,
         placements=placements,
         qrels=qrels,
-        notes=(*qrels.notes, *run.notes),
+        notes=(*qrels.notes, *run.notes, *alike(qrels, run, lacking, placements.unjudged_queries)),
     )
 
 
@@ -317,6 +320,8 @@ def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
 
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
+    for found in alike(qrels, run, evaluation.missing_queries, evaluation.unjudged_queries):
+        warnings.warn(f"{run.where}: {found}; they count as different", UnequalIdsWarning, stacklevel=3)
     if len(evaluation.placements.query):
         warn_of_lost_zeros(evaluation, qrels, run)
     else:

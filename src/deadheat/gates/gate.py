@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import IntArray
-from deadheat.data.tables import Source
+from deadheat.data.tables import Source, Table
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
@@ -21,7 +21,7 @@ from deadheat.gates.subsets import Subsets
 from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
-from deadheat.wording import Advice, did_you_mean, joined
+from deadheat.wording import Advice, Plain, did_you_mean, joined
 
 
 def gate(
@@ -108,6 +108,7 @@ def gate(
     >>> gate(ev, ["RR >= 0.75", "tie_min(RR) > 0.5"])
     <GateResult run: 1 of 2 gates failed: tie_min(RR) > 0.5 (0.5 is not above 0.5)>
     """
+    _refuse_data(evaluation, checks)
     thresholds = parse_all(checks)
     asked = _asked(thresholds, baseline, no_regression, no_worse_than)
     options = GateOptions(
@@ -143,6 +144,16 @@ def gate(
     found += _in_order(compared, [check.gate for check in compared])
     name = before.name + " (baseline)" * (before.name == own.name)
     return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages, own)
+
+
+def _refuse_data(evaluation: object, checks: object) -> None:
+    """Raise for qrels and a run, which are evaluated first."""
+    is_run = isinstance(checks, Mapping | Table) or hasattr(checks, "columns")
+    if is_run or not isinstance(evaluation, Evaluation | str | Path):
+        given = Plain(f"{type(evaluation).__name__} and {type(checks).__name__}")
+        allowed = "an Evaluation or the path of a saved one, and gates such as 'RR >= 0.8'"
+        hint = "write dh.gate(dh.evaluate(qrels, run, ['RR']), ['RR >= 0.8'])"
+        raise ParameterError(given=given, allowed=allowed, hint=hint)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.errors import BaselineMismatchError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, check_alike
 from deadheat.evaluation.intervals import FEWEST
+from deadheat.gates.lowest import lowest
 from deadheat.gates.result import QUESTIONS, Check, GateOptions
 from deadheat.gates.subsets import Subset
 from deadheat.measures import Measure
@@ -34,6 +35,7 @@ class Pairs:
     is_lost : ndarray of bool, shape (n_queries, n_measures)
         Where only the baseline has a value.
     cluster : ndarray of int, shape (n_queries,), or None
+    query_ids : ndarray of str, shape (n_queries,)
     """
 
     measures: tuple[Measure, ...]
@@ -41,6 +43,7 @@ class Pairs:
     before: FloatArray
     is_lost: BoolArray
     cluster: IntArray | None
+    query_ids: TextArray
 
     @property
     def directions(self) -> FloatArray:
@@ -83,7 +86,8 @@ class Pairs:
     def select(self, keep: BoolArray) -> Pairs:
         """Return the pairs of some queries."""
         cluster = None if self.cluster is None else self.cluster[keep]
-        return Pairs(self.measures, self.values[keep], self.before[keep], self.is_lost[keep], cluster)
+        ids = self.query_ids[keep]
+        return Pairs(self.measures, self.values[keep], self.before[keep], self.is_lost[keep], cluster, ids)
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,8 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     values, before = (np.where(lacking, np.nan, each) for each in (values, before))
     measures = tuple(own[name].measure for name in shared)
     only = [one.measure.label for name, one in {**others, **own}.items() if name not in shared]
-    return Pairs(measures, values, before, is_lost, cluster), tuple(sorted(only))
+    pairs = Pairs(measures, values, before, is_lost, cluster, evaluation.query_ids)
+    return pairs, tuple(sorted(only))
 
 
 def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
@@ -272,6 +277,7 @@ def _checked(test: Tested, pairs: Pairs, n: int, subset: Subset, options: GateOp
         proves_little=passed and bool(reason),
         by=subset.by,
         stratum=subset.stratum,
+        worst="" if passed else lowest(pairs.query_ids, pairs.better[:, n], "losses", below=0),
     )
 
 

@@ -135,6 +135,9 @@ class Check:
     method : str
         Of the interval that a threshold on its ends is about: its level is higher in strata, so that all of them hold
         at once.
+    worst : str
+        Of a failed gate: the three queries that pulled the value furthest to the wrong side, with their values, or
+        differences from the baseline; empty if it passed, or if all are equal.
     """
 
     gate: str
@@ -160,6 +163,7 @@ class Check:
     stratum: str = ""
     confidence_level: float | None = None
     method: str = ""
+    worst: str = ""
 
     def __repr__(self) -> str:
         result = f"passed with {rounded(self.value)}" if self.passed else "failed"
@@ -183,6 +187,11 @@ class Check:
     def title(self) -> str:
         """The gate, with its stratum if it has one."""
         return f"{self.gate} [{self.by}: {self.stratum}]" if self.by else self.gate
+
+    @property
+    def why(self) -> str:
+        """The reason, with the queries that are behind a failure."""
+        return "; ".join(filter(None, (self.reason, self.worst)))
 
 
 @dataclass(frozen=True)
@@ -219,7 +228,7 @@ class GateResult(Shown, reported_by="deadheat.report.of_shown:of_gate"):
         return self.passed
 
     def __repr__(self) -> str:
-        failed = "; ".join(f"{check.title} ({check.reason})" for check in self.failures)
+        failed = "; ".join(f"{check.title} ({check.why})" for check in self.failures)
         return f"<GateResult {self.summary}{': ' if failed else ''}{failed}>"
 
     @property

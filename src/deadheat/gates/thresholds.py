@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from deadheat.arrays import IntArray
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import GateError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores, intervals
+from deadheat.gates.lowest import lowest
 from deadheat.gates.notation import LOWER_IS_BETTER, Threshold
 from deadheat.gates.result import Check, GateOptions
 from deadheat.gates.subsets import Subset
@@ -122,7 +123,16 @@ def _checked(
         stratum=subset.stratum,
         confidence_level=None if interval is None else interval.confidence_level,
         method="" if interval is None else interval.method,
+        worst="" if passed else _worst(threshold, scores),
     )
+
+
+def _worst(threshold: Threshold, scores: Scores) -> str:
+    """Return the queries furthest on the wrong side, by the values that the quantity is a mean of."""
+    values: FloatArray = scores.values if threshold.quantity in {"mean", *ENDS} else getattr(scores, threshold.quantity)
+    sign = 1 if threshold.operator[0] == ">" else -1
+    bound = math.inf if scores.measure.total else sign * threshold.bound  # a total is of all queries together
+    return lowest(scores.query_ids, sign * values, "lowest" if sign > 0 else "highest", below=bound)
 
 
 def _value(quantity: str, scores: Scores, interval: Interval | None) -> float:

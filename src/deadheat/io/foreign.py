@@ -15,6 +15,7 @@ from deadheat.wording import Plain, three
 SWAPPED = "were qrels and run given in the wrong order?"
 CATALOGUE = "ir_datasets:"  # before the name of a data set
 _ITERATORS: dict[Kind, str] = {"qrels": "qrels_iter", "run": "scoreddocs_iter"}  # of a data set of ir_datasets
+_RESULTS = "deadheat.evaluation."  # modules of what evaluate() returns, which is on a higher floor: known by name
 _NESTED: dict[Kind, str] = {"qrels": "qrels", "run": "run"}  # where ranx has its dicts
 
 
@@ -31,8 +32,9 @@ def unwrapped(source: Any, kind: Kind, where: str) -> tuple[Any, tuple[str, ...]
     MissingDependencyError
         A data set of ir_datasets is named, and the package is not there.
     SourceTypeError
-        The object holds the other kind, or several tables.
+        The object holds the other kind, or several tables; or another function takes it.
     """
+    _refuse_results(source, kind)
     if in_catalogue(source):
         source, where = _load(source), source
     if isinstance(source, Mapping):
@@ -47,6 +49,18 @@ def unwrapped(source: Any, kind: Kind, where: str) -> tuple[Any, tuple[str, ...]
                     raise SourceTypeError(given=Plain(f"a {held} of ranx"), allowed=kind, hint=SWAPPED)
                 return source.to_dict(), ()
     return source, ()
+
+
+def _refuse_results(source: object, kind: Kind) -> None:
+    """Raise for an evaluation and for a matrix, with the function that takes them."""
+    if type(source).__module__.startswith(_RESULTS):
+        hint = "dh.compare_evaluations({'a': ev, 'b': other}) compares evaluations, dh.gate(ev, 'RR >= 0.8') checks one"
+        raise SourceTypeError(given=Plain("an evaluation"), allowed=kind, hint=hint)
+    is_numeric = getattr(getattr(source, "dtype", None), "kind", "f") in "fiub"
+    if getattr(source, "ndim", 0) == 2 and is_numeric and not hasattr(source, "columns"):
+        given = Plain(f"a matrix of shape {tuple(getattr(source, 'shape', ()))}")
+        hint = "dh.evaluate_dense(scores, relevant) takes a matrix of scores, queries by documents"
+        raise SourceTypeError(given=given, allowed=kind, hint=hint)
 
 
 def frame_of(source: Any) -> Any:  # noqa: ANN401 - any frame

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from deadheat.errors import ColumnError, ParameterError, SwappedFilesError
-from deadheat.wording import did_you_mean
+from deadheat.wording import Advice, did_you_mean
 
 Kind = Literal["qrels", "run"]
 
@@ -56,6 +56,7 @@ _RELEVANCE_NAMES = (
     "Rating",
 )
 _RANK_NAMES = ("rank", "Doc Position")
+_SCORES = ("score", "relevance_score", "similarity", "prediction", "scores", "similarities")
 _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
         "query_id": _QUERY_NAMES,
@@ -65,7 +66,7 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "run": {
         "query_id": _QUERY_NAMES,
         "doc_id": (*_DOC_NAMES, *_LISTS["run"]),
-        "score": ("score", "relevance_score", "similarity", "prediction", "scores", "similarities"),
+        "score": _SCORES,
         "rank": _RANK_NAMES,
     },
 }
@@ -210,27 +211,41 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     hint = next((near for name in unknown if (near := did_you_mean(name, accepted))), "")
     if kind == "run" and canonical == "score" and any(name in names for name in _RELEVANCE_NAMES):
         hint = "This looks like qrels; were qrels and run given in the wrong order?"
+    if kind == "qrels" and canonical == "relevance" and any(name in names for name in _SCORES):
+        hint = "This looks like a run; were qrels and run given in the wrong order?"
     if len(names) == 1:
         hint = _other_separator(str(names[0])) or hint
+    say = {} if hint or len(names) == 1 else _to_say(names, kind, canonical)
     return ColumnError(
         f"{kind} without a column {canonical!r}: found {_listed(names)}",
         allowed=f"one of {_listed(accepted)}",
-        hint=hint,
+        hint=Advice("columns", say, of=kind, when="if that is what they are, ") if say else hint,
+        python=f"dh.read_{kind} takes these" if say else None,
         path=where,
     )
 
 
+def _to_say(names: Sequence[object], kind: Kind, canonical: str) -> dict[str, str]:
+    """Return a name for each column that is not found, in the order of the table, as a user may say it."""
+    unknown = [name for name in names if isinstance(name, str) and name not in known_names()]
+    needed = [*KEYS, VALUE_COLUMN[kind]]
+    lacking = [one for one in needed if not any(name in _NAMES[kind][one] for name in names)]
+    return dict(zip(lacking, unknown, strict=False)) if canonical in lacking[: len(unknown)] else {}
+
+
 def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:
-    """Return whether the first line of a table that is not blank has known names between semicolons.
+    """Return whether the first line of a table that is not blank has names between semicolons: known ones, or no comma.
 
     Examples
     --------
     >>> has_semicolons(b'"query_id";"doc_id";"score"'), has_semicolons(b"query_id,doc_id,a;b")
     (True, False)
+    >>> has_semicolons(b"Suchanfrage;Artikelnummer;Bewertung")
+    True
     """
     first = next((line for line in head.splitlines() if line.strip(b' ,;"')), b"")
     names = {name.strip(' "') for name in first.decode(errors="replace").split(";")}
-    return len({*known_names(), *given} & names) > 1
+    return len({*known_names(), *given} & names) > 1 or (len(names) > 1 and b"," not in first)
 
 
 def _other_separator(header: str) -> str:

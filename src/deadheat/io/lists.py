@@ -11,7 +11,7 @@ from typing import Any
 from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, ScoreError, SourceTypeError
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.io.mappings import Nested, is_id, text_of_ids
-from deadheat.io.results import ASSUMED, CALL, Reader, results_in
+from deadheat.io.results import ASSUMED, CALL, Reader, described, results_in
 from deadheat.wording import Plain, counted
 
 RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
@@ -96,7 +96,7 @@ def documents_of(
     if wrong is not None:
         raise SourceTypeError(
             f"an item for query {query!r} is no id",
-            given=Plain(f"{type(wrong).__name__} {wrong!r:.60}"),
+            given=Plain(described(wrong)),
             allowed=SHAPES[kind],
             hint=_advice(wrong, kind),
             path=where,

@@ -17,9 +17,10 @@ from deadheat.errors import ColumnError, DataError, EmptyDataError, FileFormatEr
 from deadheat.io.formats import ending, sniff_format
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
+from deadheat.io.kinds import has_semicolons
 from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.rows import Rows
-from deadheat.io.source import decoded, read_all, readable
+from deadheat.io.source import HEAD, decoded, read_all, readable
 from deadheat.wording import Advice, Plain, did_you_mean
 
 
@@ -198,6 +199,8 @@ def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
     data = read_all(path, has_lines=True)
     if not decoded(data, path).strip():
         raise EmptyDataError("empty", allowed="column names and rows", path=path)
+    if separator == "," and has_semicolons(data[:HEAD]):
+        separator = ";"
     try:
         records = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
         if separator != "\t" or not records.misfits:

@@ -204,13 +204,16 @@ class Reader:
         layout = self._layouts.get(key)
         if layout is None:
             layout = self._layouts[key] = self._layout(held)
-        pick = layout.id if not callable(self.id) else self.id
-        doc = _MISSING if pick is None else pick(result if callable(self.id) else held)
+        pick = layout.id
+        if callable(self.id):
+            doc = self._picked(self.id, result, query, place)
+        else:
+            doc = _MISSING if pick is None else pick(held)
         if doc is _MISSING or doc is None:
             raise self._no_id(held, query, place)
         if not is_id(doc):
             problem = f"the id of result {place} for query {query!r} is no id"
-            given = Plain(f"{type(doc).__name__} {doc!r:.60}")
+            given = Plain(described(doc))
             raise SourceTypeError(problem, given=given, allowed="text or a whole number", path=self.where)
         if callable(self.number):
             return doc, _plain(self.number(result))
@@ -224,6 +227,19 @@ class Reader:
             return doc, None
         problem = f"result {place} for query {query!r} has no {VALUE_COLUMN[self.kind]} at {self.number!r}"
         raise DataError(problem, hint=_near(held, self.number), path=self.where)
+
+    def _picked(self, pick: Callable[[Any], Any], result: object, query: object, place: int) -> Any:  # noqa: ANN401 - what a user's function returns
+        """Return the id that a user's function finds in a result."""
+        try:
+            return pick(result)
+        except (AttributeError, LookupError, TypeError) as error:
+            problem = f"id= cannot find the id of result {place} for query {query!r}: {error}"
+            held, paired = _unpaired(result)
+            if paired is None:
+                raise SourceTypeError(problem, given=Plain(described(result)), path=self.where) from error
+            example = _where_id_is(held)
+            hint = f'the function is given the pair: write id=lambda one: {_as_code(held, example)}, or id="{example}"'
+            raise SourceTypeError(problem, given=Plain("a pair of a document and its score"), hint=hint) from error
 
     def _refuse_distance(self, held: object) -> None:
         if self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
@@ -296,9 +312,8 @@ class Reader:
 
     def _no_id(self, held: object, query: object, place: int) -> NullIdError | SourceTypeError:
         """Return the error for a result whose id is not found, with the line that would work."""
-        names = _names(held)
-        inner = next((name for name in _WHERE_IDS_ARE if name in names and _names(_member(held, name))), None)
-        example = f"{inner}.{_names(_member(held, inner))[0]}" if inner else next(iter(names), "")
+        names, example = _names(held), _where_id_is(held)
+        inner = example.partition(".")[0] if "." in example else ""
         advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
         if inner and len(_names(_member(held, inner))) > 1:
             advice += f", or another of {', '.join(map(repr, _names(_member(held, inner))[:6]))}"
@@ -426,6 +441,34 @@ def _names(held: object) -> list[str]:
     if is_id(held) or held is None or isinstance(held, Real | list | tuple):
         return []
     return [name for name in getattr(held, "__dict__", {}) if not name.startswith("_")]
+
+
+def _where_id_is(held: object) -> str:
+    """Return a path in a result that may lead to its id, as an example; empty if nothing is there."""
+    names = _names(held)
+    inner = next((name for name in _WHERE_IDS_ARE if name in names and _names(_member(held, name))), None)
+    return f"{inner}.{_names(_member(held, inner))[0]}" if inner else next(iter(names), "")
+
+
+def _as_code(held: object, path: str) -> str:
+    """Return what finds a path in the first of a pair, in Python."""
+    head, dot, rest = path.partition(".")
+    first = f'one[0]["{head}"]' if isinstance(held, Mapping) else f"one[0].{head}"
+    return f'{first}["{rest}"]' if dot else first
+
+
+def described(held: object, limit: int = 60) -> str:
+    """Return what an object is, for a message: its type, and how it shows itself, cut.
+
+    Examples
+    --------
+    >>> described(1.5), described({1, 2}), described("x" * 99, 9)
+    ('float 1.5', 'set {1, 2}', "str 'xxxxxxxx...")
+    """
+    text = repr(held)
+    text = text if len(text) <= limit else f"{text[:limit]}..."
+    name = type(held).__name__
+    return text if text.startswith(name) else f"{name} {text}"
 
 
 def _near(held: object, path: str) -> str:

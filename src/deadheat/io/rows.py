@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, Literal
@@ -17,6 +19,7 @@ from deadheat.io.values import LINE_ENDS
 from deadheat.wording import Plain, shown
 
 _QUOTES = 'a field that begins with a quote must end with one, and a quote inside it is doubled, ""'
+_SEPARATOR = re.compile(rb"""["']?sep=([;,\t|])["']?[;,\t|]*\s*""", re.IGNORECASE)
 _lock = Lock()
 _n_readers = 0
 _limit_before = 0
@@ -24,6 +27,8 @@ _limit_before = 0
 
 class Rows:
     """The rows of an open file below its header, one after the other; blank rows are skipped.
+
+    A first line such as ``sep=;``, which Excel writes and reads, says the separator.
 
     Parameters
     ----------
@@ -37,6 +42,7 @@ class Rows:
 
     Attributes
     ----------
+    separator : str
     header : list of str
         The first row that is not blank; empty in a file without rows.
     n_lines, n_bytes : int
@@ -47,9 +53,14 @@ class Rows:
         self, file: BinaryIO, path: Path, separator: str, *, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
     ) -> None:
         self.n_lines = self.n_bytes = 0
-        self._file, self._path, self._separator = file, path, separator
+        self._file, self._path = file, path
         self._last = b""
-        self._rows = csv.reader(self._lines(), delimiter=separator, quoting=quoting, strict=True)
+        self._first = file.readline(limits.LONGEST_LINE + 2)
+        said = _SEPARATOR.fullmatch(without_bom(self._first))
+        self.separator = said[1].decode() if said else separator
+        if said:
+            self.n_lines, self.n_bytes, self._first = 1, len(self._first), b""
+        self._rows = csv.reader(self._lines(), delimiter=self.separator, quoting=quoting, strict=True)
         self.header = [name.strip() for name in next((row for _, row in self), [])]
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
@@ -84,13 +95,14 @@ class Rows:
         """Return the error for a row that has more or fewer fields than the header."""
         if len(row) == len(self.header):
             return None
-        expected, given = (self._separator.join(fields) for fields in (self.header, row))
+        expected, given = (self.separator.join(fields) for fields in (self.header, row))
         allowed, found = f"{len(self.header)} fields ({expected})", Plain(f"{len(row)}: {shown(given)}")
         return MalformedRowError(allowed=allowed, given=found, path=self._path, line=line)
 
     def _lines(self) -> Iterator[str]:
         longest = limits.LONGEST_LINE
-        for raw in iter(partial(self._file.readline, longest + 2), b""):
+        first = [self._first] if self._first else []
+        for raw in chain(first, iter(partial(self._file.readline, longest + 2), b"")):
             self.n_lines += 1
             self.n_bytes += len(raw)
             self._last = raw

@@ -15,14 +15,15 @@ import polars as pl
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io import limits
 from deadheat.io.zstandard import largest_content
-from deadheat.wording import Advice, Plain, did_you_mean
+from deadheat.wording import Advice, Plain, did_you_mean, printable
 
 BLOCK = 1 << 24
 _PACKED = 1 << 18  # compressed bytes read at once
 _WINDOW = 1 << 16  # bytes in which a newline is looked for
 HEAD = 1 << 16
 MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
-_CONVERT = "convert it first, for instance with iconv -f latin1 -t utf-8"
+_CONVERT = "convert it first, for instance with iconv -f cp1252 -t utf-8"
+_EXCEL = 'in Excel save it as "CSV UTF-8", or '
 BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _COMPRESSED_LOSSY = tuple(magic.decode("utf-8", "replace") for magic in _COMPRESSED)
@@ -220,10 +221,13 @@ def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
 
 def not_utf8(line: bytes, position: int, path: Path, n: int) -> FileFormatError:
     """Return the error for line `n` of a file, which is not UTF-8 at a position."""
-    wrong = line.decode("utf-8", "backslashreplace").strip()
-    return FileFormatError(
-        f"the text is not UTF-8 (byte 0x{line[position]:02X}): {wrong[:80]!r}; {_CONVERT}", path=path, line=n
-    )
+    wrong = printable(line.decode("utf-8", "backslashreplace").strip()[:80])
+    found = f"byte 0x{line[position]:02X}"
+    if letter := line[position : position + 1].decode("cp1252", "ignore"):
+        found += f", {letter} in Windows-1252"
+    is_table = ".csv" in path.suffixes or ".tsv" in path.suffixes
+    advice = _EXCEL * is_table + _CONVERT
+    return FileFormatError(f"the text is not UTF-8 ({found}): '{wrong}'; {advice}", path=path, line=n)
 
 
 def compression(head: bytes) -> str | None:

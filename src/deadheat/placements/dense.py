@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -10,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.arrays import FloatArray, IntArray, TextArray
-from deadheat.errors import ParameterError, RelevanceError, ScoreError
+from deadheat.errors import ParameterError, RelevanceError, ScoreError, SwappedDataWarning
 from deadheat.placements.placements import Placements, sort_rows
 from deadheat.wording import Plain, counted
 
+SWAPPED = "were scores and relevant given in the wrong order? It is evaluate_dense(scores, relevant)"
+LOOKED = 8  # rows that are looked at
 MANY = 16  # judged documents of a query from which sorting its scores is cheaper than comparing each
 
 
@@ -80,7 +83,9 @@ def _of_sparse(given: Any, shape: tuple[int, int], argument: str) -> Entries:  #
 
 def _of_array(given: NDArray[Any], shape: tuple[int, int], argument: str) -> Entries:
     if given.shape != shape or given.dtype.kind not in "fiub":
-        raise _wrong(argument, f"an array of shape {given.shape} and dtype {given.dtype}", shape)
+        error = _wrong(argument, f"an array of shape {given.shape} and dtype {given.dtype}", shape)
+        error.hint = SWAPPED if argument == "relevant" and given.dtype.kind == "f" else None
+        raise error
     query, document = np.nonzero(given)
     return _checked(query, document, given[query, document], argument)
 
@@ -123,6 +128,27 @@ def _of_lists(given: Sequence[ArrayLike], shape: tuple[int, int], argument: str)
     return Entries(np.repeat(np.arange(shape[0]), sizes), document, np.ones(len(document)))
 
 
+def _matrix_of(scores: object) -> NDArray[Any]:
+    """Return scores as an array; raise for what can only be judgments: a sparse matrix, lists of several lengths."""
+    given = "a sparse matrix" if hasattr(scores, "tocoo") else ""
+    try:
+        if not given:
+            return np.asarray(scores)
+    except ValueError:
+        given = "lists of several lengths"
+    allowed = "an array of numbers, of shape (n_queries, n_documents)"
+    raise ParameterError(argument="scores", given=Plain(given), allowed=allowed, hint=SWAPPED)
+
+
+def _doubt_order(scores: NDArray[Any], relevant: object) -> None:
+    """Warn the user if a few rows look swapped: scores that are 0 and 1 alone, and relevance with fractions."""
+    if not isinstance(relevant, np.ndarray) or relevant.dtype.kind != "f":
+        return
+    some, judged = scores[:LOOKED], relevant[:LOOKED]
+    if np.isin(some, (0, 1)).all() and (judged % 1 != 0).mean() > 1 / 2:
+        warnings.warn(f"scores are 0 and 1, and relevant has fractions: {SWAPPED}", SwappedDataWarning, stacklevel=4)
+
+
 def place_dense(
     scores: ArrayLike,
     relevant: object,
@@ -138,13 +164,14 @@ def place_dense(
     scores, relevant, exclude, query_ids, doc_ids
         As for :func:`deadheat.evaluate_dense`.
     """
-    matrix = np.asarray(scores)
+    matrix = _matrix_of(scores)
     if matrix.ndim != 2 or not matrix.size or matrix.dtype.kind not in "fiub":
         given = Plain(f"shape {matrix.shape}, dtype {matrix.dtype}")
         raise ParameterError(argument="scores", given=given, allowed="numbers of shape (n_queries, n_documents)")
     shape = (matrix.shape[0], matrix.shape[1])
     queries, documents = _ids(query_ids, shape[0], "query_ids"), _ids(doc_ids, shape[1], "doc_ids")
     judged = entries_of(relevant, shape, "relevant")
+    _doubt_order(matrix, relevant)
     if not len(judged.query):
         raise ParameterError("names no relevant document", argument="relevant")
     left_out = _NOTHING if exclude is None else entries_of(exclude, shape, "exclude")

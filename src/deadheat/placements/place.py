@@ -105,22 +105,27 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool) -> tuple[Qr
 
 
 def _doubt_order(qrels: Qrels, run: Run) -> None:
-    """Warn the user if dicts look swapped: many fractions as relevance, beside few scores that are small integers."""
-    if not (isinstance(qrels.rows, MappingRows) and isinstance(run.rows, MappingRows)):
-        return
-    sizes = [len(documents) for documents in islice(qrels.rows.mapping.values(), LOOKED)]
-    others = [len(documents) for documents in islice(run.rows.mapping.values(), LOOKED)]
-    if sum(sizes) / len(sizes) <= 2 * sum(others) / len(others):
-        return  # not more judged than retrieved: usual, and seen without a look at the numbers
-    relevance, scores = ([*_some_numbers(rows)] for rows in (qrels.rows, run.rows))
-    are_levels = len(scores) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in scores)
-    if are_levels and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2:
+    """Warn the user if dicts look swapped."""
+    if looks_swapped(qrels, run):
         warnings.warn(
-            f"{qrels.where} holds fractions and {run.where} levels from 0 to {max(scores):g}: were qrels and run given"
+            f"{qrels.where} holds fractions and {run.where} small whole numbers: were qrels and run given"
             " in the wrong order?",
             SwappedDataWarning,
             stacklevel=4,
         )
+
+
+def looks_swapped(qrels: Qrels, run: Run) -> bool:
+    """Return whether dicts look swapped: many fractions as relevance, beside few scores that are small integers."""
+    if not (isinstance(qrels.rows, MappingRows) and isinstance(run.rows, MappingRows)):
+        return False
+    sizes = [len(documents) for documents in islice(qrels.rows.mapping.values(), LOOKED)]
+    others = [len(documents) for documents in islice(run.rows.mapping.values(), LOOKED)]
+    if sum(sizes) / len(sizes) <= 2 * sum(others) / len(others):
+        return False  # not more judged than retrieved: usual, and seen without a look at the numbers
+    relevance, scores = ([*_some_numbers(rows)] for rows in (qrels.rows, run.rows))
+    are_levels = len(scores) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in scores)
+    return are_levels and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2
 
 
 def _some_numbers(rows: MappingRows) -> Iterator[float]:

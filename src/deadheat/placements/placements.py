@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts
+from deadheat.data.alike import nearly_equal
 from deadheat.data.shown import Numbers, Shown
 from deadheat.errors import NoCommonQueryError
 from deadheat.io.forking import check_threads
@@ -279,9 +280,11 @@ def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Se
         rest = len(ids) - 3
         return ", ".join(map(repr, islice(ids, 3))) + (f" and {rest:,} more" if rest > 0 else "")
 
+    near = nearly_equal(judged, retrieved)
     return NoCommonQueryError(
         f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
         f" Are they of the same collection, and are the ids written alike?{lost_zeros(judged, retrieved)}"
+        + (f" {near}" if near else "")
     )
 
 

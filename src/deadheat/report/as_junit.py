@@ -43,7 +43,7 @@ def _add(suite: ET.Element, check: Check, name: str) -> None:
     seen = f"value {check.value!r}, {counted(check.n_queries, 'query', 'queries')}"
     if not check.passed:
         failure = ET.SubElement(case, "failure", {"message": printable(check.reason), "type": "GateFailed"})
-        failure.text = "\n".join(map(printable, (check.title, seen, check.reason)))
+        failure.text = "\n".join(map(printable, filter(None, (check.title, seen, check.reason, check.worst))))
     else:
         ET.SubElement(case, "system-out").text = "\n".join(map(printable, filter(None, (check.reason, seen))))
 

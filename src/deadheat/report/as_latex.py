@@ -59,6 +59,7 @@ def _float(table: Table, digits: int | None) -> Iterator[str]:
     yield r"\centering"
     yield rf"\caption{{{' '.join(map(_breakable, table.caption.split(' ')))}}}"
     yield rf"\label{{tab:{table.key}}}"
+    yield r"\medskip"
     yield r"\small"
     yield r"\setlength{\tabcolsep}{4pt}"
     yield from _lines(table, digits)

@@ -23,6 +23,7 @@ BETWEEN_GROUPS = "   "
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 MOST_READABLE = 120  # of a caption
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
+SENTENCES = 40  # a column of words that is wider has sentences
 NARROWEST_FACT = 24  # beside its heading; a narrower one goes below it
 LONGEST_NAME, STEP, CUT = 24, 8, "…"
 HEAD, DIM, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
@@ -86,6 +87,8 @@ def _filled(line: str, width: int) -> str:
 def _table(table: Table, width: int, digits: int | None) -> Text:
     fitted, layout = _fitted(table.for_people(drawn=True), width, digits)
     lines = [Text(_filled(table.title, width), HEAD)] if table.title else []
+    if width == sys.maxsize and _ends_in_words(layout) and layout.widths[-1] > SENTENCES:
+        width = PAGE
     lines += _block(fitted, _wrapped(_with_narrow_labels(layout, width), width))
     for line in lines:
         line.rstrip()
@@ -104,7 +107,8 @@ def _fitted(table: Table, width: int, digits: int | None) -> tuple[Table, Layout
     way = next(ways)
     layout = _lay_out(way, digits)
     for narrower in ways:
-        if _least(layout) <= width:
+        is_last_resort = all(column.spare <= 0 for column in way.columns)
+        if _least(_with_narrow_labels(layout, width) if is_last_resort else layout) <= width:
             break
         way, layout = narrower, _lay_out(narrower, digits)
     return way, layout
@@ -133,8 +137,14 @@ def _ways(table: Table) -> Iterator[Table]:
         yield narrower
         table = narrower
     for level in sorted({column.spare for column in table.columns} - {0}, reverse=True):
-        table = table.select([n for n, column in enumerate(table.columns) if column.spare < level])
+        kept = [n for n, column in enumerate(table.columns) if not _is_spared(column.spare, level)]
+        table = table.select(kept)
         yield table
+
+
+def _is_spared(spare: int, level: int) -> bool:
+    """Return whether a column is left out at a level; those of last resort are below 0, and what is 0 always stays."""
+    return spare >= level and (spare > 0 if level > 0 else spare < 0)
 
 
 def _without_bars(table: Table) -> list[Table]:

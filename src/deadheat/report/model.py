@@ -138,7 +138,8 @@ class Column:
     is_detail : bool
         Whether it is in JSON only.
     spare : int
-        Text tables that are too wide drop columns, those with the highest number first; 0 is never dropped.
+        Text tables that are too wide drop columns, those with the highest number first; 0 is never dropped. Those below
+        0 are dropped last, where broken labels do not make enough room either.
     """
 
     key: str

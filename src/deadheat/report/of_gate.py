@@ -23,7 +23,11 @@ OPTIONS = (
 DETECTABLE = "the loss that would be found with a power of 80%; a smaller one may well go unseen"
 AT_BEST = "at best: the value of the ideal ranking of the judged documents, over the same queries"
 ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
-REASON = (Column("reason", "reason", is_data=True), Column("proves_little", "proves little", is_data=True))
+REASON = (
+    Column("reason", "reason", is_data=True),
+    Column("proves_little", "proves little", is_data=True),
+    Column("worst", "worst queries", is_data=True),
+)
 THRESHOLDS = (
     Column("value", "value"),
     Column("threshold", "threshold"),
@@ -52,6 +56,7 @@ REGRESSIONS = (
 )
 # the questions that a baseline is asked: their tables in JSON, and the columns that people do not need
 QUESTIONS = {"no_regression": ("regressions", ()), "no_worse_than": ("no_worse_than", ("detectable",))}
+NAMED = 5  # failed gates whose worst queries are named
 ONE_PART, STRATA = ("p_adjusted",), ("p_value",)
 
 
@@ -155,6 +160,7 @@ def _facts(
     for check in result.failures:
         if not _is_plain(check):
             yield Fact("", None, "note", f"{check.title}: {check.reason}", is_warning=True)
+    yield from _worst(result.failures)
     if any(check.is_beyond for check in result.checks):
         yield Fact("", None, MARK, "cannot be reached: beyond what the judgments allow (at best)")
     yield Fact("sources", sources or None, "gates", f"from {sources}" if sources else "")
@@ -176,6 +182,18 @@ def _facts(
     yield from _strata(result)
     yield from _intervals(result)
     yield from _baseline(result)
+
+
+def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
+    """Name the queries behind the first failures, once for those that they share."""
+    found: dict[str, list[str]] = {}
+    for check in failures:
+        if check.worst:
+            found.setdefault(check.worst, []).append(check.title)
+    for worst, titles in list(found.items())[:NAMED]:
+        yield Fact("", None, "worst", f"{', '.join(titles)}: {worst}", is_warning=True)
+    if len(found) > NAMED:
+        yield Fact("", None, "worst", f"of {len(found) - NAMED} more in json and csv")
 
 
 def _sizes(result: GateResult) -> Iterator[Fact]:

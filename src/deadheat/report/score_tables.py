@@ -23,8 +23,8 @@ from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading
 BY_QUERY = (
     Column("value", "value"),
     Column("tie_std", "tie std", spare=1),
-    Column("tie_min", "tie min"),
-    Column("tie_max", "tie max"),
+    Column("tie_min", "tie min", spare=-1),
+    Column("tie_max", "tie max", spare=-1),
 )
 DIFFERENCE = Column("difference", "difference")
 APART = ("mean_difference", "mean"), ("max_difference", "max"), ("std", "std"), ("traditional_std", "traditional_std")
@@ -224,9 +224,9 @@ def _columns(
             yield Column(key, key, is_data=True), lambda one, name=name: one.of_interval(name)  # type: ignore[misc]
         if not is_stratified:
             yield Column("n_queries", "n", is_data=not is_counted), lambda one: one.scores.n_queries
-    yield Column("tie_std", "tie std", spare=is_wide), lambda one: one.shown("tie_std")
-    yield Column("tie_min", "tie min", spare=2 * is_wide), lambda one: one.shown("tie_min")
-    yield Column("tie_max", "tie max", spare=2 * is_wide), lambda one: one.shown("tie_max")
+    yield Column("tie_std", "tie std", spare=1 if is_wide else -2), lambda one: one.shown("tie_std")
+    yield Column("tie_min", "tie min", spare=2 if is_wide else -1), lambda one: one.shown("tie_min")
+    yield Column("tie_max", "tie max", spare=2 if is_wide else -1), lambda one: one.shown("tie_max")
     if not is_stratified and level is None:  # people read it where it differs: some measures leave queries out
         yield Column("n_queries", "n", is_detail=len(counts) < 2), lambda one: one.scores.n_queries
     if any(measure.total for measure in measures):

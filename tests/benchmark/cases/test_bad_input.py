@@ -205,17 +205,11 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
         ("c.jsonl", '{"text": "a"}\n{', CasesError, r"c.jsonl:2: invalid JSON, '\{': Expecting property name"),
         (
             "c.csv",
-            "text,expected\na,b\n",
+            "text,wanted\na,b\n",
             ColumnError,
-            r"c.csv: cases without a column 'expected_ids': found 'text', 'expected'",
+            r"c.csv: cases without a column 'expected_ids': found 'text', 'wanted'",
         ),
         ("c.csv", "txet,expected_ids\na,b\n", ColumnError, r"cases without a column 'text': .*Did you mean 'text'\?"),
-        (
-            "c.csv",
-            "text;expected_ids\na;b\n",
-            ColumnError,
-            r"The fields are separated by ';': save the table with commas",
-        ),
         ("c.csv", "text,expected_ids\na,b,c\n", CasesError, r"c.csv:2: expected 2 fields"),
         ("c.csv", "text,expected_ids\n", EmptyDataError, r"c.csv: no case in it"),
         (
@@ -295,11 +289,14 @@ def test_a_file_in_latin_1_is_named_with_the_line_and_what_to_do(tmp_path: Path)
     }
     for name, text in texts.items():
         (tmp_path / name).write_bytes(text.encode("latin-1"))
-        with pytest.raises(FileFormatError, match=rf"{name}:2: the text is not UTF-8 \(byte 0xFC\): .*; convert it"):
+        with pytest.raises(
+            FileFormatError, match=rf"{name}:2: the text is not UTF-8 \(byte 0xFC, ü in Windows-1252\): .*convert it"
+        ):
             dh.read_cases(tmp_path / name)
         (finding,) = validate(tmp_path / name).findings
         assert (finding.place, finding.line) == (f"{tmp_path / name}:2", 2)
-        assert "iconv -f latin1 -t utf-8" in finding.message
+        assert "iconv -f cp1252 -t utf-8" in finding.message
+        assert ("in Excel save it as" in finding.message) == (name == "c.csv")
 
 
 NESTED = [

@@ -108,8 +108,8 @@ def test_prompts_stand_before_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("letters")
 def test_a_model_that_cannot_be_loaded_is_an_error_with_what_is_allowed() -> None:
-    with pytest.raises(ParameterError, match=r"cannot load the model 'unknown': unknown is not a local folder\. A"):
-        indexed(make_retriever("unknown"))
+    with pytest.raises(ParameterError, match=r"cannot load the model 'un-known': un-known is not a local folder\. A"):
+        indexed(make_retriever("un-known"))
 
 
 @pytest.mark.usefixtures("letters")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deadheat.benchmark.cases.naming import FIELDS, IDS, fields_in
 from deadheat.data.tables import label_of
 from deadheat.errors import ColumnError, EmptyDataError
 from deadheat.io.kinds import CASES_KEYS
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.source import readable
-from deadheat.wording import did_you_mean
+from deadheat.wording import Advice, did_you_mean
 
-HPO_IDS = "expected_hpo_ids"
-IDS = ("expected_ids", HPO_IDS)
-DOMAINS = ("domain", "hpo_domain")
-FIELDS = ("case_id", "text", "description", *IDS, "relevance", "language", "difficulty", "category", *DOMAINS)
 BETWEEN_IDS = "|"
 
 WANTED = Wanted(
@@ -43,12 +40,15 @@ class Document:
         The fields of each case, as JSON holds them.
     lines : list of int, shape (n_cases,)
         The line on which each case begins.
+    named : dict of str to str
+        What the file calls the fields that it calls otherwise, by field.
     """
 
     path: Path
     records: Records
     rows: list[dict[str, Any]]
     lines: Sequence[int]
+    named: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -77,10 +77,20 @@ class Document:
     def line_of(self, place: int, *keys: str | int) -> int:
         """Return the line on which a case, or a part of it, begins."""
         records = self.records
-        return records.json.line_of([*records.keys, place, *keys]) if records.json and keys else self.lines[place]
+        if not (records.json and keys):
+            return self.lines[place]
+        row: Any = records.table[place]
+        head = self.named.get(str(keys[0]), keys[0])
+        head = head if head in row else keys[0]
+        inside = keys[1:] if isinstance(row[head], list | dict) else ()  # an id may be no list
+        return records.json.line_of([*records.keys, place, head, *inside])
 
 
-def read_document(path: str | os.PathLike[str], format: str | None = None) -> Document:  # noqa: A002 - as read_cases
+def read_document(
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002 - as read_cases
+    columns: Mapping[str, str] | None = None,
+) -> Document:
     """Read the rows of a file of cases; an empty cell of a table is a missing field.
 
     Raises
@@ -90,25 +100,50 @@ def read_document(path: str | os.PathLike[str], format: str | None = None) -> Do
     """
     path = readable(path)
     records = read_records(path, format, WANTED)
+    try:
+        named = fields_in(records.columns, columns)
+    except ColumnError as error:
+        error.path = path
+        raise
     rows = list(records.rows(records.columns))
-    if not isinstance(records.table, list):
-        _check_columns(records.columns, path)
-        rows = [{name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()} for row in rows]
+    if isinstance(records.table, list):
+        rows = [_renamed(row, named) for row in rows] if named else rows
+    else:
+        fields = {name: name for name in records.columns if name not in named}
+        fields |= {name: field for field, name in named.items()}
+        _check_columns(records.columns, list(fields.values()), path)
+        rows = [
+            {
+                fields[name]: _cell(fields[name], cell)
+                for name, cell in row.items()
+                if name in fields and cell and cell.strip()
+            }
+            for row in rows
+        ]
     if not rows:
         raise EmptyDataError("no case in it", allowed="at least one text with its expected ids", path=path)
-    return Document(path, records, rows, records.lines or ())
+    return Document(path, records, rows, records.lines or (), named)
 
 
-def _check_columns(columns: Sequence[str], path: Path) -> None:
+def _renamed(row: dict[str, Any], named: Mapping[str, str]) -> dict[str, Any]:
+    """Return a case of JSON with the names of fields; a single id in a field of another name is a list of it."""
+    fields = {name: field for field, name in named.items()}
+    found = {fields.get(name, name): value for name, value in row.items() if name in fields or name not in named}
+    for name in IDS:
+        if name in named and isinstance(found.get(name), str):
+            found[name] = [found[name]]
+    return found
+
+
+def _check_columns(columns: Sequence[str], fields: Sequence[str], path: Path) -> None:
     for names in (("text",), IDS):
-        if not any(name in columns for name in names):
+        if not any(name in fields for name in names):
             held = ", ".join(map(repr, columns))
-            hint = next((near for name in columns if name not in FIELDS and (near := did_you_mean(name, names))), "")
-            if len(columns) == 1 and ";" in columns[0]:
-                hint = "The fields are separated by ';': save the table with commas, and | between ids."
+            unknown = next((name for name in fields if name not in FIELDS), "...")
+            near = next((near for name in columns if name not in FIELDS and (near := did_you_mean(name, names))), "")
             raise ColumnError(
                 f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...",
-                hint=hint,
+                hint=Advice("columns", {names[0]: unknown}, when=f"{near} Or " if near else ""),
                 path=path,
             )
 

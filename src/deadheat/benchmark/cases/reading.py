@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from deadheat.benchmark.cases.documents import DOMAINS, HPO_IDS, IDS, Document, read_document
+from deadheat.benchmark.cases.documents import Document, read_document
 from deadheat.benchmark.cases.findings import Finding, found_at
 from deadheat.benchmark.cases.language import normalised
 from deadheat.benchmark.cases.model import Case, Cases, is_grade
+from deadheat.benchmark.cases.naming import DOMAINS, HPO_IDS, IDS
 from deadheat.errors import CasesError, ParameterError
 from deadheat.io.records import as_text
 from deadheat.wording import counted, did_you_mean, shown
@@ -60,12 +61,14 @@ def read_cases(
     id_pattern: str | None = None,
     format: str | None = None,  # noqa: A002 - the word that users look for
     language: str | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Cases:
     r"""Read labelled cases: texts with the ids that a search for each of them should find.
 
     JSON is an object with ``metadata`` and ``cases`` (or ``test_cases``), or a list of cases; JSON lines have a case a
     line, the first line may be ``{"metadata": {...}}``; CSV and TSV have a column for each field, and ``|`` between
-    ids. Fields: text and expected_ids (or expected_hpo_ids, each ``HP:`` and seven digits); and, where there are any,
+    ids. Fields: text (also called phrase, query, question or input) and expected_ids (expected, expected_id, gold, ...;
+    or expected_hpo_ids, each ``HP:`` and seven digits); and, where there are any,
     case_id, description, relevance (a grade for each id: a list in their order, or ``{id: grade}``; 1 by default),
     language (``EN`` is read as ``en``, ``en_GB`` as ``en-gb``), difficulty, category, domain (or hpo_domain).
     ``deadheat validate`` reports more than this reader refuses.
@@ -81,6 +84,8 @@ def read_cases(
         Default: what the name says.
     language : str, optional
         The language of cases for which neither they nor the metadata say one.
+    columns : dict of str to str, optional
+        Names of fields that are not recognised, such as ``{"text": "symptom"}``.
 
     Returns
     -------
@@ -97,7 +102,7 @@ def read_cases(
     DataError
         The file is missing or malformed.
     """
-    reading = examine(read_document(path, format), id_pattern=id_pattern, language=language)
+    reading = examine(read_document(path, format, columns), id_pattern=id_pattern, language=language)
     if reading.errors:
         total = len(reading.document.rows)
         lines = "\n".join(f"  {error}" for error in reading.errors)

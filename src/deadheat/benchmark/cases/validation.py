@@ -10,10 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from deadheat.benchmark.cases.documents import FIELDS, Document, read_document
+from deadheat.benchmark.cases.documents import Document, read_document
 from deadheat.benchmark.cases.findings import Finding, Validation, found_at, listed_lines
 from deadheat.benchmark.cases.language import code_of, guess, known
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases
+from deadheat.benchmark.cases.naming import FIELDS
 from deadheat.benchmark.cases.reading import Reading, examine, label, quoted
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
@@ -39,6 +40,7 @@ def validate(
     id_pattern: str | None = None,
     format: str | None = None,  # noqa: A002 - the word that users look for
     language: str | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Validation:
     """Find what is wrong with a file of labelled cases, and how to fix it.
 
@@ -52,7 +54,7 @@ def validate(
     path : path-like
     ontology : path-like or Ontology, optional
         What the expected ids should be terms of.
-    id_pattern, format, language : str, optional
+    id_pattern, format, language, columns
         As for `deadheat.read_cases`.
 
     Returns
@@ -69,7 +71,7 @@ def validate(
     path = readable(path)
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
     try:
-        document = read_document(path, format)
+        document = read_document(path, format, columns)
     except DataError as error:
         found = found_at(path, error.line, "malformed_file", error.told(has_place=False), level="error")
         return Validation(Path(path), label_of(path), 0, (found,), error)

@@ -5,6 +5,7 @@ from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.function import Function
 from deadheat.benchmark.retrievers.protocol import Hits, Retriever, retrieve
 from deadheat.benchmark.retrievers.runs import RunFile
+from deadheat.benchmark.retrievers.similarity import StringSimilarity
 from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Hits",
     "Retriever",
     "RunFile",
+    "StringSimilarity",
     "described",
     "identity",
     "key_of",

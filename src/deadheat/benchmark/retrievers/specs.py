@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,16 +17,19 @@ from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.function import Function
 from deadheat.benchmark.retrievers.protocol import Retriever
 from deadheat.benchmark.retrievers.runs import RunFile
-from deadheat.errors import ParameterError, RetrieverNameWarning, SourceTypeError
+from deadheat.benchmark.retrievers.similarity import StringSimilarity
+from deadheat.errors import MissingDependencyError, ParameterError, RetrieverNameWarning, SourceTypeError
 from deadheat.io.formats import SUFFIXES
 from deadheat.wording import Plain, did_you_mean, joined
 
-KINDS: dict[str, Any] = {"bm25": BM25, "embedding": Embedding, "run": RunFile}
-OWN = (BM25, Embedding, RunFile, Function)
+KINDS: dict[str, Any] = {"bm25": BM25, "string": StringSimilarity, "embedding": Embedding, "run": RunFile}
+OWN = (BM25, StringSimilarity, Embedding, RunFile, Function)
+WORD = re.compile("[a-z_]+")  # no model: their names have dashes, digits, capitals or an owner
+MEANT = dict.fromkeys(("levenshtein", "edit_distance", "fuzzy", "fuzz", "rapidfuzz", "similarity", "lexical"), "string")
 PACKED = (".gz", ".zst")
 ALLOWED = (
-    "'bm25', with options as in 'bm25(k1=1.2, b=0.75)', the path of a run file (of several:"
-    " \"run('de.run', 'en.run')\"), or the name or folder of a sentence-transformers model,"
+    "'bm25', with options as in 'bm25(k1=1.2, b=0.75)', 'string' (similar strings), the path of a run file (of several:"
+    " \"run('de.run', 'en.run')\"), or the name (such as all-MiniLM-L6-v2) or folder of a sentence-transformers model,"
     " with options as in \"embedding('NAME', query_prompt='query: ')\""
 )
 
@@ -36,9 +40,9 @@ def make_retriever(spec: object, *, name: str | None = None) -> Retriever:
     Parameters
     ----------
     spec : str, path, callable or Retriever
-        "bm25", also with options; a path of a run file; a model's name or folder; a function ``f(texts, k)`` that
-        returns ``{doc_id: score}`` for each text; or a retriever, which is returned. "bm25" is BM25 also where a file
-        is called so (with a warning): that is "./bm25", "run('bm25')" or ``Path("bm25")``.
+        "bm25" or "string", also with options; a path of a run file; a model's name or folder; a function
+        ``f(texts, k)`` that returns ``{doc_id: score}`` for each text; or a retriever, which is returned. "bm25"
+        is BM25 also where a file is called so (with a warning): that is "./bm25", "run('bm25')" or ``Path("bm25")``.
     name : str, optional
         What reports call it; not of a retriever, which has one.
 
@@ -119,6 +123,8 @@ def described(retriever: Retriever) -> str:
     """
     if isinstance(retriever, BM25):
         return "BM25"
+    if isinstance(retriever, StringSimilarity):
+        return f"string similarity ({retriever.method})"
     if isinstance(retriever, RunFile):
         return f"the run file{'s' * (len(retriever.paths) > 1)} {', '.join(map(str, retriever.paths))}"
     if isinstance(retriever, Embedding):
@@ -164,10 +170,14 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
         return _of_call(text, head.strip(), named)
     if text.endswith((*SUFFIXES, *PACKED)) or text.startswith((".", "/", "~")):
         return RunFile(path, **named)  # says that there is no such file, and which one is near
-    hint = did_you_mean(text, KINDS)
-    if hint or any(char.isspace() for char in text):
+    hint = f"Did you mean {MEANT[text.lower()]!r}?" if text.lower() in MEANT else did_you_mean(text, KINDS)
+    if hint or any(char.isspace() for char in text) or WORD.fullmatch(text):
         raise ParameterError(f"no retriever {text!r}", hint=joined(hint, f"A retriever is {ALLOWED}"))
-    return Embedding(text, **named)
+    try:
+        return Embedding(text, **named)
+    except MissingDependencyError as error:
+        taken = f"no retriever ({', '.join(KINDS)}), file or folder is called {text!r}, so it is taken for a model"
+        raise MissingDependencyError(f"{taken}; {error.problem}", hint=error.hint) from error
 
 
 def _warn_of_file(text: str) -> None:

@@ -11,7 +11,10 @@ from deadheat.io.mappings import Nested
 from deadheat.io.results import Reader, results_in
 from deadheat.wording import Plain, counted, three
 
-SAVE = "save {query: response}, one response for each query"
+SAVE = (
+    "save {query: response}, one response for each query; or a folder with a file of one response for each query,"
+    " named by it (q1.json), and give the folder"
+)
 
 
 def _are_responses(held: Mapping[Any, Any]) -> bool:
@@ -29,6 +32,11 @@ def _is_single(held: Mapping[Any, Any]) -> bool:
     responses = held.get("responses")
     are_many = isinstance(responses, list) and bool(responses) and all(isinstance(one, dict) for one in responses)
     return is_hits or are_many
+
+
+def is_response_of_query(held: object) -> bool:
+    """Return whether an object is the response to one search."""
+    return isinstance(held, dict) and _is_single(held) and "responses" not in held
 
 
 def _read(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]:

@@ -188,7 +188,7 @@ def _open(path: Path, kind: Kind, separator: str, given: Mapping[str, str]) -> _
     with _opened(data) as file:
         rows = Rows(file, path, separator)
         header, n_lines, n_bytes = rows.header, rows.n_lines, rows.n_bytes
-    return _Table(path, data, without_bom(head), kind, separator, given, header, n_lines, n_bytes)
+    return _Table(path, data, without_bom(head), kind, rows.separator, given, header, n_lines, n_bytes)
 
 
 def _opened(data: Path | bytes) -> BinaryIO:

@@ -1,0 +1,94 @@
+"""Fields of cases by the names that users give them, and by names that they say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from deadheat import read_cases
+from deadheat.benchmark.cases import validate
+from deadheat.errors import CasesError, ColumnError, ParameterError
+from support.command import call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("text", ["text", "phrase", "query", "question", "input"])
+@pytest.mark.parametrize("ids", ["expected", "expected_id", "expected_ids", "gold", "gold_id", "expected_term"])
+def test_columns_as_users_call_them(text: str, ids: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(f"{text},{ids},language\nbrain tumor,d1|d2,en\n")
+    (case,) = read_cases(path)
+    assert (case.text, case.expected_ids, case.language) == ("brain tumor", ("d1", "d2"), "en")
+    assert not [one for one in validate(path).findings if one.kind == "unread_field"]
+
+
+def test_the_name_of_the_field_itself_counts_before_others(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("query,text,expected,expected_hpo_ids,query_id\nx,pain,no,HP:0012531,q7\n")
+    (case,) = read_cases(path)
+    assert (case.case_id, case.text, case.expected_ids) == ("q7", "pain", ("HP:0012531",))
+
+
+def test_json_has_other_names_too_and_its_errors_keep_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text('[\n{"phrase": "a",\n"expected_id": "HP:0000001"},\n{"phrase": "b",\n"expected_id": "HP:1"}]')
+    with pytest.raises(CasesError, match=r"mine.json:5: .*expected id 'HP:1' does not match") as found:
+        read_cases(path)
+    assert len(found.value.findings) == 1
+    path.write_text(json.dumps([{"phrase": "a", "expected_id": "x"}]))
+    assert [case.expected_ids for case in read_cases(path)] == [("x",)]
+
+
+def test_two_columns_of_expected_things_are_not_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("text,expected_term,expected_code\na,b,c\n")
+    with pytest.raises(ColumnError, match=r"give columns=\{'expected_ids': 'expected_term'\}"):
+        read_cases(path)
+    (case,) = read_cases(path, columns={"expected_ids": "expected_code"})
+    assert case.expected_ids == ("c",)
+
+
+def test_semicolons_as_excel_writes_them(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    for first in ("", "sep=;\n"):
+        path.write_text(f"{first}phrase;expected_id\npain, chest;HP:0100749|HP:0012531\n")
+        (case,) = read_cases(path)
+        assert (case.text, len(case.expected_ids), case.line) == ("pain, chest", 2, 3 if first else 2)
+
+
+def test_names_that_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("symptom,term\nchest pain,HP:0100749\n")
+    named = "text=symptom,expected_ids=term"
+    assert call("validate", path).exit_code == 3
+    assert "1.0000" in ok("cases", path, "--columns", named)
+    assert "case, usable" in ok("validate", path, "--columns", named)
+    documents = tmp_path / "documents.csv"
+    documents.write_text("id,text\nHP:0100749,chest pain\nHP:0012531,pain\n")
+    assert "RR" in ok("bench", path, "--columns", named, "--collection", documents)
+    refused = call("bench", path, "--collection", documents).stderr
+    assert "found 'symptom', 'term'; expected case_id, text, expected_ids, ...: give --columns text=symptom" in refused
+
+
+def test_a_name_that_is_said_counts_instead_of_the_field_of_that_name(tmp_path: Path) -> None:
+    for name, text in (
+        ("mine.csv", "text,expected_ids,other\na,b,c\n"),
+        ("mine.json", '[{"text": "a", "expected_ids": ["b"], "other": ["c"]}]'),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        (case,) = read_cases(path, columns={"expected_ids": "other"})
+        assert case.expected_ids == ("c",)
+
+
+def test_names_that_are_said_wrongly(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("symptom,term\nchest pain,HP:0100749\n")
+    with pytest.raises(ColumnError, match=r"mine.csv: no column 'symptm' in the cases, .* Did you mean 'symptom'\?"):
+        read_cases(path, columns={"text": "symptm"})
+    with pytest.raises(ParameterError, match=r"columns must be one of .*, got 'txt'"):
+        read_cases(path, columns={"txt": "symptom"})

@@ -1,0 +1,127 @@
+"""Objects that another function takes, or in the other place: the message names what takes them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import deadheat as dh
+from deadheat.errors import ColumnError, ParameterError, SourceTypeError, SwappedDataWarning
+from deadheat.io.results import described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
+RUN = {"q1": {"a": 0.5, "b": 0.5}, "q2": {"a": 0.3, "b": 0.1}}
+SCORES = np.array([[0.1, 0.2], [0.3, 0.4]])
+HELD = sparse.csr_matrix(np.eye(2))
+any_of: Any = dh  # whose arguments are wrong on purpose
+
+
+@pytest.fixture(scope="module")
+def ev() -> dh.Evaluation:
+    return dh.evaluate(QRELS, RUN, "RR")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda ev: any_of.compare(ev, ev),
+        lambda ev: any_of.compare(None, {"a": ev, "b": ev}),
+        lambda ev: any_of.compare(QRELS, {"a": ev, "b": ev}),
+        lambda ev: any_of.evaluate(ev, RUN),
+    ],
+)
+def test_evaluations_are_compared_by_another_function(
+    call: Callable[[dh.Evaluation], object], ev: dh.Evaluation
+) -> None:
+    with pytest.raises(SourceTypeError, match=r"got an evaluation; dh\.compare_evaluations\(\{'a': ev, 'b': other\}\)"):
+        call(ev)
+
+
+@pytest.mark.parametrize("qrels", [HELD, SCORES, sparse.coo_array(np.eye(2))])
+def test_matrices_are_evaluated_by_another_function(qrels: object) -> None:
+    with pytest.raises(
+        SourceTypeError, match=r"got a matrix of shape \(2, 2\); dh\.evaluate_dense\(scores, relevant\)"
+    ):
+        dh.evaluate(qrels, SCORES)
+    with pytest.raises(SourceTypeError, match=r"expected run, got a matrix"):
+        dh.evaluate(QRELS, qrels)
+
+
+@pytest.mark.parametrize("given", [(HELD, SCORES), ([[0, 1], [1]], SCORES), ([[0], [1]], SCORES)])
+def test_scores_and_relevant_in_the_wrong_order(given: Any) -> None:  # noqa: ANN401 - wrong on purpose
+    with pytest.raises(ParameterError, match=r"wrong order\? It is evaluate_dense\(scores, relevant\)"):
+        dh.evaluate_dense(*given)
+
+
+def test_arrays_that_look_swapped() -> None:
+    with pytest.warns(SwappedDataWarning, match=r"scores are 0 and 1, and relevant has fractions"):
+        dh.evaluate_dense(np.eye(2), SCORES)
+    with warnings.catch_warnings(action="error"):
+        dh.evaluate_dense(SCORES, np.eye(2))
+        dh.evaluate_dense(np.eye(2), np.eye(2))
+
+
+def test_a_gate_takes_an_evaluation(ev: dh.Evaluation) -> None:
+    hint = r"write dh\.gate\(dh\.evaluate\(qrels, run, \['RR'\]\), \['RR >= 0.8'\]\)"
+    for first, second in ((QRELS, RUN), (ev, RUN), (ev, dh.read_run(RUN)), (QRELS, "RR > 0.1")):
+        with pytest.raises(ParameterError, match=hint):
+            any_of.gate(first, second)
+
+
+class Document:
+    """As a document of LangChain is."""
+
+    id = None
+
+    def __init__(self, doc_id: str) -> None:
+        self.page_content, self.metadata = "x" * 100, {"id": doc_id}
+
+    def __repr__(self) -> str:
+        return f"Document(metadata={self.metadata}, page_content={self.page_content!r})"
+
+
+def test_a_function_of_a_pair_that_looks_for_a_document() -> None:
+    results = {"q1": [(Document("a"), 0.5), (Document("b"), 0.4)]}
+    with pytest.raises(SourceTypeError) as caught:
+        dh.Run.of_results(results, id=lambda d: d.metadata["id"])
+    message = str(caught.value)
+    assert "id= cannot find the id of result 1 for query 'q1': 'tuple' object has no attribute 'metadata'" in message
+    assert message.endswith('write id=lambda one: one[0].metadata["id"], or id="metadata.id"')
+    expected = {"q1": {"a": 0.5, "b": 0.4}}
+    assert dh.Run.of_results(results, id=lambda one: one[0].metadata["id"]).to_dict() == expected
+    assert dh.Run.of_results(results, id="metadata.id").to_dict() == expected
+    with pytest.raises(SourceTypeError, match=r"result 1 for query 'q': 'nothing', got dict \{'x': 1\}"):
+        dh.Run.of_results({"q": [{"x": 1}]}, id=lambda one: one["nothing"])
+    with pytest.raises(SourceTypeError, match=r"write id=lambda one: one\[0\]\[\"x\"\], or id=\"x\""):
+        dh.Run.of_results({"q": [({"x": 1}, 0.5)]}, id=lambda one: one["x"])
+
+
+def test_how_an_object_is_shown() -> None:
+    whole = repr(Document("a"))
+    assert described(Document("a")) == f"{whole[:60]}..."
+    with pytest.raises(SourceTypeError, match=r"got Document\(metadata=.*xxx\.\.\.; for objects"):
+        dh.evaluate(QRELS, {"q1": [(Document("a"), 0.5)]})
+
+
+def test_swapped_dicts_of_cosines_get_no_advice_on_levels() -> None:
+    qrels = {f"q{n}": {"d0": 1} for n in range(20)}
+    run = {f"q{n}": {f"d{m}": 0.99 - 0.01 * m for m in range(10)} for n in range(20)}
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        dh.evaluate(run, qrels)
+    assert [one.category for one in caught] == [SwappedDataWarning]
+
+
+def test_swapped_frames_are_asked_about() -> None:
+    qrels = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
+    for score in ("score", "similarity", "prediction"):
+        run = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], score: [0.5]})
+        with pytest.raises(ColumnError, match=r"were qrels and run given in the wrong order\?"):
+            dh.evaluate(run, qrels)

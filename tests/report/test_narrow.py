@@ -1,0 +1,65 @@
+"""Narrow screens and pipes: what does not fit is left out and said, and sentences are wrapped everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.command import QRELS, RUN, call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "q.txt").write_text(QRELS)
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.run").write_text(RUN)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("names", "options"),
+    [
+        (["one"], []),
+        (["one"], ["--per-query"]),
+        (["one"], ["--ci"]),
+        (["one", "two"], []),
+        (["one", "two"], ["--per-query"]),
+    ],
+)
+def test_evaluate_fits_40_columns(
+    names: list[str], options: list[str], files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    runs = [f"{name}.run" for name in names]
+    wide = ok("evaluate", "q.txt", *runs, "-m", "RR", *options)
+    assert "tie min" in wide
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = ok("evaluate", "q.txt", *runs, "-m", "RR", *options)
+    assert max(map(len, narrow.splitlines())) <= 40
+    left_out = [name for name in ("tie std", "tie min", "tie max") if name not in narrow.split("not shown")[0]]
+    said = " ".join(narrow.split())
+    assert all(name in said for name in left_out)
+    assert ("not shown at this width:" in said) == bool(left_out)
+
+
+def test_columns_are_left_out_after_labels_are_broken(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    (files / "a system of words.run").write_text(RUN)
+    monkeypatch.setenv("COLUMNS", "60")
+    out = ok("evaluate", "q.txt", "one.run", "a system of words.run", "-m", "RR")
+    assert "not shown" not in out
+    assert "a system of words" not in out.split("queries")[0]
+    assert max(map(len, out.splitlines())) <= 60
+
+
+def test_sentences_in_a_table_are_wrapped_in_a_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text("text,expected_ids\npain,HP:0012531\n")
+    result = call("validate", path)
+    assert result.exit_code == 0
+    own = [line for line in result.stdout.splitlines() if str(tmp_path) not in line]
+    assert 60 < max(map(len, own)) <= 80
