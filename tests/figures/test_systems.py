@@ -70,6 +70,7 @@ def test_the_title_says_whether_tie_order_alone_decides_the_lead() -> None:
     bad = {query: {"a": 1.0, "b": 3.0, "c": 2.0} for query in qrels}
     assert reversals(qrels, {"good": good, "bad": bad}).endswith("no order of ties changes a mean")
     assert reversals(qrels, {"tied": tied, "bad": bad}).endswith("whatever the order of ties, it leads")
+    assert reversals(qrels, {"one": good, "other": good}).startswith("one and 1 other have the highest RR: 1.000")
     worse = {query: {"a": 1.0, "b": 1.0} | ({"c": 2.0} if query == "q0" else {}) for query in qrels}
     assert reversals(qrels, {"tied": tied, "worse": worse}).endswith("tie order alone can put worse first")
     both = {"tied": tied, "worse": worse, "worst": worse}

@@ -1,4 +1,4 @@
-"""A new measure, a new file format, a new output format and a new figure are one new file each, which everything else finds."""
+"""A measure, a file format, an output format and a figure are one new file each, which everything else finds."""
 
 from __future__ import annotations
 

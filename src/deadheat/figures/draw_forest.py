@@ -129,7 +129,9 @@ def finding(found: Sequence[System]) -> str:
         )
         return f"{shown(first.name)}: {of.label} {number(first.mean)} over {over}; {moved}"
     end = "highest" if of.higher_is_better else "lowest"
-    return f"{shown(first.name)} has the {end} {of.label}: {number(first.mean)} over {over}; {_of_ties(first, others)}"
+    equal = sum(abs(one.mean - first.mean) <= NOISE for one in others)
+    who = f"{shown(first.name)} and {counted(equal, 'other')} have" if equal else f"{shown(first.name)} has"
+    return f"{who} the {end} {of.label}: {number(first.mean)} over {over}; {_of_ties(first, others)}"
 
 
 def _of_ties(first: System, others: Sequence[System]) -> str:

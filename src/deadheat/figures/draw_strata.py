@@ -16,7 +16,7 @@ from deadheat.figures.style import BAND, NOISE, SERIES, SHAPES, Row, finished, l
 from deadheat.figures.systems import better, counted_as, interval_options, measure_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import Plain, counted
+from deadheat.wording import Plain, counted, three
 
 MOST_SYSTEMS = 6
 MOST_STRATA = 40
@@ -178,7 +178,7 @@ def _finding(rows: Sequence[Row], measure: str, higher: bool, first: Strata) -> 
 
 
 def _level(row: Row) -> str:
-    return f"{number(row['mean'])}, n\u00a0=\u00a0{row['n_queries']:,}"
+    return f"{number(row['mean'])}, n = {row['n_queries']:,}"
 
 
 def _notes(rows: Sequence[Row], n_systems: int, n_strata: int, first: Strata) -> list[str]:
@@ -190,7 +190,8 @@ def _notes(rows: Sequence[Row], n_systems: int, n_strata: int, first: Strata) ->
     if any(row["tie_max"] - row["tie_min"] > NOISE for row in rows):
         parts.append("band: range over tie orders")
     lacking = [row for row in rows if row["low"] is None]
-    without = f"No interval where there are too few queries: {lacking[0]['unknown']}." if lacking else ""
+    reasons = three(list(dict.fromkeys(row["unknown"] for row in lacking)))
+    without = f"No interval for {counted(len(lacking), 'mean')}: {reasons}." if lacking else ""
     left = f"The first {MOST_SYSTEMS} of {counted(n_systems, 'system')}." if n_systems > MOST_SYSTEMS else ""
     strata_left = f"The first {MOST_STRATA} of {n_strata:,} strata." if n_strata > MOST_STRATA else ""
     n_small = sum(row["n_queries"] < smallest for row in rows)

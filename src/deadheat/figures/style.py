@@ -34,6 +34,7 @@ SERIES = (BLUE, RED, GREEN, BLACK, PURPLE, ORANGE, SKY, GREY)
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [10, 4], [1, 3], [5, 2, 1, 2, 1, 2])
 MOST_READ_OUT = 100  # rows whose marks have a description for people who do not see them; it doubles a file
+SIGNS, FIXED = "=<", "\u00a0"
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 
 Row: TypeAlias = "dict[str, Any]"
@@ -66,6 +67,7 @@ CONFIG: dict[str, Any] = {
         "tickColor": "#888",
         "labelLimit": LABEL_LIMIT,
     },
+    "axisX": {"labelFlush": False, "labelSeparation": 6},
     "legend": {
         "labelFontSize": LABEL,
         "titleFontSize": LABEL,
@@ -108,11 +110,13 @@ def finished(
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return a text as lines of about the same length; names are not split at their hyphens."""
+    """Return a text as lines of about the same length; names are not split at their hyphens, nor `n = 5`."""
+    for sign in SIGNS:
+        text = text.replace(f" {sign} ", f"{FIXED}{sign}{FIXED}")
     n_lines = len(textwrap.wrap(text, width, break_on_hyphens=False))
     while len(textwrap.wrap(text, width - 1, break_on_hyphens=False)) == n_lines and width > 2:
         width -= 1
-    return textwrap.wrap(text, width, break_on_hyphens=False)
+    return [line.replace(FIXED, " ") for line in textwrap.wrap(text, width, break_on_hyphens=False)]
 
 
 def clean(row: Row) -> Row:
