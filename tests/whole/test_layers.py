@@ -137,7 +137,7 @@ LATE = {
     "evaluation.scores imports stats in intervals": "SciPy",
     "placements.place imports placements in engine_of": "Narwhals",
     "report.page.pictures imports figures in are_missing": "Altair",
-    "report.page.pictures imports figures in pictures_of": "Altair",
+    "report.page.pictures imports figures in _drawn": "Altair",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
@@ -31,6 +32,10 @@ from deadheat.wording import counted, three
 
 # Nothing is loaded from anywhere; Vega compiles its expressions, which takes 'unsafe-eval'.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
+SECTION = re.compile(
+    r'<section id="(?P<id>[^"]+)" [^>]*?(?P<live>(?: class="live" hidden)?)>\n<h2[^>]*>(?P<name>.*?)</h2>'
+)
+FEW_SUBJECTS, MOST_FIGURES = 2, 3  # of more subjects each has but so many figures
 MOST_NAMED = 3  # systems, in the title
 RANGE = "The ends of a difference are those that some order of the ties can give it."
 
@@ -49,14 +54,15 @@ def page_of(subjects: Sequence[Subject], *, title: str = "", inputs: Sequence[In
     """
     title = title or _title(subjects)
     missing = are_missing()
-    pictures = [[] if missing else list(pictures_of(one, f"p{n}")) for n, one in enumerate(subjects)]
-    specs = [picture.spec for own in pictures for picture in own if picture.spec is not None]
+    most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
+    specs: list[dict[str, Any]] = []
     parts: list[str] = []
-    for n, (subject, own) in enumerate(zip(subjects, pictures, strict=True)):
-        first = sum(picture.spec is not None for other in pictures[:n] for picture in other)
-        parts += _parts(subject, own, f"s{n}", first, missing)
+    for n, subject in enumerate(subjects):
+        pictures = [] if missing else list(pictures_of(subject, len(specs), most=most))
+        specs += [one.spec for one in pictures if one.spec is not None]
+        parts += _parts(subject, pictures, f"s{n}", missing)
     parts.append(section("inputs", "Inputs", _inputs(inputs, command)))
-    contents = "\n".join([f"<h1>{escaped(title)}</h1>", *parts])
+    contents = "\n".join([f"<h1>{escaped(title)}</h1>", _contents(parts), *parts])
     data: dict[str, Any] = {"subjects": [data_of(one) for one in subjects], "charts": specs}
     scripts = [f'<script type="application/json" id="deadheat-data">{encoded(data)}</script>']
     scripts += [f"<script>{vega()}</script>"] if specs else []
@@ -77,6 +83,13 @@ def page_of_evaluation(evaluation: Evaluation) -> str:
     return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels_name)])
 
 
+def _contents(parts: Sequence[str]) -> str:
+    """Return links to the sections of a page; those that only the script fills are shown by it."""
+    found = [SECTION.search(part) for part in parts]
+    links = [f'<li{one["live"]}><a href="#{one["id"]}">{one["name"]}</a></li>' for one in found if one]
+    return f'<nav aria-label="Contents"><ul>{"".join(links)}</ul></nav>'
+
+
 def _title(subjects: Sequence[Subject]) -> str:
     names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
     of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
@@ -88,17 +101,18 @@ def _own(name: str) -> str:
     return (files("deadheat.report.page") / name).read_text(encoding="utf-8")
 
 
-def _parts(subject: Subject, pictures: Sequence[Picture], prefix: str, first: int, missing: str) -> list[str]:
+def _parts(subject: Subject, pictures: Sequence[Picture], prefix: str, missing: str) -> list[str]:
     """Return the sections of one subject."""
+    drawn = {part: figures([one for one in pictures if one.part == part]) for part in ("figures", "strata", "ties")}
     report = _report(subject)
     of = f" ({subject.name})" if subject.name else ""
     verdict = "\n".join(f"<p>{escaped(sentence)}</p>" for sentence in verdict_of(subject))
     board = f'<div class="sortable">{html_table(leaderboard(subject))}</div>'
-    drawn = figures(pictures, f"{prefix}-f", first) if pictures else f"<p>{escaped(missing)}</p>"
+    shown = drawn["figures"] if pictures else f"<p>{escaped(missing)}</p>"
     parts = [
         section(f"{prefix}-verdict", f"Verdict{of}", f'<div class="verdict">{verdict}</div>'),
         section(f"{prefix}-leaderboard", f"Leaderboard{of}", board),
-        section(f"{prefix}-figures", f"Figures{of}", drawn),
+        section(f"{prefix}-figures", f"Figures{of}", shown),
         section(f"{prefix}-deciding", f"Queries that decide{of}", _deciding(subject, prefix)),
     ]
     if subject.runs:
@@ -106,11 +120,12 @@ def _parts(subject: Subject, pictures: Sequence[Picture], prefix: str, first: in
         parts.append(
             section(f"{prefix}-rankings", f"Rankings{of}", _live(prefix, "rankings"), note=note, needs_script=True)
         )
-    ties = f'<div class="sortable">{html_table(tie_table(subject))}</div>\n{_live(prefix, "ties")}'
+    board = f'<div class="sortable">{html_table(tie_table(subject))}</div>'
+    ties = "\n".join([board, _live(prefix, "ties"), drawn["ties"]])
     parts.append(section(f"{prefix}-ties", f"Ties{of}", ties))
     strata = strata_tables(subject)
     if strata:
-        parts.append(section(f"{prefix}-strata", f"Strata{of}", details_of(Report(tuple(strata)))))
+        parts.append(section(f"{prefix}-strata", f"Strata{of}", details_of(Report(tuple(strata))) + drawn["strata"]))
     parts.append(section(f"{prefix}-all", f"All measures{of}", details_of(report)))
     parts.append(section(f"{prefix}-conventions", f"How values were made{of}", html_facts(report.shown)))
     return parts

@@ -18,8 +18,6 @@ from deadheat.data.precision import round_scores
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
-from deadheat.profile.queries import ties_of_queries
-from deadheat.profile.scores import group_scores
 from deadheat.report.page.subject import Subject
 from deadheat.wording import printable
 
@@ -71,15 +69,10 @@ def _values(subject: Subject, system: str, measure: Measure, digits: int | None)
 
 def _by_doc_id(subject: Subject, system: str, scores: Scores) -> FloatArray | None:
     """Return the values with ties broken by document id, where they are known and differ."""
-    held = {} if subject.comparison is None else subject.comparison.by_doc_id
-    if system not in held:
+    values = subject.by_doc_id(system, scores.measure)
+    if values is None or np.allclose(values, scores.values, rtol=0, atol=NOISE, equal_nan=True):
         return None
-    values = held[system][subject.measures.index(scores.measure)]
-    return (
-        None
-        if np.allclose(values, scores.values, rtol=0, atol=NOISE, equal_nan=True)
-        else (subject.of_all_queries(scores, np.where(scores.kept, values, np.nan)))
-    )
+    return subject.of_all_queries(scores, values)
 
 
 def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
@@ -89,10 +82,9 @@ def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
 
 def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
     """Return the documents of each query, those that tie, its ties and the largest; None without the run."""
-    run = subject.runs.get(system)
-    if run is None:
+    found = subject.query_ties.get(system)
+    if found is None:
         return None
-    found = ties_of_queries(group_scores(run.to_polars())).of(subject.query_ids)
     columns = {"docs": found.n_documents, "tied": found.n_tied, "ties": found.n_ties, "largest": found.largest}
     return {name: column.tolist() for name, column in columns.items()}
 

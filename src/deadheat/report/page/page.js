@@ -368,7 +368,11 @@
       const place = (kind) => document.querySelector(`[data-${kind}="${n}"]`);
       const of = { rankings: place("rankings"), queries: place("queries"), ties: place("ties") };
       const rankings = of.rankings && subject.rankings.length ? makeRankings(of.rankings, subject) : null;
-      if (rankings) of.rankings.closest("section").hidden = of.rankings.hidden = false;
+      if (rankings) {
+        const section = of.rankings.closest("section");
+        section.hidden = of.rankings.hidden = false;
+        document.querySelector(`nav a[href="#${section.id}"]`).parentNode.hidden = false;
+      }
       if (of.queries && subject.queries.length) {
         showQueries(of.queries, subject, rankings);
         of.queries.hidden = false;

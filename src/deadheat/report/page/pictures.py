@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Any
 
 from deadheat.errors import MissingDependencyError
 from deadheat.report.page.subject import Subject
 
 ID = re.compile(r'(\bid="|url\(#|xlink:href="#|\bhref="#)')
+OF_SYSTEMS = ("traditional",)  # figures that are drawn of systems too, and of their ties once more
 TAG = re.compile(r"<\w[^<>]*>")
 LABELS = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 PLACES = re.compile(r' (?:d|transform)="[^"]*"')
@@ -26,42 +28,64 @@ class Picture:
     ----------
     name : str
         Of the figure.
+    part : str
+        Where it is shown: "figures", "strata" or "ties".
     svg : str
     spec : dict or None
         As Vega-Lite reads it.
     why_not : str
         Empty if there is a figure.
+    number : int
+        Its place among all figures of the page that can be drawn.
     """
 
     name: str
+    part: str
     svg: str = ""
     spec: dict[str, Any] | None = None
     why_not: str = ""
+    number: int = -1
 
 
-def pictures_of(subject: Subject, prefix: str) -> Iterator[Picture]:
+def pictures_of(subject: Subject, first: int, *, most: int | None = None) -> Iterator[Picture]:
     """Draw the figures that fit a subject, of its main measure.
 
     Parameters
     ----------
     subject : Subject
-    prefix : str
-        Of the ids inside the pictures, which must differ in a page.
+    first : int
+        The number of the first one.
+    most : int, optional
+        Figures of the systems, and of nothing else.
 
     Raises
     ------
     MissingDependencyError
         Altair or vl-convert is not installed.
     """
+    number = count(first)
+    of: list[tuple[str, Any]] = [("figures", subject.comparison or subject.first)]
+    if most is None:
+        ties, strata = subject.tie_table(), subject.strata()
+        of += [("strata", strata)] if strata else []
+        of += [("ties", ties)] if ties is not None else []
+    for part, drawn in of:
+        yield from islice(_drawn(part, drawn, subject.main.label, number), most)
+
+
+def _drawn(part: str, of: Any, measure: str, number: Iterator[int]) -> Iterator[Picture]:  # noqa: ANN401 - what is drawn
+    """Draw all figures of an object."""
     from deadheat.figures import drawings, rendered  # figures need Altair
 
-    of = subject.comparison or subject.first
-    for one in drawings(of, [subject.main.label]):
-        if one.chart is None:
-            yield Picture(one.name, why_not=str(one.error))
+    for one in drawings(of, [measure]):
+        if part == "ties" and one.figure in OF_SYSTEMS:
             continue
+        if one.chart is None:
+            yield Picture(one.name, part, why_not=str(one.error))
+            continue
+        own = next(number)
         svg = rendered(one.chart, "svg").decode()
-        yield Picture(one.name, compact(ID.sub(rf"\g<1>{prefix}-{one.figure}-", svg)), one.chart.to_dict())
+        yield Picture(one.name, part, compact(ID.sub(rf"\g<1>f{own}-", svg)), one.chart.to_dict(), number=own)
 
 
 def compact(svg: str) -> str:

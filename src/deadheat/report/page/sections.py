@@ -127,11 +127,11 @@ def _by_doc_id(subject: Subject) -> dict[str, Cell]:
     """Return the mean of each system with its ties broken by document id; empty where that is not known."""
     if subject.comparison is None or not subject.comparison.by_doc_id:
         return {}
-    place = subject.measures.index(subject.main)
     found: dict[str, Cell] = {}
-    for name, held in subject.comparison.by_doc_id.items():
+    for name in subject.comparison.by_doc_id:
         scores = subject.evaluations[name][subject.main]
-        values = held[place][scores.kept]
+        held = subject.by_doc_id(name, subject.main)
+        values = scores.values[:0] if held is None else held[scores.kept]
         level = float(values.sum() if subject.main.total else values.mean()) if len(values) else math.nan
         found[name] = math.exp(level) if subject.main.geometric else level
     return found
@@ -173,28 +173,21 @@ def _of_query(subject: Subject, names: Sequence[str], place: int) -> Iterator[Ce
     yield Span(low[0] - high[1], high[0] - low[1])
 
 
-def figures(pictures: Sequence[Picture], prefix: str, first: int) -> str:
-    """Return figures with a place for their data; the script redraws them by their number, from `first` on.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-    prefix : str
-        Of their ids.
-    first : int
-    """
+def figures(pictures: Sequence[Picture]) -> str:
+    """Return figures with a place for their data; the script redraws them by their number."""
     drawn = [one for one in pictures if one.spec is not None]
     lines = [
-        f'<figure class="chart" id="{prefix}-{number}" data-chart="{number}"><div class="canvas">{one.svg}</div>'
+        f'<figure class="chart" id="f{one.number}" data-chart="{one.number}"><div class="canvas">{one.svg}</div>'
         f'<details class="live" hidden><summary>Data of this figure</summary><div class="numbers"></div></details>'
         "</figure>"
-        for number, one in enumerate(drawn, first)
+        for one in drawn
     ]
     reasons = [
         f"<li>{escaped(one.name.replace('_', ' '))}: {escaped(one.why_not)}</li>" for one in pictures if one.why_not
     ]
     missing = [f"<p>Figures that cannot be drawn:</p>\n<ul>{''.join(reasons)}</ul>"] if reasons else []
-    return "\n".join(['<div class="charts">', *lines, "</div>", *missing])
+    charts = ['<div class="charts">', *lines, "</div>"] if lines else []
+    return "\n".join([*charts, *missing])
 
 
 def inputs_table(inputs: Sequence[Input]) -> Table:
@@ -261,14 +254,14 @@ def strata_tables(subject: Subject) -> list[Table]:
     """Return the systems of each stratum, measure by measure; none without columns to report by."""
     if not subject.columns or subject.queries is None:
         return []
-    with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum of their own
-        if subject.comparison is None:
-            strata = subject.first.by(subject.columns, subject.queries, pool_languages=True)
-            parts = parts_of([strata], IntervalOptions())
-            return [
-                tabulate(parts, subject.ranked, subject.measures, columns=strata.columns, smallest=SMALLEST, level=0.95)
-            ]
-        strata_of_all = subject.comparison.by(subject.columns, subject.queries, pool_languages=True)
+    if subject.comparison is None:
+        strata = next(iter(subject.strata().values()))
+        parts = parts_of([strata], IntervalOptions())
+        return [
+            tabulate(parts, subject.ranked, subject.measures, columns=strata.columns, smallest=SMALLEST, level=0.95)
+        ]
+    with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # a stratum of their own
+        of_all = subject.comparison.by(subject.columns, subject.queries, pool_languages=True)
     leading = tuple(Column(name, name) for name in subject.columns)
-    found = [StratumComparison(keys_of(key), part) for key, part in strata_of_all.items()]
+    found = [StratumComparison(keys_of(key), part) for key, part in of_all.items()]
     return [list_systems(found, leading, measure) for measure in subject.measures]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,14 +12,18 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.comparison.comparison import Comparison
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.errors import UnlabelledQueriesWarning
+from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
+from deadheat.profile.queries import QueryTies, ties_of_queries
+from deadheat.profile.scores import group_scores
 
 N_DECIDING = 20  # queries whose rankings a page holds
 CHUNK = 1 << 20  # bytes that are hashed at a time
@@ -140,6 +145,50 @@ class Subject:
         found = self.queries.column(name, [query for query in self.query_ids if query in known])
         texts = dict(zip([query for query in self.query_ids if query in known], found, strict=True))
         return [texts.get(query) or "" for query in self.query_ids]
+
+    @cached_property
+    def query_ties(self) -> dict[str, QueryTies]:
+        """The ties of all queries in each run that is at hand."""
+        return {
+            name: ties_of_queries(group_scores(run.to_polars())).of(self.query_ids) for name, run in self.runs.items()
+        }
+
+    def by_doc_id(self, system: str, measure: Measure) -> FloatArray | None:
+        """Return the values of a system with its ties broken by document id, NaN where it has none; None: unknown."""
+        held = {} if self.comparison is None else self.comparison.by_doc_id
+        if system not in held:
+            return None
+        scores = self.evaluations[system][measure]
+        return np.where(scores.kept, held[system][self.measures.index(measure)], np.nan)
+
+    def tie_table(self) -> pl.DataFrame | None:
+        """Return what the order of document ids makes of the queries of the duel's systems, as figures of ties take it.
+
+        By the main measure and the next one; None where runs or these values are not at hand.
+        """
+        measures = [self.main, *(one for one in self.measures if one != self.main and not one.total)][:2]
+        frames = []
+        for name in self.duel or ():
+            for measure in measures:
+                values = self.by_doc_id(name, measure)
+                if values is None or name not in self.query_ties:
+                    return None
+                scores = self.evaluations[name][measure]
+                exact, traditional = (self.of_all_queries(scores, each) for each in (scores.tie_mean, values))
+                columns = {"exact": exact, "traditional": traditional, "difference": traditional - exact}
+                named = {"run": name, "measure": str(measure.label), "rule": "doc_id"}
+                ties = self.query_ties[name].to_polars()
+                frames.append(ties.with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()}))
+        return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)) if frames else None
+
+    def strata(self) -> dict[str, Strata]:
+        """Return the strata of each system; none without columns to report by."""
+        if not self.columns or self.queries is None:
+            return {}
+        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # a stratum of their own
+            return {
+                name: one.by(self.columns, self.queries, pool_languages=True) for name, one in self.evaluations.items()
+            }
 
     def of_all_queries(self, scores: Scores, values: FloatArray) -> FloatArray:
         """Return values of a system for all queries; NaN where it has none."""
