@@ -2,7 +2,10 @@
 
 import math
 import random
+from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -86,7 +89,7 @@ def rows(run: dict[str, dict[str, float]]) -> pl.DataFrame:
     ],
     ids=["together", "apart", "lazy", "pandas", "duckdb"],
 )
-def test_every_engine_takes_a_second_key(form) -> None:  # noqa: ANN001 - a function of frames of any library
+def test_every_engine_takes_a_second_key(form: Callable[[pl.DataFrame], Any]) -> None:
     """Against the evaluation of the places by both keys, and three keys."""
     frame = rows(FIRST.run)
     expected = dh.evaluate(FIRST.qrels, BOTH.run, ["AP", "nDCG@3"], missing="empty")
@@ -114,7 +117,7 @@ def test_tuples_of_scores_are_keys() -> None:
         assert dh.evaluate(FIRST.qrels, given, ["AP", "nDCG@3"], missing="empty").to_dict() == expected
 
 
-def test_a_column_of_the_same_table_is_a_key(tmp_path) -> None:  # noqa: ANN001 - pytest's
+def test_a_column_of_the_same_table_is_a_key(tmp_path: Path) -> None:
     first, second = rows(FIRST.run), rows(SECOND).rename({"score": "bm25"})
     table = first.join(second, on=["query_id", "doc_id"], how="left").with_columns(pl.col("bm25").fill_null(-99.0))
     expected = dh.evaluate(FIRST.qrels, BOTH.run, ["AP"], missing="empty").to_dict()

@@ -26,6 +26,7 @@ from deadheat.cli.options import (
     queries_options,
     reading_options,
     stratum_options,
+    then_by_option,
     ties_option,
     unique_names,
 )
@@ -77,6 +78,7 @@ EXAMPLES = examples(
 @output_options(*PARTS)
 @queries_options
 @precision_option
+@then_by_option
 @reading_options
 @duplicates_option
 @decompressed_option

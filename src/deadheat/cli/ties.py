@@ -15,6 +15,7 @@ from deadheat.cli.options import (
     parsed_numbers,
     queries_options,
     reading_options,
+    then_by_option,
 )
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.progress import progress
@@ -34,6 +35,7 @@ EXAMPLES = examples(
 @measure_option
 @output_options(*PARTS)
 @queries_options
+@then_by_option
 @reading_options
 @duplicates_option
 @decompressed_option

@@ -21,7 +21,7 @@ from deadheat.data.precision import ScorePrecision, check_precision, round_and_w
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
 from deadheat.data.second_keys import ordered_by, rank_tuples
-from deadheat.errors import DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
 from deadheat.io.folders import file_in
 from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
@@ -456,7 +456,11 @@ class Run(Table):
     def _key(self, other: Source) -> Run:
         """Return a run to order ties by: read, or another column of the file of this one."""
         if isinstance(other, str) and self.path is not None and not Path(other).exists():
-            key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
+            try:
+                key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
+            except ParameterError:  # of files without columns
+                hint = f"a column can be named only if the run has columns, as CSV has; {self.path} has none"
+                raise DataError("no such file", path=other, hint=hint) from None
         else:
             key = Run.of(other)
         key.check_duplicates()
