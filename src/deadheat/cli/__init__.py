@@ -13,6 +13,7 @@ from deadheat.cli.demo import demo
 from deadheat.cli.evaluate import evaluate
 from deadheat.cli.gate import gate
 from deadheat.cli.measures import measures
+from deadheat.cli.simulate import simulate
 from deadheat.cli.ties import ties
 from deadheat.cli.trec_eval import trec_eval
 from deadheat.cli.validate import validate
@@ -41,5 +42,5 @@ def main() -> None:
     """Run a command."""
 
 
-for command in (evaluate, compare, gate, ties, trec_eval, measures, convert, bench, cases, validate, demo):
+for command in (evaluate, compare, gate, ties, simulate, trec_eval, measures, convert, bench, cases, validate, demo):
     main.add_command(command)
