@@ -53,7 +53,7 @@ def test_rows_are_evaluations_of_coarser_runs(seed: int, *, per_query: bool) -> 
         assert (row.tie_std, row.tie_min, row.tie_max) == pytest.approx(
             (exact.mean_tie_std, exact.mean_tie_min, exact.mean_tie_max)
         )
-        assert (row.error, row.loss) == pytest.approx((usual.mean - fine.mean, exact.mean - fine.mean))
+        assert (row.error, row.change) == pytest.approx((usual.mean - fine.mean, exact.mean - fine.mean))
         scores = [score for own in run.to_dict().values() for score in own.values()]
         tied = sum(list(own.values()).count(score) > 1 for own in run.to_dict().values() for score in own.values())
         assert row.n_distinct == len(set(scores))
@@ -176,7 +176,7 @@ def test_own_levels_change_nothing() -> None:
     given, same = coarsening_profile(qrels, run, "nDCG@10", levels=[4]).rows
     assert given.value == same.value
     assert given.doc_id == same.doc_id
-    assert same.loss == 0.0
+    assert same.change == 0.0
 
 
 @needs_shared_data
@@ -184,8 +184,8 @@ def test_more_levels_bring_a_real_run_back() -> None:
     found = coarsening_profile(hpo_qrels("en"), hpo_run("en.minilm-f32"), "nDCG@10", levels=LEVELS).to_polars()
     assert found["share_tied"][1:].is_sorted(descending=True)
     assert found["value"][1:].is_sorted()
-    assert abs(found["loss"][-1]) < 0.001
-    assert found["loss"][1] < -0.5
+    assert abs(found["change"][-1]) < 0.001
+    assert found["change"][1] < -0.5
 
 
 def test_runs_may_be_given_in_several_ways() -> None:

@@ -12,18 +12,18 @@ from deadheat.wording import counted
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")
 COLUMNS = (
     Column("n_queries", "queries", is_data=True),
-    Column("n_distinct", "distinct", spare=5),
+    Column("n_distinct", "distinct", spare=6),
     Column("share_tied", "tied"),
     Column("value", "exact"),
-    Column("tie_std", "tie std", spare=4),
-    Column("tie_min", "tie min", spare=1),
-    Column("tie_max", "tie max", spare=1),
-    Column("doc_id", "doc id", spare=3),
+    Column("tie_std", "tie std", spare=5),
+    Column("tie_min", "tie min", spare=2),
+    Column("tie_max", "tie max", spare=2),
+    Column("doc_id", "doc id", spare=4),
     Column("original", "original", is_data=True),
     Column("error", "error"),
-    Column("loss", "loss", spare=2),
+    Column("change", "change", spare=3),
 )
-WINNER = (Column("wrong_winner", "wrong winner"), Column("rival", "rival", is_data=True))
+WRONG = Column("wrong_winner", "wrong winner")
 PAIR = (
     Column("original", "difference as given"),
     Column("difference", "difference"),
@@ -34,11 +34,12 @@ PAIR = (
 )
 OF_ERROR = (
     "exact: mean over all orders of the ties. error: what ties broken by document id, as trec_eval does, report, less"
-    " the exact value of the scores as given. loss: the exact value less that one."
+    " the exact value of the scores as given. change: the exact value less that one."
 )
 OF_WINNER = (
     " wrong winner: the probability that ties broken at random put the run on the wrong side of another one, the"
-    " highest over the others; the winner is that of the exact values of the scores as given."
+    " highest over the others; the winner is that of the exact values of the scores as given. Whether these differ by"
+    " more than chance, deadheat compare says."
 )
 
 
@@ -63,7 +64,10 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
 
 
 def _scores(rows: Sequence[CoarseScores], *, has_run: bool, has_winner: bool) -> Table:
-    columns = (*COLUMNS, *(WINNER if has_winner else ()))
+    n_runs = len({row.run for row in rows})
+    # of two runs, the other one is the rival
+    rival = Column("rival", "against", is_data=n_runs < 3, spare=1)
+    columns = (*COLUMNS, *((WRONG, rival) if has_winner else ()))
     of_pairs = {"wrong_winner"}
     listed = tuple(
         Row(
@@ -100,7 +104,7 @@ def _facts(found: CoarseningProfile) -> Iterator[Fact]:
     text = "between the lowest and the highest score of each query" if found.per_query else ""
     yield Fact("per_query", found.per_query, "levels", text)
     yield Fact("notes", list(found.notes), "data", "; ".join(found.notes))
-    if any(math.isnan(pair.wrong_winner) for pair in found.pairs):
+    if found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows):
         yield Fact("", None, "winner", "-: the exact values of the scores as given are equal, so that neither wins")
     n_sampled = sum(pair.method == "sampled" for pair in found.pairs)
     if n_sampled:

@@ -14,7 +14,7 @@ COLUMNS = (
     Column("tie_probability", "p(tie)", spare=1),
     Column("tie_ratio", "tied"),
     Column("tie_ratio_std", "std", is_data=True),
-    Column("input_order", "input order"),
+    Column("input_order", "input"),
     Column("input_order_std", "std", is_data=True),
     Column("exact", "exact"),
     Column("exact_std", "std", is_data=True),
@@ -22,7 +22,7 @@ COLUMNS = (
     Column("max_difference", "max diff"),
 )
 CLOSING = (
-    "tied: share of a query's documents that share their score, mean over queries. input order: ties are broken by"
+    "tied: share of a query's documents that share their score, mean over queries. input: ties are broken by"
     " the order of the documents, as traditional measures do. exact: mean over all orders of the ties. diff: absolute"
     " difference of the two in a query."
 )
@@ -41,7 +41,7 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
     """
     rows = []
     for row in simulation.summary().sort("measure", descending=True, maintain_order=True).iter_rows(named=True):
-        row["tie_ratio"] = Share(row["tie_ratio"])
+        row |= {name: Share(row[name]) for name in ("tie_ratio", "tie_probability")}
         cells = tuple(row[column.key] for column in COLUMNS)
         rows.append(Row((row["measure"], row["reranker"]), (cells,)))
     labels = (MEASURE, Column("reranker", "reranker"))

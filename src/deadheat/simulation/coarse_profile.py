@@ -89,7 +89,7 @@ class CoarseScores:
         The exact mean with the scores as given.
     error : float
         ``doc_id - original``.
-    loss : float
+    change : float
         ``value - original``: what coarser scores cost, whatever is done about ties.
     wrong_winner : float
         The probability that random orders of ties put this run on the wrong side of another one, where that is
@@ -111,7 +111,7 @@ class CoarseScores:
     doc_id: float
     original: float
     error: float
-    loss: float
+    change: float
     wrong_winner: float = math.nan
     rival: str | None = None
 
@@ -416,7 +416,7 @@ class _Step:
             doc_id=doc_id,
             original=original,
             error=doc_id - original,
-            loss=scores.mean - original,
+            change=scores.mean - original,
         )
 
 
