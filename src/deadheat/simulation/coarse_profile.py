@@ -193,7 +193,7 @@ class CoarseningProfile:
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
         """Return rows and pairs as dicts."""
-        return {"rows": list(map(asdict, self.rows)), "pairs": list(map(asdict, self.pairs))}
+        return {"rows": [asdict(row) for row in self.rows], "pairs": [asdict(pair) for pair in self.pairs]}
 
 
 def _frame(columns: dict[str, list[object]], schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
@@ -280,8 +280,9 @@ def coarsening_profile(
         coarser = {name: coarsen(run, **asdict(way), per_query=per_query) for name, run in named.items()}
         found.append(_Step.of(way, conventions, judged, coarser, chosen))
     pairs = tuple(pair for measure in chosen for pair in _compare(measure, found, places, rng))
+    worst = _by_run(pairs)
     rows = tuple(
-        _with_rival(row, pairs)
+        _with_rival(row, worst)
         for measure in chosen
         for name in named
         for step in found
@@ -464,21 +465,23 @@ def _difference(winners: Winners, a: int, b: int) -> float:
     return float(kept.mean()) if len(kept) else math.nan
 
 
-def _with_rival(row: CoarseScores, pairs: Sequence[CoarsePair]) -> CoarseScores:
+def _by_run(pairs: Iterable[CoarsePair]) -> dict[tuple[str, str, str], tuple[CoarsePair, str]]:
+    """Return, by measure, scores and run, the pair that is most likely to have the wrong winner, and the other run."""
+    found: dict[tuple[str, str, str], tuple[CoarsePair, str]] = {}
+    for pair in pairs:
+        if math.isnan(pair.wrong_winner):
+            continue
+        for own, other in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
+            key = pair.measure, pair.scores, own
+            if key not in found or pair.wrong_winner > found[key][0].wrong_winner:
+                found[key] = pair, other
+    return found
+
+
+def _with_rival(row: CoarseScores, worst: Mapping[tuple[str, str, str], tuple[CoarsePair, str]]) -> CoarseScores:
     """Return a row with the other run for which random orders of ties are most likely to name the wrong winner."""
-    own = [
-        pair
-        for pair in pairs
-        if pair.measure == row.measure
-        and pair.scores == row.scores
-        and row.run in {pair.system, pair.baseline}
-        and not math.isnan(pair.wrong_winner)
-    ]
-    if not own:
+    key = row.measure, row.scores, row.run
+    if key not in worst:
         return row
-    worst = max(own, key=lambda pair: pair.wrong_winner)
-    return replace(
-        row,
-        wrong_winner=worst.wrong_winner,
-        rival=worst.baseline if worst.system == row.run else worst.system,
-    )
+    pair, rival = worst[key]
+    return replace(row, wrong_winner=pair.wrong_winner, rival=rival)

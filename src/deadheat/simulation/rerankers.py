@@ -69,9 +69,7 @@ def simulate_rerankers(
     kinds = chosen("query_types", query_types, KINDS, QUERY_TYPES)
     drawn = _draw_queries(n_queries, kinds, generator(rng, OF_QUERIES))
     frame = drawn.frame()
-    qrels = Qrels.of_checked(
-        frame.with_columns(relevance=drawn.flat(drawn.is_relevant).astype(np.float64)), "simulated"
-    )
+    qrels = Qrels.of_checked(frame.with_columns(relevance=drawn.flat(drawn.is_relevant)), "simulated")
     runs = {}
     for one in rerankers:
         scores = drawn.flat(_draw_scores(one, drawn, generator(rng, OF_RERANKERS, *_key(one))))
@@ -116,7 +114,7 @@ class Drawn:
 
     def flat(self, cells: FloatArray | BoolArray) -> FloatArray:
         """Return the cells of documents in a row, query by query."""
-        return np.asarray(cells[self.there])
+        return cells[self.there].astype(np.float64)
 
     def frame(self) -> pl.DataFrame:
         """Return query_id and doc_id of each document."""
