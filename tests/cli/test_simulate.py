@@ -141,6 +141,19 @@ def test_decimals_and_formats(options: list[str], names: list[str]) -> None:
     assert [row["scores"] for row in rows] == ["as given", *names]
 
 
+def test_what_a_run_lacks_is_said(folder: Path) -> None:
+    document = json.loads(ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "--format", "json"))
+    assert document["missing_queries"] == {"bm25": ["q4"]}
+    assert document["unjudged_queries"] == {"bm25": ["q9"]}
+    out = " ".join(ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "-m", "NumRet").split())
+    assert "missing queries bm25: 1 query (q4), counted as empty rankings" in out
+    assert "nothing relevant" in out
+    assert "NumRet: means over queries" in out
+    (folder / "other.run").write_text("q1 Q0 unknown 1 0.5 t\n")
+    out = " ".join(ok("simulate", "--coarsen", "other.run", "qrels.txt", "-m", "RR").split())
+    assert "no document that other retrieves is judged" in out
+
+
 def test_the_report_may_go_to_a_file(folder: Path) -> None:
     assert not ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "-o", "report.md")
     assert "| measure" in (folder / "report.md").read_text()

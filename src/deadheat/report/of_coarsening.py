@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.report.conventions import COUNTED, LEFT_OUT, named, nothing_judged, of_runs, without_relevant
 from deadheat.report.model import MEASURE, Cell, Column, Fact, Report, Row, Share, Table
 from deadheat.simulation.coarse_profile import CoarseningProfile, CoarsePair, CoarseScores
 from deadheat.wording import counted
@@ -57,8 +59,8 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
     tables = [_scores(found.rows, has_run=not (is_single and for_people), has_winner=bool(found.pairs))]
     if found.pairs and not for_people:
         tables.append(_pairs(found.pairs))
-    named = runs[0] if is_single else counted(len(runs), "run")
-    heading = f"{named} with coarser scores: {counted(found.n_queries, 'query', 'queries')}"
+    whose = runs[0] if is_single else counted(len(runs), "run")
+    heading = f"{whose} with coarser scores: {counted(found.n_queries, 'query', 'queries')}"
     closing = OF_ERROR + (OF_WINNER if found.pairs else "")
     return Report(tuple(tables), tuple(_facts(found)), heading=heading, closing=closing, subject=found)
 
@@ -103,7 +105,15 @@ def _facts(found: CoarseningProfile) -> Iterator[Fact]:
     yield Fact("n_queries", found.n_queries)
     text = "between the lowest and the highest score of each query" if found.per_query else ""
     yield Fact("per_query", found.per_query, "levels", text)
-    yield Fact("notes", list(found.notes), "data", "; ".join(found.notes))
+    evaluations = list(found.evaluations.values())
+    for one in evaluations:
+        if not len(one.placements.query):
+            yield Fact("nothing_judged", one.name, "WARNING", nothing_judged(one.name), is_warning=True)
+    yield from _not_shared(evaluations)
+    yield from without_relevant(evaluations)
+    yield from of_runs(evaluations)
+    if totals := [str(one) for one in evaluations[0].measures if one.total]:
+        yield Fact("", None, "counts", f"{', '.join(totals)}: means over queries")
     if found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows):
         yield Fact("", None, "winner", "-: the exact values of the scores as given are equal, so that neither wins")
     n_sampled = sum(pair.method == "sampled" for pair in found.pairs)
@@ -113,3 +123,17 @@ def _facts(found: CoarseningProfile) -> Iterator[Fact]:
             f"{n_sampled} of {counted(len(found.pairs), 'pair')} from drawn orders, standard error at most {most:.1%}"
         )
         yield Fact("", None, "wrong winner", text)
+
+
+def _not_shared(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Name the queries that only the qrels or only a run has, and say how they count."""
+    effect = COUNTED[evaluations[0].conventions.missing]
+    for key, heading, what in (
+        ("missing_queries", "missing queries", effect),
+        ("unjudged_queries", "unjudged queries", LEFT_OUT),
+    ):
+        ids = {one.name: getattr(one, key) for one in evaluations}
+        told = [f"{name}: {named(own)}" for name, own in ids.items() if own]
+        yield Fact(
+            key, {name: list(own) for name, own in ids.items()}, heading, f"{'; '.join(told)}, {what}" if told else ""
+        )

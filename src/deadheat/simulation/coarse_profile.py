@@ -162,15 +162,15 @@ class CoarseningProfile:
     n_queries : int
     per_query : bool
         Whether levels lie between the lowest and the highest score of each query.
-    notes : tuple of str
-        What was assumed to read the data.
+    evaluations : dict of str to Evaluation
+        Of each run with its scores as given.
     """
 
     rows: tuple[CoarseScores, ...]
     pairs: tuple[CoarsePair, ...]
     n_queries: int
-    per_query: bool = False
-    notes: tuple[str, ...] = ()
+    per_query: bool
+    evaluations: Mapping[str, Evaluation]
 
     def __repr__(self) -> str:
         runs, measures = (dict.fromkeys(getattr(row, name) for row in self.rows) for name in ("run", "measure"))
@@ -288,9 +288,8 @@ def coarsening_profile(
         for step in found
         for row in [step.row(name, measure, found[0])]
     )
-    notes = tuple(dict.fromkeys((*judged.notes, *(note for run in named.values() for note in run.notes))))
     n_queries = max(len(one.query_ids) for one in first.values())
-    return CoarseningProfile(rows, pairs, n_queries, per_query, notes)
+    return CoarseningProfile(rows, pairs, n_queries, per_query, first)
 
 
 def _ways(
