@@ -42,6 +42,8 @@ def draw_data(seed: int, n_queries: int = 8) -> tuple[Any, Any, Any]:
         levels = rng.choice([-1, 0, 1, 2, 3], 7).tolist()
         run[f"q{query}"] = {doc: float(score) for doc, score in zip(docs, first, strict=True)}
         qrels[f"q{query}"] = {"d0": 1} | {d: x for d, x in zip(docs, levels, strict=True) if rng.random() < 0.8}
+        if query % 2:
+            qrels[f"q{query}"]["never retrieved"] = 2
         scores = rng.choice([0.0, 0.5, 1.0, 2.5], 7).tolist()
         second[f"q{query}"] = {d: s for d, s in zip(docs, scores, strict=True) if rng.random() < 0.85} or {"d0": 1.0}
     return qrels, run, second
