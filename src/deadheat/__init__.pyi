@@ -28,6 +28,12 @@ from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
 from deadheat.profile import TieProfile, tie_profile
 from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
+from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
+from deadheat.simulation.coarsening import coarsen
+from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence
+from deadheat.simulation.presets import QueryType, Reranker
+from deadheat.simulation.rerankers import simulate_rerankers
+from deadheat.simulation.simulated import Simulation
 
 __version__: str
 
@@ -35,8 +41,10 @@ __all__ = [
     "BM25",
     "BenchResult",
     "Cases",
+    "CoarseningProfile",
     "Collection",
     "Comparison",
+    "ConfidenceEvaluation",
     "DeadheatError",
     "DeadheatWarning",
     "Embedding",
@@ -49,20 +57,26 @@ __all__ = [
     "Placements",
     "Qrels",
     "Queries",
+    "QueryType",
+    "Reranker",
     "Retriever",
     "Run",
     "RunFile",
     "Scores",
+    "Simulation",
     "Strata",
     "StringSimilarity",
     "TieComplexity",
     "TieOrders",
     "TieProfile",
     "bench",
+    "coarsen",
+    "coarsening_profile",
     "compare",
     "compare_evaluations",
     "evaluate",
     "evaluate_dense",
+    "evaluate_with_confidence",
     "from_arrays",
     "gate",
     "load_evaluation",
@@ -74,6 +88,7 @@ __all__ = [
     "read_ontology",
     "read_qrels",
     "read_run",
+    "simulate_rerankers",
     "tie_complexity",
     "tie_orders",
     "tie_profile",

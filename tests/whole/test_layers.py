@@ -26,7 +26,7 @@ FLOORS = (
     ("placements",),
     ("measures",),
     ("evaluation",),
-    ("comparison", "profile", "gates"),
+    ("comparison", "profile", "gates", "simulation"),
     ("figures",),
     ("report",),
     ("benchmark", "compat"),

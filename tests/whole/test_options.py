@@ -33,6 +33,8 @@ UNSAID = {"missing", "no_regression", "queries"}  # None there means "not given"
         (dh.gate, (GateOptions,)),
         (dh.bench, (Design,)),
         (dh.tie_profile, (Conventions,)),
+        (dh.coarsening_profile, (Conventions,)),
+        (dh.evaluate_with_confidence, (Conventions,)),
     ],
 )
 def test_arguments_have_the_defaults_of_their_options(

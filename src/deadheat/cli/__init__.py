@@ -14,6 +14,7 @@ from deadheat.cli.evaluate import evaluate
 from deadheat.cli.gate import gate
 from deadheat.cli.measures import measures
 from deadheat.cli.report import report
+from deadheat.cli.simulate import simulate
 from deadheat.cli.ties import ties
 from deadheat.cli.trec_eval import trec_eval
 from deadheat.cli.validate import validate
@@ -43,5 +44,8 @@ def main() -> None:
     """Run a command."""
 
 
-for command in (evaluate, compare, report, gate, ties, trec_eval, measures, convert, bench, cases, validate, demo):
+for command in (
+    *(evaluate, compare, report, gate, ties, simulate, trec_eval),
+    *(measures, convert, bench, cases, validate, demo),
+):
     main.add_command(command)

@@ -11,7 +11,7 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.figures import check_figures, figures_options, with_figures
-from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, shown_path
+from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, second_keys, shown_path
 from deadheat.cli.options import (
     StratumOptions,
     cluster_option,
@@ -28,6 +28,7 @@ from deadheat.cli.options import (
     reading_options,
     stratum_options,
     test_options,
+    then_by_option,
     ties_option,
     unique_names,
 )
@@ -48,6 +49,7 @@ OWN_TABLES = ("detect", "queries_worst", "ranks")  # options whose results are t
 OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
 EXAMPLES = examples(
     "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
+    "deadheat compare qrels.txt llm.run --then-by bm25.run    # what does the first stage decide?",
     "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
     "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
     "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
@@ -93,6 +95,7 @@ EXAMPLES = examples(
 )
 @queries_options
 @precision_option
+@then_by_option
 @reading_options
 @duplicates_option
 @decompressed_option
@@ -128,6 +131,9 @@ def compare(
     saved = saved_evaluations(ctx, [qrels, *given])
     given = saved or given
     named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
+    if len(named) == 1 and (keys := second_keys()):  # the run alone, and with its ties ordered
+        (name,) = named
+        named[", then ".join([name, *(label(key, "run") for key in keys)])] = given[0]
     options["baseline"] = baseline_of(options["baseline"], named)
     design = design_of(options, has_queries=strata.path is not None)
     design.check_systems(list(named), has_clusters=strata.cluster is not None)
@@ -220,9 +226,10 @@ def _compare(
     with progress([qrels, *named.values()]) as begin:
         begin(qrels)
         judgments, runs = open_qrels(qrels), {}
+        alone = next(iter(named)) if len(set(named.values())) == 1 else ""
         for name, path in named.items():
             begin(path)
-            runs[name] = open_run(path, name)
+            runs[name] = open_run(path, name, keyed=name != alone)
         return compare_under(design, conventions, judgments, runs, measures, **options)
 
 

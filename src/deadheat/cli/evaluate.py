@@ -29,6 +29,7 @@ from deadheat.cli.options import (
     queries_options,
     reading_options,
     stratum_options,
+    then_by_option,
     ties_option,
     unique_names,
 )
@@ -83,6 +84,7 @@ EXAMPLES = examples(
 @output_options(*PARTS)
 @queries_options
 @precision_option
+@then_by_option
 @reading_options
 @duplicates_option
 @decompressed_option

@@ -59,11 +59,19 @@ def open_qrels(path: str) -> Qrels:
     return Qrels(path, columns=_columns("qrels"))
 
 
-def open_run(path: str, name: str) -> Run:
-    """Read a run under the options of the command."""
+def open_run(path: str, name: str, *, keyed: bool = True) -> Run:
+    """Read a run under the options of the command; `keyed`: with its ties ordered as --then-by says."""
     from deadheat.data.tables import Run
 
-    return Run(path, name=name, columns=_columns("run"), ascending=_reading("ascending", default=False))
+    run = Run(path, name=name, columns=_columns("run"), ascending=_reading("ascending", default=False))
+    keys = second_keys() if keyed else ()
+    return run.then_by(*keys, score_precision=_reading("score_precision", None)) if keys else run
+
+
+def second_keys() -> tuple[str, ...]:
+    """Return what --then-by names: runs, and columns of the run's own file."""
+    given: tuple[str, ...] = _reading("then_by", ())
+    return tuple(map(input_path, given))
 
 
 def _columns(kind: str) -> dict[str, str]:

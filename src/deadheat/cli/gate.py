@@ -24,6 +24,7 @@ from deadheat.cli.options import (
     precision_option,
     queries_options,
     reading_options,
+    then_by_option,
     ties_option,
 )
 from deadheat.cli.output import format_option, output_option, prepare, print_report, warn_of_nothing_judged
@@ -162,6 +163,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @ties_option
 @queries_options
 @precision_option
+@then_by_option
 @reading_options
 @duplicates_option
 @decompressed_option

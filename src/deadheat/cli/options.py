@@ -113,16 +113,25 @@ test_options = together(
         help="Of the difference, system - baseline.",
     ),
 )
-precision_option = click.option(
-    "--score-precision",
-    metavar="PRECISION",
-    help="Round all scores first: float32, float16, bfloat16 or a number of decimals.",
-)
 
 
 def _keep(ctx: click.Context, option: click.Parameter, value: object) -> None:
     """Keep an option for `open_qrels` and `open_run`."""
     ctx.meta[f"deadheat.{option.name}"] = value
+
+
+def _kept_precision(ctx: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Keep the precision for the keys of --then-by, and hand it on."""
+    _keep(ctx, option, value)
+    return value
+
+
+precision_option = click.option(
+    "--score-precision",
+    metavar="PRECISION",
+    callback=_kept_precision,
+    help="Round all scores first: float32, float16, bfloat16 or a number of decimals.",
+)
 
 
 def parsed_names(value: str | None, example: str) -> dict[str, str]:
@@ -153,6 +162,17 @@ reading_options = together(
         expose_value=False,
         help="Lower scores rank first, as of distances.",
     ),
+)
+
+
+then_by_option = click.option(
+    "--then-by",
+    multiple=True,
+    metavar="RUN_OR_COLUMN",
+    callback=_keep,
+    expose_value=False,
+    help="Order ties by the scores of this run, such as the first stage's, or by another column of the same file;"
+    " several, in order. What still ties is averaged; a document that it lacks comes last.",
 )
 
 

@@ -20,6 +20,7 @@ from deadheat.cli.options import (
     parsed_numbers,
     queries_options,
     reading_options,
+    then_by_option,
 )
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.progress import progress
@@ -44,6 +45,7 @@ EXAMPLES = examples(
 @figures_options
 @output_options(*PARTS)
 @queries_options
+@then_by_option
 @reading_options
 @duplicates_option
 @decompressed_option

@@ -17,10 +17,11 @@ from typing import ClassVar, Self, TypeAlias
 import polars as pl
 
 from deadheat.data.facts import TableFacts, facts_of_rows
-from deadheat.data.precision import ScorePrecision, round_and_warn
+from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
-from deadheat.errors import DuplicateError, ParameterError, SourceTypeError
+from deadheat.data.second_keys import ordered_by, rank_tuples
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
 from deadheat.io.folders import file_in, read_responses, responses_in
 from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
@@ -36,6 +37,7 @@ from deadheat.wording import counted, three
 CASES_MODULE = "deadheat.benchmark.cases.model"  # on a higher floor: its cases are known by name
 OF_CASES = "judgments are the expected ids of labelled cases"
 LOWER_FIRST = "lower scores rank first, as asked"
+OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
 Source: TypeAlias = object
 """A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""
@@ -54,9 +56,12 @@ class Table:
         Stored as the source allows.
     notes : tuple of str
         What was assumed or skipped to read the source, for people.
+    by_keys : tuple of one precision, or None
+        Not None if the scores are ranks by several keys, whose scores were rounded so.
     """
 
     kind: ClassVar[Kind]
+    by_keys: tuple[ScorePrecision] | None = None
 
     def __init__(
         self,
@@ -88,6 +93,13 @@ class Table:
         self.notes = content.notes
         if isinstance(content.rows, Mapping):
             self.notes = (*without_documents(content.rows, self.kind), *self.notes)
+        if (
+            self.kind == "run"
+            and isinstance(content.rows, Mapping)
+            and (ranks := rank_tuples(content.rows, self.where))
+        ):
+            content = replace(content, rows=ranks)
+            self.notes, self.by_keys = (OF_TUPLES, *self.notes), (None,)
         self._look_at(content)
         if isinstance(content.rows, Mapping):
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
@@ -399,6 +411,62 @@ class Run(Table):
         found = copy(self)
         found.name = name
         return found
+
+    def then_by(self, *others: Source, score_precision: ScorePrecision = None) -> Self:
+        """Return the run with its ties ordered by the scores of other runs, one after the other.
+
+        What ties by all of them stays tied. A document that another run lacks comes after all that it has; `notes`
+        say how many of those in ties there are.
+
+        Parameters
+        ----------
+        *others : path, dict, dataframe or Run
+            Such as the first stage, whose results were reranked. A text that names no file is a column of this run's
+            own file.
+        score_precision : {"float32", "float16", "bfloat16"} or int, optional
+            Round all scores first, those of the others too.
+
+        Returns
+        -------
+        Run
+            In memory; its scores are ranks, the lowest 1.
+
+        Raises
+        ------
+        DataError
+            Another run cannot be read.
+
+        Examples
+        --------
+        >>> llm, bm25 = {"q": {"a": 3, "b": 3, "c": 3}}, {"q": {"b": 7.5, "c": 7.5}}
+        >>> run = Run(llm).then_by(Run(bm25, name="bm25"))
+        >>> run.to_dict()
+        {'q': {'a': 1.0, 'b': 2.0, 'c': 2.0}}
+        >>> run.notes
+        ('3 tied documents ordered by bm25, 1 of them is not in it: it comes last',)
+        """
+        check_precision(score_precision)
+        keys = [self._key(other) for other in others]
+        names = [key.name for key in keys]
+        labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]
+        found = copy(self)
+        given = {label: key.to_polars() for label, key in zip(labels, keys, strict=True)}
+        frame, notes = ordered_by(self.to_polars(), given, score_precision)
+        found.rows, found.by_keys = MemoryRows(frame), (score_precision,)
+        return found.noted(notes)
+
+    def _key(self, other: Source) -> Run:
+        """Return a run to order ties by: read, or another column of the file of this one."""
+        if isinstance(other, str) and self.path is not None and not Path(other).exists():
+            try:
+                key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
+            except ParameterError:  # of files without columns
+                hint = f"a column can be named only if the run has columns, as CSV has; {self.path} has none"
+                raise DataError("no such file", path=other, hint=hint) from None
+        else:
+            key = Run.of(other)
+        key.check_duplicates()
+        return key
 
     def rounded(self, precision: ScorePrecision) -> Self:
         """Return the run with its scores rounded, in memory; the run itself if `precision` is None."""

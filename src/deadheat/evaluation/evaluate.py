@@ -15,7 +15,7 @@ from deadheat import arguments
 from deadheat.arguments import Rng
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, Table
 from deadheat.errors import (
     LowRelevanceWarning,
     MissingQueriesWarning,
@@ -48,6 +48,7 @@ class Options(TypedDict, total=False):
     no_relevant: str
     score_precision: ScorePrecision
     check_duplicates: bool
+    then_by: Source | Sequence[Source] | None
 
 
 Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
@@ -74,6 +75,7 @@ def evaluate(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    then_by: Source | Sequence[Source] | None = None,
 ) -> Evaluation | dict[str, Evaluation]:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
@@ -101,6 +103,10 @@ def evaluate(
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
+    then_by : run or list of runs, optional
+        Ties are ordered by the scores of this run, then by those of the next, as of the first stage whose results were
+        reranked; what still ties is averaged. A text that names no file is another column of the run's table. A
+        document that such a run lacks comes after all that it has; the notes of the evaluation say how many do.
 
     Returns
     -------
@@ -125,6 +131,8 @@ def evaluate(
     (0.5, 1.0)
     >>> {name: one.means() for name, one in evaluate(qrels, {"a": run, "b": {"q1": ["d1"]}}, "RR").items()}
     {'a': {'RR': 0.75}, 'b': {'RR': 1.0}}
+    >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
+    {'RR': 0.5}
     """
     if are_runs(run):
         judged = Qrels.of(qrels)
@@ -136,13 +144,17 @@ def evaluate(
             no_relevant=no_relevant,
             score_precision=score_precision,
             check_duplicates=check_duplicates,
+            then_by=then_by,
         )
         chosen = parse_measures(measures)
         return {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
     conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
+    keys = keys_of(run, then_by)
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    if keys:
+        run = run.then_by(*keys, score_precision=conventions.score_precision)
     found = evaluate_under(conventions, qrels, run, chosen, generator)
     if not looks_swapped(qrels, run):  # then the advice on levels would mislead
         warn_of_levels(found, qrels)
@@ -158,8 +170,24 @@ def are_runs(source: Source) -> TypeGuard[Mapping[object, Source]]:
         return False
     first = next((one for one in source.values() if not isinstance(one, Mapping) or one), None)
     if isinstance(first, Mapping):
-        return isinstance(next(iter(first.values())), Mapping | list | tuple)
+        inner = next(iter(first.values()))
+        are_scores = isinstance(inner, tuple) and bool(inner) and all(isinstance(one, int | float) for one in inner)
+        return isinstance(inner, Mapping | list | tuple) and not are_scores
     return isinstance(first, Run | Path) or hasattr(first, "columns")
+
+
+def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Source]:
+    """Return the runs to order ties by; the name of a column is one of a dataframe."""
+    if then_by is None:
+        return []
+    is_several = isinstance(then_by, list | tuple) and not isinstance(next(iter(then_by), None), tuple)
+    keys = list(cast("Sequence[Source]", then_by)) if is_several else [then_by]
+    if isinstance(run, Table) or not any(isinstance(key, str) for key in keys):
+        return keys
+    schema = getattr(run, "collect_schema", None)  # of a lazy frame the columns alone are expensive
+    columns = list(schema() if schema else getattr(run, "columns", ()))
+    own = {key: Run(run, name=key, columns={"score": key}) for key in keys if isinstance(key, str) and key in columns}
+    return [own.get(key, key) if isinstance(key, str) else key for key in keys]
 
 
 def evaluate_under(

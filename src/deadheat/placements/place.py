@@ -139,6 +139,11 @@ def _is_finite(given: object) -> bool:
 
 def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None, plan: str | None = None) -> Engine:
     """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
+    if run.by_keys is not None:
+        if precision not in {None, *run.by_keys}:
+            problem = "scores by several keys are ranks, which cannot be rounded"
+            raise ParameterError(problem, hint="round the scores of each key first: Run.then_by(..., score_precision=)")
+        precision = None
     if isinstance(run.rows, MappingRows):
         judged = qrels.rows
         if not isinstance(judged, MappingRows):

@@ -1,0 +1,105 @@
+"""Second keys: equal scores ordered by other scores; what these leave tied too stays tied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+
+from deadheat.data.precision import ScorePrecision, round_and_warn
+from deadheat.errors import ScoreError
+from deadheat.wording import Plain, counted
+
+PAIR = ("query_id", "doc_id")
+
+
+def ordered_by(
+    frame: pl.DataFrame, others: Mapping[str, pl.DataFrame], precision: ScorePrecision
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return a run whose scores are ranks by several keys, and notes on documents that have no second key.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        query_id, doc_id, score.
+    others : mapping of str to polars.DataFrame
+        The next keys in order, by name, each with the same columns.
+    precision : str, int or None
+        To which the scores of all keys are rounded first.
+
+    Returns
+    -------
+    frame : polars.DataFrame
+        The same rows in the same order; the lowest score is 1, equal scores are equal by every key.
+    notes : tuple of str
+    """
+    ranks, notes = _ranks(frame["score"], precision), []
+    for name, other in others.items():
+        own = other.select(*PAIR, pl.col("score").alias("then"))
+        joined = frame.select(*PAIR).join(own, on=PAIR, how="left", maintain_order="left")
+        is_tied = pl.DataFrame({"query_id": frame["query_id"], "rank": ranks}).is_duplicated()
+        n_lacking = int((is_tied & joined["then"].is_null()).sum())
+        notes.append(f"{counted(int(is_tied.sum()), 'tied document')} ordered by {name}{_lacking(n_lacking)}")
+        ranks = _combined(ranks, _ranks(joined["then"], precision))
+    return frame.with_columns(score=ranks.cast(pl.Float64)), tuple(notes)
+
+
+def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, dict[str, float]] | None:
+    """Return a run with ranks in place of tuples of scores, which order documents by their parts in turn.
+
+    None if the first score is no tuple.
+
+    Raises
+    ------
+    ScoreError
+        Some scores have more parts than others, or a part is no number.
+
+    Examples
+    --------
+    >>> rank_tuples({"q": {"a": (3, 0.5), "b": (3, 0.7), "c": (3, 0.5), "d": (1, 9.0)}}, "the run")
+    {'q': {'a': 2.0, 'b': 3.0, 'c': 2.0, 'd': 1.0}}
+    """
+    first = next((score for documents in source.values() for score in documents.values()), None)
+    if not isinstance(first, tuple):
+        return None
+    scores = list(chain.from_iterable(documents.values() for documents in source.values()))
+    wrong = [one for one in scores if not isinstance(one, tuple) or len(one) != len(first) or not one]
+    if wrong:
+        allowed = f"a tuple of {len(first)} numbers, as the first score is" if first else "a tuple of numbers"
+        raise ScoreError(given=Plain(f"{wrong[0]!r}"), allowed=allowed, path=where)
+    try:
+        columns = np.array(scores, np.float64).T
+    except (TypeError, ValueError, OverflowError):
+        raise ScoreError("a part of a score is no number", allowed="tuples of numbers", path=where) from None
+    if np.isnan(columns).any():
+        raise ScoreError("a part of a score is NaN", allowed="tuples of numbers", path=where)
+    ranks = pl.Series(columns[0] + 0.0).rank("dense")
+    for column in columns[1:]:
+        ranks = _combined(ranks, pl.Series(column + 0.0).rank("dense"))
+    numbers = iter(ranks.cast(pl.Float64).to_list())
+    return {query: dict(zip(documents, numbers, strict=False)) for query, documents in source.items()}
+
+
+def _lacking(number: int) -> str:
+    """Say how many documents have no second key."""
+    if not number:
+        return ""
+    one, many = "1 of them is not in it: it comes last", f"{number:,} of them are not in it: they come last"
+    return f", {one if number == 1 else many}"
+
+
+def _ranks(scores: pl.Series, precision: ScorePrecision) -> pl.Series:
+    """Return dense ranks from the lowest score, 1, on; 0 where there is none."""
+    if precision is not None:
+        is_null = scores.is_null()
+        rounded = pl.Series(round_and_warn(scores.fill_null(0.0).to_numpy(), precision))
+        scores = pl.select(pl.when(~is_null).then(rounded)).to_series()
+    return scores.rank("dense").fill_null(0).cast(pl.Int64)
+
+
+def _combined(ranks: pl.Series, others: pl.Series) -> pl.Series:
+    """Return ranks by both; the product of their numbers fits into an integer, as each is at most that of the rows."""
+    return (ranks.cast(pl.Int64) * (cast(int, others.max()) + 1) + others.cast(pl.Int64)).rank("dense").cast(pl.Int64)

@@ -1,0 +1,1 @@
+"""Rerankers made up, real runs made coarser, and ties broken by an uncertain score."""

@@ -1,0 +1,154 @@
+"""coarsen(): a run with fewer different scores, as a reranker with few levels or a short number format gives."""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+import polars as pl
+
+from deadheat.arguments import as_count
+from deadheat.arrays import FloatArray
+from deadheat.data.precision import FORMATS, check_precision, round_and_warn
+from deadheat.data.rows import MemoryRows
+from deadheat.data.tables import Run, Source
+from deadheat.errors import ParameterError
+from deadheat.io.forking import check_threads
+from deadheat.wording import Plain, counted, did_you_mean
+
+MOST_LEVELS = 2**31
+LARGE = 2.0**1022  # two such numbers may differ by more than the largest one
+
+
+def coarsen(
+    run: Source,
+    *,
+    levels: int | None = None,
+    decimals: int | None = None,
+    dtype: str | None = None,
+    per_query: bool = False,
+) -> Run:
+    """Return a run whose scores are coarser, so that more of them tie.
+
+    Exactly one of `levels`, `decimals` and `dtype` says how.
+
+    Parameters
+    ----------
+    run : path, dict, dataframe or Run
+    levels : int, optional
+        So many intervals of equal width between the lowest and the highest score; all scores of an interval become
+        one. The lowest and the highest score stay, the others are spaced equally between them, so that a run with
+        this many equally spaced scores does not change. With one level all become the lowest.
+    decimals : int, optional
+        Decimals to round to, from 0 to 15.
+    dtype : {"float32", "float16", "bfloat16"}, optional
+        The format of numbers to round to.
+    per_query : bool, default False
+        Whether the lowest and the highest score are those of each query, not of the run.
+
+    Returns
+    -------
+    Run
+        In memory; its name and its notes say what was done. Infinite scores stay infinite, beyond the levels of the
+        others.
+
+    Raises
+    ------
+    ParameterError
+        None of the three is given, or two are; or a number is not allowed.
+    DataError
+        The run cannot be read.
+
+    Examples
+    --------
+    >>> run = {"q": {"a": 0.0, "b": 0.3, "c": 0.4, "d": 0.9, "e": 1.0}}
+    >>> coarsen(run, levels=3).to_dict()
+    {'q': {'a': 0.0, 'b': 0.0, 'c': 0.5, 'd': 1.0, 'e': 1.0}}
+    >>> found = coarsen(Run(run, name="fine"), decimals=0)
+    >>> found.to_dict()
+    {'q': {'a': 0.0, 'b': 0.0, 'c': 0.0, 'd': 1.0, 'e': 1.0}}
+    >>> found.name, found.notes
+    ('fine, 0 decimals', ('scores coarsened to 0 decimals: 5 different ones became 2',))
+    """
+    given = {
+        name: one for name, one in (("levels", levels), ("decimals", decimals), ("dtype", dtype)) if one is not None
+    }
+    if len(given) != 1:
+        shown = Plain(" and ".join(given) or "none of them")
+        raise ParameterError(argument="levels, decimals and dtype", given=shown, allowed="one of them, not the others")
+    check_coarse(levels=levels, decimals=decimals, dtype=dtype)
+    if per_query and levels is None:
+        raise ParameterError("per_query is for levels", given=Plain(next(iter(given))))
+    table = Run.of(run)
+    if table.by_keys is not None:
+        raise ParameterError(
+            "scores by several keys are ranks, which cannot be coarsened", hint="coarsen each run first"
+        )
+    check_threads()
+    frame = table.to_polars()
+    if levels is None:
+        precision = decimals if decimals is not None else dtype
+        scores = pl.Series("score", round_and_warn(frame["score"].to_numpy(), precision))
+    else:
+        scores = pl.Series("score", _at_levels(frame, levels, per_query=per_query))
+    done = coarse_name(levels, decimals, dtype)
+    how = f"{done} of equal width{' a query' if per_query else ''}" if levels is not None else done
+    before, after = frame["score"].n_unique(), scores.n_unique()
+    found = copy(table)
+    found.name = f"{table.name}, {done}{' a query' if per_query else ''}"
+    found.rows = MemoryRows(frame.with_columns(scores))
+    found.notes = (*table.notes, f"scores coarsened to {how}: {before:,} different ones became {after:,}")
+    return found
+
+
+def check_coarse(*, levels: int | None = None, decimals: int | None = None, dtype: str | None = None) -> None:
+    """Raise `ParameterError` for a number of levels or decimals, or a format, that there is not."""
+    if levels is not None and as_count("levels", levels) > MOST_LEVELS:
+        raise ParameterError(argument="levels", given=levels, allowed=f"at most {MOST_LEVELS:,}")
+    if dtype is not None and dtype not in FORMATS:
+        raise ParameterError(argument="dtype", given=dtype, allowed=FORMATS, hint=did_you_mean(dtype, FORMATS))
+    if decimals is not None:
+        try:
+            check_precision(as_count("decimals", decimals, 0))
+        except ParameterError:
+            raise ParameterError(argument="decimals", given=decimals, allowed="a whole number from 0 to 15") from None
+
+
+def coarse_name(levels: int | None, decimals: int | None, dtype: str | None) -> str:
+    """Return what was done to scores, in words.
+
+    Examples
+    --------
+    >>> coarse_name(3, None, None), coarse_name(None, 1, None), coarse_name(None, None, "bfloat16")
+    ('3 levels', '1 decimal', 'bfloat16')
+    """
+    if levels is not None:
+        return counted(levels, "level")
+    return counted(decimals, "decimal") if decimals is not None else str(dtype)
+
+
+def _at_levels(frame: pl.DataFrame, levels: int, *, per_query: bool) -> FloatArray:
+    """Return the scores at the levels of the run, or of their query; the infinite ones as they are."""
+    score = pl.col("score")
+    finite = pl.when(score.is_finite()).then(score)
+    low, high = finite.min(), finite.max()
+    if per_query:
+        low, high = low.over("query_id"), high.over("query_id")
+    columns = frame.select(score=score, low=low.fill_null(0.0), high=high.fill_null(0.0))
+    ends = (columns[name].to_numpy() for name in ("low", "high"))
+    return level_of(columns["score"].to_numpy(), *ends, levels=levels)
+
+
+def level_of(scores: FloatArray, low: FloatArray, high: FloatArray, *, levels: int) -> FloatArray:
+    """Return each score at its level, one of so many between the lowest and the highest score."""
+    is_moved = np.isfinite(scores) & (high > low)
+    scores_moved, low, high = (np.where(is_moved, column, 0.0) for column in (scores, low, high))
+    # of large numbers the halves, as their span may be infinite
+    factor = np.where(np.maximum(np.abs(low), np.abs(high)) > LARGE, 0.5, 1.0)
+    span = np.where(is_moved, high * factor - low * factor, 1.0)
+    place = (scores_moved * factor - low * factor) / span
+    level = np.clip(np.floor(place * levels), 0, levels - 1)
+    share = level / max(levels - 1, 1)
+    away = np.minimum(share, 1 - share) * span / factor
+    found = np.where(share <= 0.5, low + away, high - away)  # so that both ends are exact
+    return np.where(is_moved, found, scores) + 0.0

@@ -1,0 +1,160 @@
+"""Which of two systems wins if ties are broken at random, seen from another, finer scoring of both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from deadheat.arguments import Rng
+from deadheat.arrays import BoolArray, FloatArray, TextArray, members
+from deadheat.comparison.drawing import Drawn
+from deadheat.comparison.flips import flip, normal_error
+from deadheat.comparison.pairs import DEAR, FEW, PROVED, Side
+from deadheat.comparison.sums import ROUNDING, Distribution, comparable
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.scores import Scores
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Winner:
+    """Who is ahead in random orders of the ties of two systems.
+
+    Attributes
+    ----------
+    wrong : float
+        Probability that the system is ahead that should not be; NaN if neither should.
+    none : float
+        Probability that neither is.
+    method : {"exact", "grid", "sampled", "normal", "none"}
+        How they were found, as for `Pair.flip_method`.
+    standard_error : float
+        Of a sampled probability; of a normal one the most that it can be off.
+    """
+
+    wrong: float
+    none: float
+    method: str
+    standard_error: float = 0.0
+
+
+UNKNOWN = Winner(math.nan, math.nan, "none")
+
+
+def side_of(scores: Scores, evaluation: Evaluation, query_ids: TextArray, rng: Rng) -> Side:
+    """Return the scores of a system over the queries of all, as flips take them."""
+    own = members(query_ids, evaluation.query_ids)
+
+    def spread(values: FloatArray) -> FloatArray:
+        everywhere = np.full(len(own), np.nan)
+        everywhere[own] = values
+        return everywhere
+
+    return Side(
+        scores.measure,
+        evaluation,
+        own,
+        spread(scores.values),
+        spread(scores.tie_mean),
+        spread(scores.tie_std**2),
+        spread(scores.tie_min),
+        spread(scores.tie_max),
+        np.full(len(own), np.nan),
+        not np.nan_to_num(scores.standard_error).any(),
+        rng,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Winners:
+    """The winners among several systems; what is found of a system serves all its pairs.
+
+    Attributes
+    ----------
+    sides : list of Side
+    """
+
+    sides: list[Side]
+    known: dict[tuple[object, int, bytes], Any] = field(default_factory=dict, repr=False)
+
+    def between(self, a: int, b: int, sign: float) -> Winner:
+        """Return how likely it is that the difference of a and b does not have the sign that it should have.
+
+        Parameters
+        ----------
+        a, b : int
+            Places of two systems.
+        sign : float
+            Of the difference that should be, a less b: above 0, below 0 or 0.
+        """
+        one, other = self.sides[a], self.sides[b]
+        keep = ~np.isnan(one.values - other.values)
+        if not sign or math.isnan(sign) or not keep.any():
+            return UNKNOWN
+        n = int(keep.sum())
+        lowest, highest = (float(part[keep].sum()) / n for part in (one.low - other.high, one.high - other.low))
+        mean = float((one.mean - other.mean)[keep].sum()) / n
+        equal = ROUNDING * max(1.0, abs(lowest), abs(highest))
+        if highest - lowest < equal:  # no tie moves the difference
+            is_none = abs(mean) < equal
+            return Winner(float(not is_none and mean * sign < 0), float(is_none), "none")
+        variance = float((one.variance + other.variance)[keep].sum()) / n**2
+        normal = _normal(mean, variance, sign, _normal_error(one, other, keep, n * mean))
+        sums = self._sums(a, b, keep, normal)
+        if sums is None:
+            return normal
+        # flips ask how likely the sign is that is opposite to the one given; the size of the difference plays no part
+        size = math.copysign(max(1.0, 2 * equal), sign)
+        wrong, right = (flip(towards, variance, lowest, highest, sums) for towards in (size, -size))
+        neither = max(0.0, 1.0 - wrong.probability - right.probability)
+        error = max(wrong.standard_error, right.standard_error)
+        is_sampled = "sampled" in {wrong.method, right.method}
+        method = "sampled" if is_sampled else "grid" if "grid" in {wrong.method, right.method} else "exact"
+        # drawn probabilities, and rounding on a grid, do not add up exactly
+        return Winner(wrong.probability, 0.0 if is_sampled or neither < ROUNDING else neither, method, error)
+
+    def _sums(
+        self, a: int, b: int, keep: BoolArray, normal: Winner
+    ) -> tuple[Distribution, Distribution] | tuple[Drawn, Drawn] | None:
+        """Return the distributions of both sums, or drawn sums; None where the normal distribution will do."""
+        one, other = self.sides[a], self.sides[b]
+        if not (one.can_draw and other.can_draw):
+            return None
+        own, others = self._once(Side.summands, a, keep), self._once(Side.summands, b, keep)
+        if own and others and (found := comparable(own, others)):
+            return found
+        enough = DEAR if min(side.n_draws(keep) for side in (one, other)) < FEW else PROVED
+        if not normal.standard_error > enough:
+            return None
+        first, second = self._once(Side.drawn, a, keep), self._once(Side.drawn, b, keep)
+        return (first, second) if first and second else None
+
+    def _once(self, find: Callable[[Side, BoolArray], T], place: int, keep: BoolArray) -> T:
+        key = find, place, keep.tobytes()
+        if key not in self.known:
+            self.known[key] = find(self.sides[place], keep)
+        return cast("T", self.known[key])
+
+
+def _normal(mean: float, variance: float, sign: float, most_off: float) -> Winner:
+    """Take the difference as normally distributed."""
+    from scipy.special import ndtr  # slow to load, and only some differences need it
+
+    towards = math.copysign(mean, mean * sign) if mean else 0.0
+    deviations = towards / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, towards)
+    cantelli = variance / (variance + mean**2) if variance + mean**2 > 0 else 1.0
+    return Winner(float(ndtr(-deviations)), 0.0, "normal", min(most_off, cantelli))
+
+
+def _normal_error(one: Side, other: Side, keep: BoolArray, difference: float) -> float:
+    """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
+    if not (one.is_exact and other.is_exact):
+        return 1.0
+    deviations = [np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in (one, other)]
+    variances = [side.variance[keep] for side in (one, other)]
+    return normal_error(difference, np.concatenate(variances), np.concatenate(deviations))

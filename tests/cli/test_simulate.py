@@ -1,0 +1,193 @@
+"""deadheat simulate."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import deadheat as dh
+from deadheat.simulation.coarse_profile import LEVELS, coarsening_profile
+from deadheat.simulation.rerankers import simulate_rerankers
+from support.command import call, ok
+from support.demo import DEMO
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+QRELS, OLZ, NIST = (
+    str(DEMO / name) for name in ("qrels.human.txt.gz", "Olz-gpt4o.run.gz", "NISTRetrieval-instruct0.run.gz")
+)
+
+
+def test_the_summary_fits_a_screen_and_has_the_numbers_of_python() -> None:
+    out = ok("simulate")
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.startswith("Simulated: 4 rerankers, 100 queries, ")
+    document = json.loads(ok("simulate", "--format", "json"))
+    for row in simulate_rerankers().summary().iter_rows(named=True):
+        shown = document["rerankers"][row["measure"]][row["reranker"]]
+        for name in ("tie_ratio", "tie_ratio_std", "input_order", "exact", "mean_difference", "max_difference"):
+            assert shown[name] == row[name], name
+        assert shown["n_queries"] == 100
+    assert (document["seed"], document["n_queries"]) == (0, 100)
+
+
+def test_csv_has_a_row_for_each_reranker_and_measure() -> None:
+    rows = list(csv.DictReader(ok("simulate", "--queries", "30", "--preset", "low", "--format", "csv").splitlines()))
+    assert [(row["reranker"], row["measure"], row["n_queries"]) for row in rows] == [
+        ("low", "RR", "30"),
+        ("low", "Hit@5", "30"),
+    ]
+
+
+def test_files_are_written_and_can_be_evaluated(folder: Path) -> None:
+    out = ok("simulate", "--queries", "40", "--preset", "high", "--query-type", "plain", "--rng", "3", "-o", "made")
+    assert "made/qrels.txt" in " ".join(out.split())
+    assert sorted(path.name for path in (folder / "made").iterdir()) == ["high.run", "qrels.txt", "queries.csv"]
+    made = simulate_rerankers(40, "high", 3, query_types="plain")
+    assert dh.read_run(folder / "made" / "high.run").to_dict() == made.runs["high"].to_dict()
+    exact = dh.evaluate("made/qrels.txt", "made/high.run", "RR").means()
+    assert exact == dh.evaluate(made.qrels, made.runs["high"], "RR").means()
+
+
+def test_what_is_there_is_not_replaced(folder: Path) -> None:
+    (folder / "made").mkdir()
+    (folder / "made" / "low.run").write_text("mine")
+    failed = call("simulate", "-o", "made")
+    assert failed.exit_code == 3
+    assert "low.run in it would be replaced" in failed.output
+    assert (folder / "made" / "low.run").read_text() == "mine"
+    ok("simulate", "-o", "made", "--force")
+    ok("simulate", "-o", "made")  # the same files again
+    assert (folder / "made" / "low.run").read_text() != "mine"
+
+
+def test_coarser_scores_have_the_numbers_of_python() -> None:
+    arguments = ("simulate", "--coarsen", OLZ, NIST, QRELS, "-m", "nDCG@10", "--levels", "2,4")
+    document = json.loads(ok(*arguments, "--format", "json"))
+    runs = {"Olz-gpt4o": dh.read_run(OLZ), "NISTRetrieval-instruct0": dh.read_run(NIST)}
+    found = coarsening_profile(QRELS, runs, "nDCG@10", levels=[2, 4])
+    for row in found.rows:
+        shown = document["scores"][row.measure][row.run][row.scores]
+        for name in ("share_tied", "value", "tie_min", "tie_max", "doc_id", "original", "error", "change", "rival"):
+            assert shown[name] == getattr(row, name), name
+        assert shown["wrong_winner"] == row.wrong_winner
+    for pair in found.pairs:
+        shown = document["pairs"][pair.measure][pair.system][pair.baseline][pair.scores]
+        assert (shown["wrong_winner"], shown["original"]) == (pair.wrong_winner, pair.original)
+    assert document["n_queries"] == 25
+    rows = list(csv.DictReader(ok(*arguments, "--format", "csv").splitlines()))
+    assert [(row["run"], row["scores"]) for row in rows][:3] == [
+        ("Olz-gpt4o", "as given"),
+        ("Olz-gpt4o", "2 levels"),
+        ("Olz-gpt4o", "4 levels"),
+    ]
+    assert [float(row["error"]) for row in rows] == [row.error for row in found.rows]
+
+
+def test_a_single_run_shows_the_range_of_ties_on_a_screen() -> None:
+    out = ok("simulate", "--coarsen", OLZ, QRELS, "-m", "nDCG@10")
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.splitlines()[0] == "Olz-gpt4o with coarser scores: 25 queries"
+    header = next(line for line in out.splitlines() if line.startswith("measure"))
+    assert header.split() == "measure scores tied exact tie min tie max doc id error change".split()  # noqa: SIM905 - as it is shown
+    assert [line.split()[0] for line in out.splitlines() if " levels " in line] == [str(n) for n in LEVELS]
+    assert "wrong winner" not in out
+
+
+def test_three_runs_name_the_rival(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    third = str(DEMO / "TREMA-CoT.run.gz")
+    out = ok("simulate", "--coarsen", OLZ, NIST, third, QRELS, "-m", "RR", "--levels", "3")
+    assert "wrong winner" in out
+    assert "against" in out
+    document = json.loads(
+        ok(
+            "simulate",
+            "--coarsen",
+            OLZ,
+            NIST,
+            third,
+            QRELS,
+            "-m",
+            "RR",
+            "--levels",
+            "3",
+            "--baseline",
+            "TREMA-CoT",
+            "--format",
+            "json",
+        )
+    )
+    assert {base for of_system in document["pairs"]["RR"].values() for base in of_system} == {"TREMA-CoT"}
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--decimals", "0,2"], ["0 decimals", "2 decimals"]),
+        (["--dtypes", "bfloat16,float32"], ["bfloat16", "float32"]),
+    ],
+)
+def test_decimals_and_formats(options: list[str], names: list[str]) -> None:
+    rows = csv.DictReader(
+        ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", *options, "--format", "csv").splitlines()
+    )
+    assert [row["scores"] for row in rows] == ["as given", *names]
+
+
+def test_what_a_run_lacks_is_said(folder: Path) -> None:
+    document = json.loads(ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "--format", "json"))
+    assert document["missing_queries"] == {"bm25": ["q4"]}
+    assert document["unjudged_queries"] == {"bm25": ["q9"]}
+    out = " ".join(ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "-m", "NumRet").split())
+    assert "missing queries bm25: 1 query (q4), counted as empty rankings" in out
+    assert "nothing relevant" in out
+    assert "NumRet: means over queries" in out
+    (folder / "other.run").write_text("q1 Q0 unknown 1 0.5 t\n")
+    out = " ".join(ok("simulate", "--coarsen", "other.run", "qrels.txt", "-m", "RR").split())
+    assert "no document that other retrieves is judged" in out
+
+
+def test_the_report_may_go_to_a_file(folder: Path) -> None:
+    assert not ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "-o", "report.md")
+    assert "| measure" in (folder / "report.md").read_text()
+    for form in ("markdown", "csv", "json", "table"):
+        assert ok("simulate", "--queries", "5", "--format", form)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["bm25.run", "qrels.txt"], 2, "files are for --coarsen"),
+        (["--coarsen", "bm25.run"], 2, "--coarsen RUN... QRELS"),
+        (["--levels", "2"], 2, "--levels is for --coarsen"),
+        (["-m", "RR"], 2, "-m is for --coarsen"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--queries", "7"], 2, "--queries is not for --coarsen"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--force"], 2, "--force is not for --coarsen"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--levels", "2", "--dtypes", "float16"], 2, "one of them"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--levels", "0"], 2, "whole numbers from 1 on"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--decimals", "x"], 2, "numbers of decimals"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--decimals", "99"], 2, "0 to 15"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--dtypes", "float8"], 2, "Did you mean"),
+        (["--coarsen", "qrels.txt", "bm25.run"], 3, "bm25.run"),
+        (["--coarsen", "no.run", "qrels.txt"], 3, "no.run"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--baseline", "other"], 2, "--baseline"),
+        (["--preset", "lwo"], 2, "Did you mean 'low'"),
+        (["--query-type", "hard"], 2, "simple factual"),
+        (["--force"], 2, "give -o FOLDER too"),
+        (["-o", "-"], 2, "-o names a folder"),
+        (["-o", "no/such/folder"], 3, "no such folder"),
+        (["-o", "qrels.txt"], 3, "is a file"),
+    ],
+)
+def test_what_is_wrong_is_said(arguments: list[str], code: int, message: str) -> None:
+    result = call("simulate", *arguments)
+    assert result.exit_code == code, result.output
+    assert message in " ".join(result.output.split())
+    assert "Traceback" not in result.output

@@ -1,0 +1,61 @@
+"""Who is ahead in random orders of ties: the normal distribution against the exact one, within its proved error."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.comparison.pairs import Side
+from deadheat.simulation.winners import Winner, Winners, side_of
+
+
+def winners(seed: int, measure: str, n_queries: int) -> Winners:
+    """Two systems with ties of up to five documents."""
+    rng = np.random.default_rng(seed)
+    docs = [f"d{n}" for n in range(5)]
+    qrels = {f"q{n}": dict(zip(docs, rng.integers(0, 2, 5).tolist(), strict=True)) for n in range(n_queries)}
+    sides = []
+    for _ in range(2):
+        run = {query: dict(zip(docs, rng.integers(0, 3, 5).tolist(), strict=True)) for query in qrels}
+        found = dh.evaluate(qrels, run, measure)
+        sides.append(side_of(found[measure], found, found.query_ids, 0))
+    return Winners(sides)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("measure", ["RR", "P@2", "nDCG@3"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_normal_distribution_is_as_close_as_it_says(
+    seed: int, measure: str, sign: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the system that should be ahead is ahead in the mean, or behind."""
+    exact = winners(seed, measure, 30).between(0, 1, sign)
+    assert exact.method in {"exact", "grid"}
+    monkeypatch.setattr(Side, "can_draw", property(lambda _: False))
+    normal = winners(seed, measure, 30).between(0, 1, sign)
+    assert normal.method == "normal"
+    assert exact.wrong - normal.standard_error - 1e-3 <= normal.wrong
+    assert normal.wrong <= exact.wrong + exact.none + normal.standard_error + 1e-3
+    assert normal.standard_error < 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_of_three_things_happens(seed: int) -> None:
+    """The first is ahead, the other one is, or neither."""
+    found = winners(seed, "P@2", 10)
+    one, other = found.between(0, 1, 0.1), found.between(0, 1, -2.0)
+    assert one.none == pytest.approx(other.none)
+    assert one.wrong + other.wrong + one.none == pytest.approx(1.0)
+    swapped = found.between(1, 0, 1.0)
+    assert swapped.wrong == pytest.approx(other.wrong)
+
+
+def test_no_sign_no_winner() -> None:
+    found = winners(0, "RR", 5).between(0, 1, 0.0)
+    assert math.isnan(found.wrong)
+    assert math.isnan(found.none)
+    assert found.method == "none"
+    assert Winner(0.5, 0.0, "exact").standard_error == 0.0
