@@ -25,7 +25,9 @@ from deadheat.wording import Plain, did_you_mean, joined
 KINDS: dict[str, Any] = {"bm25": BM25, "string": StringSimilarity, "embedding": Embedding, "run": RunFile}
 OWN = (BM25, StringSimilarity, Embedding, RunFile, Function)
 WORD = re.compile("[a-z_]+")  # no model: their names have dashes, digits, capitals or an owner
-MEANT = dict.fromkeys(("levenshtein", "edit_distance", "fuzzy", "fuzz", "rapidfuzz", "similarity", "lexical"), "string")
+MEANT: dict[str, str] = dict.fromkeys(
+    ("levenshtein", "edit_distance", "fuzzy", "fuzz", "rapidfuzz", "similarity", "lexical"), "string"
+)
 PACKED = (".gz", ".zst")
 ALLOWED = (
     "'bm25', with options as in 'bm25(k1=1.2, b=0.75)', 'string' (similar strings), the path of a run file (of several:"
