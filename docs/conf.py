@@ -15,7 +15,8 @@ author = "the deadheat authors"
 version = release = deadheat.__version__
 html_title = "deadheat"
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "made_pages"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+extensions += ["mathml", "made_pages", "plain_words"]  # docs/site
 # what is not a page: scripts, and files of which a page shows parts
 exclude_patterns = ["figures", "site", "templates"]
 templates_path = ["templates"]
@@ -38,6 +39,7 @@ html_theme = "furo"
 html_static_path = ["style"]
 html_css_files = ["deadheat.css"]
 html_show_sphinx = False
+html_show_search_summary = False  # they are fetched, which browsers refuse to do from file://
 html_show_copyright = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": False}

@@ -173,14 +173,7 @@ def make() -> None:
             path.write_text(text, "utf-8")
 
 
-def plain_initials(*event: Any) -> None:  # noqa: ANN401 - what autodoc-process-docstring sends
-    """Keep a reference that begins with an initial, as in "B. Efron", from being read as item B of a list."""
-    lines: list[str] = event[-1]
-    lines[:] = [re.sub(r"^(\s*)([A-Z])\. ", r"\1\2\\. ", line) for line in lines]
-
-
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> dict[str, Any]:  # noqa: ARG001 - Sphinx calls it so
     """Make the pages before Sphinx looks which there are."""
     make()
-    app.connect("autodoc-process-docstring", plain_initials, priority=1)  # before numpydoc
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

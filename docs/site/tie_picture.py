@@ -10,7 +10,7 @@ import deadheat as dh
 DATA = Path(dh.__file__).parent / "demo"
 SYSTEMS = ("willia-umbrela1", "Olz-gpt4o", "TREMA-CoT", "NISTRetrieval-instruct0")
 MEASURE = "nDCG@10"
-LEFT, WIDTH, ROW, TOP = 190, 420, 44, 58  # of the drawing, in pixels
+LEFT, WIDTH, ROW, TOP = 20, 380, 52, 66  # of the drawing, in pixels: narrow, so that a telephone shows its text
 BLUE, ORANGE, GREY = "#1d5c99", "#b65a00", "#767676"
 
 
@@ -22,7 +22,7 @@ def picture() -> str:
     by_id = dh.evaluate(qrels, runs, MEASURE, ties="doc_id")
     bottom = TOP + ROW * len(SYSTEMS)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {bottom + 40}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="560" viewBox="0 0 420 {bottom + 40}">',
         "<style>text { font: 13px sans-serif; }</style>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
         *_legend(),
@@ -30,10 +30,10 @@ def picture() -> str:
     ]
     for row, name in enumerate(SYSTEMS):
         scores, rule = exact[name][MEASURE], by_id[name].means()[MEASURE]
-        y = TOP + ROW * row + ROW / 2
+        y = TOP + ROW * row + 30
         low, mean, high, trec = map(_x, (scores.mean_tie_min, scores.mean, scores.mean_tie_max, rule))
         parts += [
-            f'<text x="{LEFT - 12}" y="{y + 4}" text-anchor="end" fill="#222222">{escape(name)}</text>',
+            f'<text x="{LEFT}" y="{y - 14}" fill="#222222">{escape(name)}</text>',
             f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" stroke="{GREY}" stroke-width="3"/>',
             f'<line x1="{trec:.1f}" x2="{trec:.1f}" y1="{y - 9}" y2="{y + 9}" stroke="{ORANGE}" stroke-width="3"/>',
             f'<circle cx="{mean:.1f}" cy="{y}" r="5.5" fill="{BLUE}"/>',
@@ -47,12 +47,12 @@ def _x(value: float) -> float:
 
 def _legend() -> list[str]:
     return [
-        f'<line x1="190" x2="214" y1="22" y2="22" stroke="{GREY}" stroke-width="3"/>',
-        '<text x="220" y="26" fill="#222222">all orders of equal scores</text>',
-        f'<circle cx="398" cy="22" r="5.5" fill="{BLUE}"/>',
-        '<text x="410" y="26" fill="#222222">exact mean</text>',
-        f'<line x1="496" x2="496" y1="13" y2="31" stroke="{ORANGE}" stroke-width="3"/>',
-        '<text x="504" y="26" fill="#222222">trec_eval</text>',
+        f'<line x1="20" x2="44" y1="16" y2="16" stroke="{GREY}" stroke-width="3"/>',
+        '<text x="52" y="20" fill="#222222">all orders of equal scores</text>',
+        f'<circle cx="32" cy="38" r="5.5" fill="{BLUE}"/>',
+        '<text x="52" y="42" fill="#222222">exact mean</text>',
+        f'<line x1="240" x2="240" y1="29" y2="47" stroke="{ORANGE}" stroke-width="3"/>',
+        '<text x="250" y="42" fill="#222222">trec_eval</text>',
     ]
 
 
