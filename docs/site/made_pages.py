@@ -67,6 +67,12 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|$~^])", r"\\\1", text)
 
 
+def linked(text: str) -> str:
+    """Return plain text as Markdown in which addresses are links."""
+    parts = re.split(r"(https?://[^\s,;)]*[^\s,;).])", text)
+    return "".join(f"<{part}>" if at % 2 else escaped(part) for at, part in enumerate(parts))
+
+
 def catalogue() -> str:
     """Return the page of all measures, in Markdown."""
     families: dict[str, list[str]] = defaultdict(list)
@@ -103,17 +109,18 @@ def anchor(notation: str) -> str:
 
 
 def section(name: str) -> Iterator[str]:
-    """Yield what the catalogue says about one measure."""
+    """Yield what the catalogue says about one measure: in words, as a formula, and what its letters mean."""
     measure = dh.measures()[name]
     facts = report_measure(measure).facts
     yield from (f"(measure-{name})=", f"### {name}: {measure.title}", "")
-    text = [fact.text for fact in facts if fact.key == "summary" or (not fact.key and not fact.heading)]
-    yield from (f"{escaped(one)}\n" for one in text if one)
+    yield from (f"{linked(fact.text)}\n" for fact in facts if fact.key == "summary")
     for latex in MATH.findall(inspect.cleandoc(measure.__doc__ or "")):
         yield from ("```{math}", " ".join(latex.split()), "```", "")
+    yield from (f"{linked(fact.text)}\n" for fact in facts if not fact.key and not fact.heading and fact.text)
     if measure.formula:
         yield from ("In plain text:", "", "```text", measure.formula, "```", "")
     yield from table(facts)
+    yield f"| example | [`deadheat.{name}`](api/deadheat.{name}.rst) |"
 
 
 def table(facts: Iterable[Fact]) -> Iterator[str]:
@@ -121,7 +128,7 @@ def table(facts: Iterable[Fact]) -> Iterator[str]:
     rows: dict[str, list[str]] = defaultdict(list)
     for fact in facts:
         if fact.heading and fact.text and fact.key not in ELSEWHERE - {"targets", "uses"}:
-            rows[fact.heading].append(escaped(fact.text))
+            rows[fact.heading].append(linked(fact.text))
     yield from ("| | |", "|---|---|")
     for heading, texts in rows.items():
         yield f"| {heading} | {'<br>'.join(texts)} |"
