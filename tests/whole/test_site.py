@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -59,10 +60,13 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the documentation as `make docs` does."""
+    """Build the documentation as `make docs` does, from a copy: pages are made in it, and others may build too."""
     folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("made"))
+    (folder / "bench").mkdir()
+    shutil.copy(ROOT / "bench" / "RESULTS.md", folder / "bench")
     command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-b", "html"]
-    command += ["-d", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")]
+    command += ["-d", str(folder / "doctrees"), str(folder / "docs"), str(folder / "html")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
