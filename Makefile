@@ -27,7 +27,7 @@ EMBED := sentence-transformers==6.2.0 transformers==5.23.0
 # half a gigabyte, so neither in the tests' packages nor in constraints.txt
 SPARK := pyspark==4.3.0
 
-.PHONY: help demo test test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints wheel clean
+.PHONY: help demo test test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -76,11 +76,16 @@ figures: $(VENV)/.run  ## hold the figures of simulations in the docs against th
 pictures: $(VENV)/.test  ## draw the pictures of the docs anew
 	$(BIN)/python docs/pictures/draw.py
 
+docs: $(VENV)/.docs  ## build the documentation in build/docs/index.html; it needs no network (nor does reading it)
+	rm -rf build/docs docs/made
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs 2 -b html -d build/doctrees docs build/docs
+	@echo "open build/docs/index.html"
+
 constraints:  ## write constraints.txt anew from the newest releases
 	@$(MAKE) $(VENV)/bin/python
 	rm -rf build/constraints
 	$(BIN)/python -m venv build/constraints
-	build/constraints/bin/python -m pip -qq --disable-pip-version-check install --editable '.[dev,bench]'
+	build/constraints/bin/python -m pip -qq --disable-pip-version-check install --editable '.[dev,bench,docs]'
 	{ echo "# exact versions for the Makefile, written by: make constraints"; \
 	  build/constraints/bin/python -m pip freeze --exclude-editable --exclude deadheat; } > build/constraints.txt
 	mv build/constraints.txt constraints.txt
@@ -90,7 +95,7 @@ wheel: $(VENV)/.dev  ## build dist/*.whl and dist/*.tar.gz
 	$(BIN)/python -m build
 
 clean:  ## remove everything that make made
-	rm -rf $(VENV) $(LOWEST) $(PEERS) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(PEERS) build dist docs/made bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -144,6 +149,11 @@ $(PEERS)/.test: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.dev:
 	@$(INSTALL) '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing what the documentation is built with"
+	@$(INSTALL) '.[docs]'
 	@touch $@
 
 $(VENV)/.bench:
