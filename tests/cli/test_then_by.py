@@ -54,3 +54,17 @@ def test_what_is_no_file_and_no_column(folder: Path) -> None:
     assert "a column can be named only if the run has columns" in missing.stderr
     near = call("evaluate", folder / "x.qrels", folder / "llm.csv", "--then-by", "bm52")
     assert "Did you mean 'bm25'" in near.stderr
+
+
+def test_ties_say_what_the_second_key_would_decide(folder: Path) -> None:
+    files = (folder / "llm.run", folder / "x.qrels", "--then-by", folder / "bm25.run", "-m", "RR")
+    found = json.loads(ok("ties", *files, "--format", "json"))
+    before, after = dh.evaluate(QRELS, LLM, "RR")["RR"], dh.evaluate(QRELS, LLM, "RR", then_by=BM25)["RR"]
+    decided = found["second_key"]["RR"]
+    assert (decided["value"], decided["then_value"]) == (before.mean, after.mean) == (0.75, 1.0)
+    assert (decided["tie_min"], decided["tie_max"]) == (before.mean_tie_min, before.mean_tie_max)
+    assert (decided["then_tie_min"], decided["then_tie_max"]) == (after.mean_tie_min, after.mean_tie_max)
+    assert found["n_tied"] == 24
+    assert found["then_by"] == {"name": "bm25", "n_tied": 0, "n_queries_with_ties": 0}
+    alone = ok("ties", folder / "llm.run", "--then-by", folder / "bm25.run")
+    assert "0 of 24 tied documents still tie" in " ".join(alone.split())

@@ -9,7 +9,7 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.figures import check_figures, figures_options, with_figures
-from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run
+from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, second_keys
 from deadheat.cli.options import (
     beside_option,
     decompressed_option,
@@ -77,6 +77,7 @@ def ties(  # noqa: PLR0917 - click passes by name
     """
     from deadheat.profile import CUTOFFS, tie_profile
     from deadheat.report.of_profile import report_profile
+    from deadheat.report.of_second_key import with_second_key
 
     _check_usage(qrels, notations, missing, no_relevant, beside)
     given = [input_path(path) for path in (run, qrels) if path is not None]
@@ -84,23 +85,20 @@ def ties(  # noqa: PLR0917 - click passes by name
     measures = parsed_measures(notations)
     check_figures(figures)
     check_inputs(given)
+    options: dict[str, Any] = {"missing": missing, "no_relevant": no_relevant, "beside": beside or "doc_id"}
+    options["check_duplicates"] = check_duplicates
+    name = label(given[0], "run")
     with progress(given) as begin:
         begin(given[0])
-        of_run, judgments = open_run(given[0], label(given[0], "run")), None
+        of_run, judgments = open_run(given[0], name, keyed=False), None
         for path in given[1:]:
             begin(path)
             judgments = open_qrels(path)
-        profile = tie_profile(
-            of_run,
-            judgments,
-            at or CUTOFFS,
-            measures,
-            missing=missing,
-            no_relevant=no_relevant,
-            beside=beside or "doc_id",
-            check_duplicates=check_duplicates,
-        )
+        profile = tie_profile(of_run, judgments, at or CUTOFFS, measures, **options)
+        keyed = tie_profile(open_run(given[0], name), judgments, (), measures, **options) if second_keys() else None
     report = report_profile(profile, every_measure=form == "json", missing=missing, per_query=per_query, digits=digits)
+    if keyed is not None:
+        report = with_second_key(report, profile, keyed, ", then ".join(label(key, "run") for key in second_keys()))
     if form == "csv" and judgments is not None and not per_query:
         tables = sorted(report.tables, key=lambda table: table.key != "stability")
         report = replace(report, tables=tuple(tables))
