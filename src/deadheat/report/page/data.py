@@ -19,14 +19,13 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.report.page.subject import Subject
-from deadheat.wording import printable
+from deadheat.wording import NOISE, printable
 
 N_RANKS = 100  # of each ranking
 MOST_VALUES = 50_000  # that are kept with all digits; more are rounded
 ROUNDED = 7  # decimals
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
 MOST_LISTED = 12  # different values over the orders of ties that are listed; more are gathered in as many bins
-NOISE = 1e-12
 
 
 def encoded(data: object) -> str:

@@ -199,18 +199,24 @@ class Subject:
 
     @cached_property
     def deciding(self) -> list[int]:
-        """The queries that decide most between the duel's systems; of one system those that ties and failure decide."""
+        """The queries that decide most between the duel's systems, then between all; of one system the worst."""
         span = self._span()
         if self.duel is None:
             scores = self.evaluations[self.ranked[0]][self.main]
             values = self.of_all_queries(scores, scores.values)
-            keys = (values if self.main.higher_is_better else -values, -span)
+            keys = [values if self.main.higher_is_better else -values, -span]
         else:
             one, other = (self.evaluations[name][self.main] for name in self.duel)
             apart = np.abs(self.of_all_queries(one, one.values) - self.of_all_queries(other, other.values))
-            keys = (-np.round(apart, 12), -span)
+            keys = [-np.round(apart, 12), -np.round(self._spread(), 12), -span]
         order = np.lexsort((np.arange(len(span)), *reversed([np.nan_to_num(key, nan=np.inf) for key in keys])))
         return [int(n) for n in order[:N_DECIDING]]
+
+    def _spread(self) -> FloatArray:
+        """Return how far apart all systems are, query by query."""
+        every = [self.of_all_queries(one[self.main], one[self.main].values) for one in self.evaluations.values()]
+        lowest, highest = np.fmin.reduce(every), np.fmax.reduce(every)
+        return np.nan_to_num(highest - lowest)
 
     def _span(self) -> FloatArray:
         """Return how far tie order alone can move the values of the duel's systems, query by query."""
