@@ -81,7 +81,7 @@ def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
 
 def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
     """Return the documents of each query, those that tie, its ties and the largest; None without the run."""
-    found = subject.query_ties.get(system)
+    found = subject.ties_of(system)
     if found is None:
         return None
     columns = {"docs": found.n_documents, "tied": found.n_tied, "ties": found.n_ties, "largest": found.largest}

@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
 
@@ -146,12 +146,11 @@ class Subject:
         texts = dict(zip([query for query in self.query_ids if query in known], found, strict=True))
         return [texts.get(query) or "" for query in self.query_ids]
 
-    @cached_property
-    def query_ties(self) -> dict[str, QueryTies]:
-        """The ties of all queries in each run that is at hand."""
-        return {
-            name: ties_of_queries(group_scores(run.to_polars())).of(self.query_ids) for name, run in self.runs.items()
-        }
+    @cache  # noqa: B019 - a subject lives as long as its page is made
+    def ties_of(self, system: str) -> QueryTies | None:
+        """Return the ties of all queries in a run; None if it is not at hand."""
+        run = self.runs.get(system)
+        return None if run is None else ties_of_queries(group_scores(run.to_polars())).of(self.query_ids)
 
     def by_doc_id(self, system: str, measure: Measure) -> FloatArray | None:
         """Return the values of a system with its ties broken by document id, NaN where it has none; None: unknown."""
@@ -170,15 +169,16 @@ class Subject:
         frames = []
         for name in self.duel or ():
             for measure in measures:
-                values = self.by_doc_id(name, measure)
-                if values is None or name not in self.query_ties:
+                values, ties = self.by_doc_id(name, measure), self.ties_of(name)
+                if values is None or ties is None:
                     return None
                 scores = self.evaluations[name][measure]
                 exact, traditional = (self.of_all_queries(scores, each) for each in (scores.tie_mean, values))
                 columns = {"exact": exact, "traditional": traditional, "difference": traditional - exact}
                 named = {"run": name, "measure": str(measure.label), "rule": "doc_id"}
-                ties = self.query_ties[name].to_polars()
-                frames.append(ties.with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()}))
+                frames.append(
+                    ties.to_polars().with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()})
+                )
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)) if frames else None
 
     def strata(self) -> dict[str, Strata]:
