@@ -191,7 +191,7 @@ def test_all_forms_have_the_numbers_of_json(shown: Shown) -> None:
     known_numbers = {format_cell(number) for number in numbers_of(json.loads(as_json(report)))}
     text = words(str(shown))
     assert text or isinstance(shown, dh.Placements)  # whose numbers are whole
-    html = " ".join(cell.text for cell in read_html(shown.to_html()).all("th", "td", "dd"))
+    html = " ".join(cell.text for cell in read_html(shown.to_html()).all("th", "td", "dd", "p"))
     assert text == words(shown.to_markdown()) == words(html)
     latex = "\n".join(line for line in shown.to_latex().splitlines() if not line.startswith("%"))
     assert set(words(latex)) <= set(text)
