@@ -128,9 +128,12 @@ def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> No
         (["convert", "bm25.run", "x.xlsx.gz"], 2, ["'x.xlsx.gz' names no format: give --to trec, csv"]),
         (["evaluate", "qrels.txt", "bm25.run", "-o", "x.foo"], 2, ["'x.foo' names no format: give --format"]),
         (
-            ["ties", "bm25.run", "-o", "x.csv"],
+            ["ties", "bm25.run", "-o", "x.trec"],
             2,
-            ["'x.csv' names csv, which this command cannot print", "--format table, json, markdown or html"],
+            [
+                "'x.trec' names trec, which this command cannot print",
+                "--format table, json, csv, markdown, latex or html",
+            ],
         ),
         (["measures", "RR", "-o", "x.csv"], 2, ["'x.csv' names csv, which this command cannot print"]),
         (["demo", "-o", "x.tex"], 2, ["'x.tex' names latex, which this command cannot print"]),

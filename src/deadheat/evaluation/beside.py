@@ -18,8 +18,8 @@ from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
+from deadheat.wording import NOISE
 
-NOISE = 1e-12  # relative; what floating point leaves of no difference
 RULES = policies.LOOK_AT_RUN
 """The rules by which tools break ties: by document id, or in the order of the input."""
 

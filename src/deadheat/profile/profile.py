@@ -24,8 +24,8 @@ from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
 from deadheat.profile.queries import QueryTies, ties_of_queries
 from deadheat.profile.scores import Groups, find_decimals, find_grid, find_levels, group_scores
-from deadheat.profile.stability import NOISE, Recommendation, Stability, recommend, stability_of
-from deadheat.wording import Plain, counted, rounded
+from deadheat.profile.stability import Recommendation, Stability, recommend, stability_of
+from deadheat.wording import NOISE, Plain, counted, rounded
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5

@@ -13,9 +13,9 @@ from deadheat.evaluation.beside import Difference, difference_of, differences
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.profile.queries import QueryTies
+from deadheat.wording import NOISE
 
 FEWEST = 3  # queries: a line goes through any two points
-NOISE = 1e-12  # a smaller range is what floating point leaves of none
 VISIBLE = 0.0001  # a smaller change of a mean does not show in four decimals
 RULE_OF_THUMB = 10  # percent of the queries: if more have ties, a tutorial on G-RAG's measures says, count ties exactly
 

@@ -139,7 +139,7 @@ def _live(prefix: str, kind: str) -> str:
 def _deciding(subject: Subject, prefix: str) -> str:
     table = deciding(subject)
     if not table.rows:
-        return "<p>There are no queries.</p>"
+        return f"<p>No query tells {escaped(' and '.join(subject.duel or ()))} apart.</p>\n{_live(prefix, 'queries')}"
     total = len(subject.query_ids)
     note = f"{len(table.rows)} of {counted(total, 'query', 'queries')}. {RANGE}" if subject.duel else ""
     return f'<div class="static"><p>{escaped(note)}</p>{html_table(table)}</div>\n{_live(prefix, "queries")}'

@@ -19,14 +19,13 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.report.page.subject import Subject
-from deadheat.wording import printable
+from deadheat.wording import NOISE, printable
 
 N_RANKS = 100  # of each ranking
 MOST_VALUES = 50_000  # that are kept with all digits; more are rounded
 ROUNDED = 7  # decimals
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
 MOST_LISTED = 12  # different values over the orders of ties that are listed; more are gathered in as many bins
-NOISE = 1e-12
 
 
 def encoded(data: object) -> str:
@@ -82,7 +81,7 @@ def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
 
 def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
     """Return the documents of each query, those that tie, its ties and the largest; None without the run."""
-    found = subject.query_ties.get(system)
+    found = subject.ties_of(system)
     if found is None:
         return None
     columns = {"docs": found.n_documents, "tied": found.n_tied, "ties": found.n_ties, "largest": found.largest}

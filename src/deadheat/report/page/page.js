@@ -376,7 +376,8 @@
       if (of.queries && subject.queries.length) {
         showQueries(of.queries, subject, rankings);
         of.queries.hidden = false;
-        of.queries.closest("section").querySelector(".static").hidden = true;
+        const still = of.queries.closest("section").querySelector(".static");
+        if (still) still.hidden = true;
       }
       if (of.ties && subject.queries.length) {
         showTies(of.ties, subject);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import count, islice
 from typing import Any
 
@@ -106,11 +107,12 @@ def _rounded(found: re.Match[str]) -> str:
 
 
 def vega() -> str:
-    """Return the script that draws figures, as the content of a script element."""
+    """Return the script that draws figures, with its licence, as the content of a script element."""
     import vl_convert
 
     script = str(vl_convert.javascript_bundle("window.deadheatEmbed = vegaEmbed;"))
-    return f"(function () {{{script}}})();".replace("</script", r"<\/script").replace("<!--", r"<\!--")
+    licence = (files("deadheat.report.page") / "vega-license.txt").read_text(encoding="utf-8")
+    return f"/*\n{licence}*/\n(function () {{{script}}})();".replace("</script", r"<\/script").replace("<!--", r"<\!--")
 
 
 def are_missing() -> str:

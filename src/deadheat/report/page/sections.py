@@ -22,7 +22,7 @@ from deadheat.report.page.pictures import Picture
 from deadheat.report.page.subject import Input, Subject
 from deadheat.report.score_tables import level_heading, parts_of, tabulate
 from deadheat.report.totals import as_cell, reported
-from deadheat.wording import counted
+from deadheat.wording import NOISE, counted
 
 
 def section(identifier: str, heading: str, content: str, *, note: str = "", needs_script: bool = False) -> str:
@@ -44,7 +44,7 @@ def verdict_of(subject: Subject) -> list[str]:
     interval = subject.evaluations[name].intervals()[subject.main.label]
     found = [_level(subject, name, interval)]
     low, high = reported(scores, "tie_min"), reported(scores, "tie_max")
-    if high - low <= 1e-12:
+    if high - low <= NOISE:
         found.append("No order of equal scores changes it.")
     else:
         found.append(f"The order of equal scores alone can make it anything from {_shown(low)} to {_shown(high)}.")
@@ -148,6 +148,7 @@ def deciding(subject: Subject) -> Table:
             (tuple(_of_query(subject, names, n)),),
         )
         for n in subject.deciding
+        if len(names) == 1 or _decides(subject, names, n)
     )
     columns = [Column(name, name) for name in names]
     if len(names) > 1:
@@ -156,6 +157,13 @@ def deciding(subject: Subject) -> Table:
     of_what = f"{names[0]} - {names[1]}" if len(names) > 1 else names[0]
     title = f"{subject.main.label}: {of_what}"
     return Table("deciding", labels, tuple(columns), rows, title=title, main=len(columns) - 2)
+
+
+def _decides(subject: Subject, names: Sequence[str], place: int) -> bool:
+    """Tell whether two systems differ in a query, or can by some order of its ties."""
+    *_, difference, ties = _of_query(subject, names, place)
+    is_open = isinstance(ties, Span) and ties.high - ties.low > NOISE
+    return is_open or not isinstance(difference, float) or not abs(difference) <= NOISE
 
 
 def _of_query(subject: Subject, names: Sequence[str], place: int) -> Iterator[Cell]:
@@ -215,7 +223,7 @@ def tie_table(subject: Subject) -> Table:
         scores = subject.evaluations[name][main]
         exact = _exact(scores)
         numbers = [exact, *(as_cell(scores, of_ties) for of_ties in ("tie_std", "tie_min", "tie_max"))]
-        n_decided = int(np.count_nonzero(scores.tie_max - scores.tie_min > 1e-12))
+        n_decided = int(np.count_nonzero(scores.tie_max - scores.tie_min > NOISE))
         beside = by_doc_id.get(name)
         difference = beside - exact if isinstance(beside, float) else None
         share = Share(n_decided / scores.n_queries) if scores.n_queries else None

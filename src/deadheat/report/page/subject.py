@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
 
@@ -146,12 +146,11 @@ class Subject:
         texts = dict(zip([query for query in self.query_ids if query in known], found, strict=True))
         return [texts.get(query) or "" for query in self.query_ids]
 
-    @cached_property
-    def query_ties(self) -> dict[str, QueryTies]:
-        """The ties of all queries in each run that is at hand."""
-        return {
-            name: ties_of_queries(group_scores(run.to_polars())).of(self.query_ids) for name, run in self.runs.items()
-        }
+    @cache  # noqa: B019 - a subject lives as long as its page is made
+    def ties_of(self, system: str) -> QueryTies | None:
+        """Return the ties of all queries in a run; None if it is not at hand."""
+        run = self.runs.get(system)
+        return None if run is None else ties_of_queries(group_scores(run.to_polars())).of(self.query_ids)
 
     def by_doc_id(self, system: str, measure: Measure) -> FloatArray | None:
         """Return the values of a system with its ties broken by document id, NaN where it has none; None: unknown."""
@@ -170,15 +169,16 @@ class Subject:
         frames = []
         for name in self.duel or ():
             for measure in measures:
-                values = self.by_doc_id(name, measure)
-                if values is None or name not in self.query_ties:
+                values, ties = self.by_doc_id(name, measure), self.ties_of(name)
+                if values is None or ties is None:
                     return None
                 scores = self.evaluations[name][measure]
                 exact, traditional = (self.of_all_queries(scores, each) for each in (scores.tie_mean, values))
                 columns = {"exact": exact, "traditional": traditional, "difference": traditional - exact}
                 named = {"run": name, "measure": str(measure.label), "rule": "doc_id"}
-                ties = self.query_ties[name].to_polars()
-                frames.append(ties.with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()}))
+                frames.append(
+                    ties.to_polars().with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()})
+                )
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)) if frames else None
 
     def strata(self) -> dict[str, Strata]:
@@ -199,18 +199,24 @@ class Subject:
 
     @cached_property
     def deciding(self) -> list[int]:
-        """The queries that decide most between the duel's systems; of one system those that ties and failure decide."""
+        """The queries that decide most between the duel's systems, then between all; of one system the worst."""
         span = self._span()
         if self.duel is None:
             scores = self.evaluations[self.ranked[0]][self.main]
             values = self.of_all_queries(scores, scores.values)
-            keys = (values if self.main.higher_is_better else -values, -span)
+            keys = [values if self.main.higher_is_better else -values, -span]
         else:
             one, other = (self.evaluations[name][self.main] for name in self.duel)
             apart = np.abs(self.of_all_queries(one, one.values) - self.of_all_queries(other, other.values))
-            keys = (-np.round(apart, 12), -span)
+            keys = [-np.round(apart, 12), -np.round(self._spread(), 12), -span]
         order = np.lexsort((np.arange(len(span)), *reversed([np.nan_to_num(key, nan=np.inf) for key in keys])))
         return [int(n) for n in order[:N_DECIDING]]
+
+    def _spread(self) -> FloatArray:
+        """Return how far apart all systems are, query by query."""
+        every = [self.of_all_queries(one[self.main], one[self.main].values) for one in self.evaluations.values()]
+        lowest, highest = np.fmin.reduce(every), np.fmax.reduce(every)
+        return np.nan_to_num(highest - lowest)
 
     def _span(self) -> FloatArray:
         """Return how far tie order alone can move the values of the duel's systems, query by query."""
