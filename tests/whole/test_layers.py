@@ -20,7 +20,7 @@ PACKAGE = Path(deadheat.__file__).parent
 
 # each may import its own floor and those before it
 FLOORS = (
-    ("wording", "errors", "arguments", "arrays"),
+    ("wording", "errors", "arguments", "arrays", "phases"),
     ("io", "kernels"),
     ("data", "stats"),
     ("placements",),
@@ -133,6 +133,7 @@ LATE = {
     "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.store": "few evaluations are saved",
     "evaluation.scores imports stats in intervals": "SciPy",
+    "io.formats.parquet imports io in _read_score_columns": "Narwhals",
     "placements.place imports placements in engine_of": "Narwhals",
 }
 

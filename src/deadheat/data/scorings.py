@@ -13,6 +13,7 @@ from deadheat.errors import ParameterError, SourceTypeError
 from deadheat.io.folders import file_in
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import KEYS, check_given
+from deadheat.io.score_columns import of_file, of_frame
 
 
 class Scorings:
@@ -53,8 +54,6 @@ class Scorings:
         ascending: bool = False,
         format: str | None = None,  # noqa: A002 - the word that users look for
     ) -> None:
-        from deadheat.io.score_columns import of_file, of_frame  # they need Narwhals
-
         if isinstance(source, Table):
             raise SourceTypeError(given=source, allowed="a path or a dataframe with one score a column")
         asked, given = _asked(columns), check_given(names or {})
