@@ -10,7 +10,7 @@ def start() -> None:
 
         main()
     except KeyboardInterrupt:
-        sys.stderr.write("Interrupted.\n")
+        sys.stderr.write("Interrupted\n")
         sys.exit(130)
 
 

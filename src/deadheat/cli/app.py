@@ -25,7 +25,6 @@ from deadheat.wording import did_you_mean, joined, on_terminal, printable
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 DEBUG, QUIET, VERBOSE = "deadheat.debug", "deadheat.quiet", "deadheat.verbose"
-INTERRUPTION = "Interrupted."
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the quota, the limit on the size of files
 
 
@@ -83,6 +82,8 @@ class App(click.Group):
                 return self._watched(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except KeyboardInterrupt as error:
+            raise click.Abort from error  # click would write an empty line first
         except Exception as error:  # noqa: BLE001 - whatever it is, the user sees one message
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 forget_stdout()
@@ -125,8 +126,9 @@ class App(click.Group):
             with _stderr_may_fail():
                 error.show()
             code = error.exit_code
-        except (click.Abort, KeyboardInterrupt):
-            _tell(INTERRUPTION)
+        except (click.Abort, KeyboardInterrupt) as error:
+            cause = error.__cause__ if isinstance(error, click.Abort) else error
+            _interrupted(cause.args if cause else ())
             code = INTERRUPTED
         except BrokenPipeError:
             forget_stdout()
@@ -192,6 +194,13 @@ def say(text: str) -> None:
     context = click.get_current_context(silent=True)
     if context is None or not context.meta.get(QUIET):
         _tell(text)
+
+
+def _interrupted(advice: Sequence[object]) -> None:
+    """Say in one line that Ctrl-C was pressed; a terminal shows ^C, and goes on behind it."""
+    has_mark = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+    with _stderr_may_fail():
+        click.echo("\n" * has_mark + on_terminal("; ".join(["Interrupted", *map(str, advice)])), err=True)
 
 
 def _tell(text: str) -> None:

@@ -51,7 +51,7 @@ EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
     "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
     "deadheat evaluate qrels.txt features.parquet --score-columns all",
-    "deadheat evaluate train.letor                       # which feature ranks best",
+    "deadheat evaluate train.letor    # which feature ranks best",
 )
 
 

@@ -56,7 +56,7 @@ class Watch:
         As of :func:`watching`.
     """
 
-    def __init__(self, asks: Callable[[], tuple[bool, bool]], say: Callable[[str], None]) -> None:
+    def __init__(self, asks: Callable[[], tuple[bool, bool]], say: Callable[[str], object]) -> None:
         self._asks, self._say = asks, say
         self._phases: list[_Phase] = []
         self._bar: tuple[Progress, TaskID] | None = None
@@ -125,7 +125,7 @@ def _new_bar() -> tuple[Progress, TaskID]:
 
 
 @contextmanager
-def watching(asks: Callable[[], tuple[bool, bool]], say: Callable[[str], None]) -> Iterator[None]:
+def watching(asks: Callable[[], tuple[bool, bool]], say: Callable[[str], object]) -> Iterator[None]:
     """Show the phases inside the context.
 
     Parameters

@@ -14,6 +14,7 @@ from deadheat.phases import phase
 
 if TYPE_CHECKING:
     from deadheat.evaluation.conventions import Conventions
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.measures import Measure
 
 PARTS = ("document", "rows")
@@ -85,7 +86,8 @@ def evaluate_score_columns(  # noqa: PLR0917 - what an evaluation is made of
         if options["check_duplicates"]:
             judged.check_duplicates()
             scorings.check_duplicates()
-    columns, first = [], None
+    columns: list[ColumnScores] = []
+    first: Evaluation | None = None
     with phase("evaluating columns", len(scorings.scores)) as advance:
         for scored in evaluate_each(conventions, judged, scorings, measures, seed, both_ways=True):
             columns.append(ColumnScores.of(scored))
@@ -110,7 +112,8 @@ def _check(runs: Sequence[str], options: Mapping[str, Any]) -> None:
     context = click.get_current_context()
     flags = {one.name: max(one.opts, key=len) for one in context.command.params}
     given = [flags[name] for name in REFUSED if options.get(name)]
-    if read_option("then_by", ()):
+    keys: tuple[str, ...] = read_option("then_by", ())
+    if keys:
         given.append("--then-by")
     if given:
         raise click.UsageError(f"{given[0]} is not for columns: evaluate one as a run, with --columns run.score=NAME")

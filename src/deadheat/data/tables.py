@@ -32,6 +32,7 @@ from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain, without_documents
 from deadheat.io.results import RANKED, Pick, Reader, Repeated
+from deadheat.phases import phase
 from deadheat.wording import counted, three
 
 CASES_MODULE = "deadheat.benchmark.cases.model"  # on a higher floor: its cases are known by name
@@ -124,7 +125,8 @@ class Table:
                 self.path = path
                 content = self._scan(path, progress)
                 return replace(content, notes=(note, *content.notes))
-            return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
+            with phase(f"reading {path.name}"):
+                return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
         except LabelledCases:  # which a higher floor reads
             cases = import_module("deadheat.benchmark.cases").read_cases(path, format=self.format)
             return Content(cases.qrels().to_dict(), (OF_CASES,))

@@ -24,6 +24,7 @@ from deadheat.evaluation.evaluate import (
 )
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
+from deadheat.phases import watched_by
 from deadheat.placements.columns import Column, Columns
 from deadheat.placements.policies import LOOK_AT_RUN
 
@@ -193,11 +194,12 @@ def evaluate_each(
     for name, given in scorings.scores.items():
         scores = round_and_warn(given, conventions.score_precision)
         engine = Column(columns, scores)
-        evaluation = evaluate_under(conventions, qrels, run.renamed(name), measures, rng, engine=engine)
         reverse = None
-        if both_ways:
-            # ids do not matter for one number, unless they order ties
-            other = Column(columns, 0.0 - scores, has_ids=conventions.ties in LOOK_AT_RUN)
-            first = next(iter(evaluate_under(conventions, qrels, run, measures[:1], rng, engine=other)))
-            reverse = first.total if first.measure.total else first.mean
+        with watched_by(None):  # a column is one step
+            evaluation = evaluate_under(conventions, qrels, run.renamed(name), measures, rng, engine=engine)
+            if both_ways:
+                # ids do not matter for one number, unless they order ties
+                other = Column(columns, 0.0 - scores, has_ids=conventions.ties in LOOK_AT_RUN)
+                first = next(iter(evaluate_under(conventions, qrels, run, measures[:1], rng, engine=other)))
+                reverse = first.total if first.measure.total else first.mean
         yield Scored(name, evaluation, engine.n_tied, columns.n_documents, reverse)
