@@ -96,7 +96,9 @@ def test_csv_and_text_have_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> 
     result = call("evaluate", "x.csv", "--score-columns", "all", "-m", "RR P@1", "--format", "csv")
     rows = list(csv.DictReader(result.stdout.splitlines()))
     assert [row["column"] for row in rows] == ["good", "tied", "low"]
-    assert "Note: selection: good is the best of 3 columns on the 10 queries that it is chosen by" in result.stderr
+    assert (
+        "Note: selection: column good is the best of 3 columns on the 10 queries that it is chosen by" in result.stderr
+    )
     text = ok("evaluate", "x.csv", "--score-columns", "all", "-m", "RR P@1")
     for row in rows:
         assert f"{float(row['P@1']):.4f}" in text

@@ -184,8 +184,10 @@ def _effect(ranked: Sequence[ColumnScores], measure: Measure, digits: int | None
     best, higher = _number(ranked[0].cells[0]), measure.higher_is_better
     reach = [one.name for one in ranked[1:] if (_number(one.tie_max) > best if higher else _number(one.tie_min) < best)]
     span = format_cell(spans[widest], digits)
-    text = f"tie order alone moves {measure} of {ranked[widest].name} by up to {span}"
-    lucky = f"; {counted(len(reach), 'column')} could pass {ranked[0].name} by it ({three(reach)})" if reach else ""
+    text = f"tie order alone moves {measure} of column {ranked[widest].name} by up to {span}"
+    lucky = (
+        f"; {counted(len(reach), 'column')} could pass column {ranked[0].name} by it ({three(reach)})" if reach else ""
+    )
     value = {"column": ranked[widest].name, "range": spans[widest], "could_pass_the_best": reach}
     yield Fact("effect_of_ties", value, "", text + lucky)
 
@@ -215,7 +217,7 @@ def _chosen(ranked: Sequence[ColumnScores], first: Evaluation, choice: Selection
     by = "" if value["optimism"] is None else f" by about {format_cell(choice.optimism, digits)}"
     queries = counted(len(first.query_ids), "query", "queries")
     text = (
-        f"{best} is the best of {counted(len(ranked), 'column')} on the {queries} that it is chosen by, so its"
+        f"column {best} is the best of {counted(len(ranked), 'column')} on the {queries} that it is chosen by, so its"
         f" {measure} is too good{by}; it is best in {format_cell(Share(share))} of {choice.n_resamples:,} resamples of"
         " the queries (column best). Choose on some queries and report others, or test the best with deadheat compare,"
         " which corrects for the number of runs"
