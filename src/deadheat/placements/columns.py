@@ -6,7 +6,7 @@ in their query, the highest relevance first: a stable sort by score then gives t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -94,19 +94,13 @@ class Columns:
         ends_in_tie[self._query[self._last]] = tied[self._last] > 1
         keep = slice(None) if self._all_judged else np.flatnonzero(self._is_judged[source])
         rows = source[keep]
-        base = self.base
-        placements = Placements(
-            base.query_ids,
-            base.n_retrieved,
-            self._query[keep],
-            self._documents[rows] if has_ids else np.empty(len(rows), dtype=object),
-            self._relevance[rows],
-            above[keep],
-            tied[keep],
-            base.judged_query,
-            base.judged_relevance,
-            base.max_relevance,
-            base.unjudged_queries,
+        placements = replace(
+            self.base,
+            query=self._query[keep],
+            doc_ids=self._documents[rows] if has_ids else np.empty(len(rows), dtype=object),
+            relevance=self._relevance[rows],
+            above=above[keep],
+            tied=tied[keep],
             ends_in_tie=ends_in_tie,
         )
         return placements, int(np.count_nonzero(tied > 1))
