@@ -10,20 +10,23 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from deadheat.io import forking as _forking  # noqa: F401 - watches for forks from the first import
 
-# The home of each public name that is neither a measure nor a module, read from the stub that type checkers read. Each
-# is imported on first use, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
-_STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
-_HOME_OF = {
-    name: module
-    for module, names in re.findall(r"^from (deadheat\.\S+) import (\w[\w, ]*)$", _STUB, re.MULTILINE)
-    for name in names.split(", ")
-}
+
+@cache
+def _home_of() -> dict[str, str]:
+    """Return the module of each public name that is neither a measure nor a module, from the stub for type checkers.
+
+    Each is imported on first use, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
+    """
+    stub = Path(__file__).with_suffix(".pyi").read_text("utf-8")
+    lines = re.findall(r"^from (deadheat\.\S+) import (\w[\w, ]*)$", stub, re.MULTILINE)
+    return {name: module for module, names in lines for name in names.split(", ")}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
@@ -31,8 +34,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
         from importlib.metadata import version
 
         return version("deadheat")
-    if name in _HOME_OF:
-        return getattr(import_module(_HOME_OF[name]), name)
+    if name in _home_of():
+        return getattr(import_module(_home_of()[name]), name)
     try:
         return import_module(f"deadheat.{name}")
     except ModuleNotFoundError as error:
@@ -46,4 +49,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
 
 
 def __dir__() -> list[str]:
-    return sorted({*_HOME_OF, *import_module("deadheat.measures").__all__})
+    return sorted({*_home_of(), *import_module("deadheat.measures").__all__})

@@ -15,6 +15,7 @@ from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.evaluation.columns import evaluate_columns
 from deadheat.evaluation.dense import evaluate_dense
 from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -75,6 +76,7 @@ __all__ = [
     "compare",
     "compare_evaluations",
     "evaluate",
+    "evaluate_columns",
     "evaluate_dense",
     "evaluate_with_confidence",
     "from_arrays",

@@ -76,12 +76,38 @@ main(["evaluate", "qrels.txt", "ties.run"])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
-def test_an_interrupt_is_quiet(folder: Path) -> None:
+def test_an_interrupt_is_one_line(folder: Path) -> None:
     code = [sys.executable, "-c", INTERRUPTED]
     done = subprocess.run(code, cwd=folder, env=environment(), capture_output=True, check=False)
     assert done.returncode == 130
     assert done.stdout == b""
-    assert done.stderr.strip() == b""
+    assert done.stderr == b"Interrupted\n"
+
+
+EARLY = """
+import signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Pressed:  # while a module of the package is imported
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            signal.raise_signal(signal.SIGINT)
+
+from deadheat.__main__ import start
+
+sys.meta_path.insert(0, Pressed())
+sys.argv = ["deadheat", "evaluate", "qrels.txt", "ties.run"]
+start()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+@pytest.mark.parametrize("name", ["deadheat.cli", "click", "polars", "deadheat.measures", "deadheat.report.as_text"])
+def test_an_interrupt_of_an_import_is_one_line(name: str, folder: Path) -> None:
+    code = [sys.executable, "-c", EARLY.format(name=name)]
+    done = subprocess.run(code, cwd=folder, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"Interrupted\n")
 
 
 STOPPED = """

@@ -1,9 +1,10 @@
-"""The progress bar: for large files, on a terminal."""
+"""The progress bar: for phases over a second, on a terminal."""
 
 from __future__ import annotations
 
 import io
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.cli import progress as module
-from deadheat.cli.progress import progress
+from deadheat.cli.progress import Watch, progress, watching
+from deadheat.io.phases import is_watched, phase, watched_by
 from support.command import QRELS, RUN, call
 
 if TYPE_CHECKING:
@@ -31,72 +33,114 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> list[str]:
-    found = [tmp_path / "a.run", tmp_path / "b.run"]
-    for path in found:
-        path.write_text("x" * 100)
-    return [str(path) for path in found]
+def unasked() -> tuple[bool, bool]:
+    return False, False
 
 
-def test_small_files_are_read_in_silence(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def until(stream: io.StringIO, text: str) -> bool:
+    """Wait until a bar shows a text, which another thread draws."""
+    end = time.monotonic() + 20
+    while text not in stream.getvalue() and time.monotonic() < end:
+        time.sleep(0.01)
+    return text in stream.getvalue()
+
+
+def test_what_is_short_is_done_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = terminal(monkeypatch)
-    with progress(paths) as begin:
-        begin(paths[0])
+    monkeypatch.setattr(module, "DELAY", 1000.0)
+    with watching(unasked, stream.write), phase("reading"):
+        pass
     assert stream.getvalue() == ""
 
 
-def test_large_files_are_named(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", 10)
+def test_what_lasts_is_shown_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = terminal(monkeypatch)
-    with progress(paths) as begin:
-        for path in paths:
-            begin(path)
-    assert "b.run" in stream.getvalue()
+    monkeypatch.setattr(module, "DELAY", 0.01)
+    with watching(unasked, stream.write):
+        with phase("reading\x1b files", 10) as advance:
+            assert until(stream, "reading\\x1b files")
+            advance(5)
+            with phase("placing a.run"):
+                assert until(stream, "placing a.run")
+        assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # the cursor is there, the bar is gone
 
 
-def test_a_pipe_gets_no_bar(paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", 10)
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with progress(paths) as begin:
-        begin(paths[0])
-        assert isinstance(sys.stderr, io.StringIO)
-        assert sys.stderr.getvalue() == ""
-
-
-def test_a_missing_file_is_left_to_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = terminal(monkeypatch)
-    with progress(["nowhere.run"]) as begin:
-        begin("nowhere.run")
+@pytest.mark.parametrize("is_quiet", [True, False])
+def test_a_pipe_and_a_quiet_command_get_no_bar(monkeypatch: pytest.MonkeyPatch, *, is_quiet: bool) -> None:
+    monkeypatch.setattr(module, "DELAY", 0.0)
+    stream = terminal(monkeypatch) if is_quiet else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    watch = Watch(lambda: (is_quiet, False), stream.write)
+    with watched_by(watch), phase("reading"):
+        assert watch._thread is None
+    watch.close()
     assert stream.getvalue() == ""
+
+
+def test_a_closed_stderr_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    with watching(unasked, lambda _: None), phase("reading"):
+        pass
+
+
+def test_the_bar_goes_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = terminal(monkeypatch)
+    monkeypatch.setattr(module, "DELAY", 0.01)
+
+    def interrupted() -> None:
+        with watching(unasked, stream.write), phase("testing"):
+            assert until(stream, "testing")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert stream.getvalue().endswith("\x1b[2K")
+    assert not is_watched()
+
+
+def test_files_are_steps_by_their_sizes(tmp_path: Path) -> None:
+    paths = [str(tmp_path / name) for name in ("a.run", "b.run", "nowhere.run")]
+    for path, size in zip(paths, (100, 50), strict=False):
+        Path(path).write_text("x" * size)
+    seen: list[object] = []
+
+    @contextmanager
+    def counting(what: str, n_steps: int | None) -> Iterator[Callable[[int], None]]:
+        seen.append((what, n_steps))
+        yield seen.append
+
+    with watched_by(counting):
+        with progress(paths) as begin:
+            for path in paths:
+                begin(path)
+        with progress(paths[:1]):
+            pass
+    assert seen == [("a.run and 2 more", 150), 0, 100, 50, ("a.run", None)]
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "phases"),
     [
-        ["evaluate", "large.txt", "a.run"],
-        ["compare", "large.txt", "a.run", "b.run"],
-        ["ties", "a.run", "large.txt"],
-        ["gate", "large.txt", "a.run", "-c", "RR > 0"],
+        (["evaluate", "qrels.txt", "a.run", "--ci"], ["reading a.run", "placing a", "evaluating a", "estimating"]),
+        (
+            ["compare", "qrels.txt", "a.run", "b.run"],
+            ["reading qrels.txt", "reading b.run", "placing b", "estimating intervals", "testing", "flips of"],
+        ),
+        (["ties", "a.run", "qrels.txt"], ["reading a.run", "placing a"]),
+        (["gate", "qrels.txt", "a.run", "-c", "RR > 0"], ["reading a.run", "placing a"]),
+        (["convert", "a.run", "a.csv"], ["reading a.run"]),
+        (["trec_eval", "qrels.txt", "a.run"], ["reading a.run"]),
     ],
 )
-def test_large_qrels_are_named_too(
-    arguments: list[str], paths: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_every_phase_has_a_name(
+    arguments: list[str], phases: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[str] = []
-
-    @contextmanager
-    def watched(given: list[str]) -> Iterator[Callable[[str], None]]:
-        begun.append(f"of {len(given)}")
-        yield begun.append
-
-    for command in ("evaluate", "compare", "ties", "gate"):
-        monkeypatch.setattr(sys.modules[f"deadheat.cli.{command}"], "progress", watched)
-    for path in paths:
-        Path(path).write_text(RUN)
-    (tmp_path / "large.txt").write_text(QRELS)
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_text(RUN if name == "a.run" else RUN.replace("0.8", "0.95"))
+    (tmp_path / "qrels.txt").write_text(QRELS)
     monkeypatch.chdir(tmp_path)
-    assert call(*arguments).exit_code == 0
-    files = [one for one in arguments[1:] if one.endswith((".run", ".txt"))]
-    assert begun[0] == f"of {len(files)}"
-    assert sorted(begun[1:]) == sorted(files)
+    result = call(*arguments, "--verbose")
+    assert result.exit_code == 0
+    lines = [line for line in result.stderr.splitlines() if line.endswith(" s")]
+    for one in phases:
+        assert any(line.startswith(one) for line in lines), one

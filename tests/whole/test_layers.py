@@ -127,6 +127,7 @@ def test_imports_go_one_way(path: Path) -> None:
 # What a function imports of deadheat's own, outside the commands (which import what they call when they are called),
 # and why it is not imported at the top.
 LATE = {
+    "__main__ imports cli in start": "Ctrl-C while it is imported",
     "benchmark.report imports figures in BenchResult.plot": "Altair",
     "data.queries imports io in _records_of": "Narwhals",
     "data.rows imports io in Rows.repeated_pairs": "Narwhals",
@@ -135,6 +136,7 @@ LATE = {
     "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.store": "few evaluations are saved",
     "evaluation.scores imports stats in intervals": "SciPy",
+    "io.formats.parquet imports io in _read_score_columns": "Narwhals",
     "placements.place imports placements in engine_of": "Narwhals",
     "report.page.pictures imports figures in are_missing": "Altair",
     "report.page.pictures imports figures in _drawn": "Altair",

@@ -43,6 +43,9 @@ def commands_and_outputs(page: str) -> list[tuple[str, str]]:
 def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
     directory = tmp_path
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    for language, name in (("letor", "train.letor"),):  # a file that a page shows
+        for content in blocks(page, language):
+            (tmp_path / name).write_text(content, encoding="utf-8")
     ran = 0
     for command, shown in commands_and_outputs(page):
         program, *arguments = shlex.split(command)

@@ -22,18 +22,21 @@ from deadheat.cli.validate import validate
 HELP = """Evaluate rankings, exactly where scores tie.
 
 \b
-  deadheat evaluate qrels.txt bm25.run            scores, and what ties could make of them
+  deadheat evaluate qrels.txt bm25.run     scores, and what ties may change
   deadheat evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
-  deadheat compare qrels.txt a.run b.run          is one better by more than chance, and than ties
-  deadheat report qrels.txt a.run b.run -o r.html one page with all of it, to look at and to send on
-  deadheat ties bm25.run qrels.txt                how many ties, and what they decide
-  deadheat measures --for top3                    which measure to use
-  deadheat demo                                   why ties matter, on real data
+  deadheat evaluate train.letor            which feature ranks best
+  deadheat compare qrels.txt a.run b.run   better by more than chance?
+  deadheat report qrels.txt a.run b.run -o r.html    all of it on one page
+  deadheat ties bm25.run qrels.txt         how many ties, and what they decide
+  deadheat measures --for rag              which measure to use
+  deadheat demo                            why ties matter, on real data
 """
 
 EPILOG = """\b
-Exit codes: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug in deadheat.
-Shell completion: eval "$(_DEADHEAT_COMPLETE=bash_source deadheat)", or zsh_source, fish_source.
+Exit codes: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug,
+130 Ctrl-C.
+Shell completion: eval "$(_DEADHEAT_COMPLETE=bash_source deadheat)";
+zsh_source and fish_source are for other shells.
 """
 
 

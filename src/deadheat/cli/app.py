@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from types import FrameType
@@ -18,12 +18,13 @@ from typing import IO, Any
 
 import click
 
+from deadheat.cli.progress import watching
 from deadheat.cli.wording import error_message
 from deadheat.errors import DataError, DeadheatError, NothingJudgedWarning, SourceTypeError
 from deadheat.wording import did_you_mean, joined, on_terminal, printable
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
-DEBUG = "deadheat.debug"
+DEBUG, QUIET, VERBOSE = "deadheat.debug", "deadheat.quiet", "deadheat.verbose"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the quota, the limit on the size of files
 
 
@@ -78,9 +79,11 @@ class App(click.Group):
                 action="ignore", category=NothingJudgedWarning
             ):  # commands report it themselves
                 warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
-                return super().invoke(ctx)
+                return self._watched(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except KeyboardInterrupt as error:
+            raise click.Abort from error  # click would write an empty line first
         except Exception as error:  # noqa: BLE001 - whatever it is, the user sees one message
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 forget_stdout()
@@ -89,6 +92,11 @@ class App(click.Group):
                 forget_stdout()
             command = self.commands.get(ctx.invoked_subcommand or "", self)
             raise failure(error, command, debug=bool(ctx.meta.get(DEBUG))) from None
+
+    def _watched(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
+        """Run the command; its options are known once it is parsed, so phases look for them when they begin."""
+        with watching(asks=lambda: (bool(ctx.meta.get(QUIET)), bool(ctx.meta.get(VERBOSE))), say=_tell):
+            return super().invoke(ctx)
 
     def main(  # type: ignore[override]
         self,
@@ -118,14 +126,16 @@ class App(click.Group):
             with _stderr_may_fail():
                 error.show()
             code = error.exit_code
-        except (click.Abort, KeyboardInterrupt):
+        except (click.Abort, KeyboardInterrupt) as error:
+            cause = error.__cause__ if isinstance(error, click.Abort) else error
+            _interrupted(cause.args if cause else ())
             code = INTERRUPTED
         except BrokenPipeError:
             forget_stdout()
             code = BROKEN_PIPE
         except OSError as error:  # such as a full disk while --help is printed
             forget_stdout()
-            say(f"Error: cannot write: {reason(error)}")
+            _tell(f"Error: cannot write: {reason(error)}")
             code = BAD_DATA
         except (SystemExit, GeneratorExit):
             raise
@@ -180,6 +190,20 @@ def _buffer_stdout() -> None:
 
 
 def say(text: str) -> None:
+    """Write a note or a warning to standard error, unless --quiet is given."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.meta.get(QUIET):
+        _tell(text)
+
+
+def _interrupted(advice: Sequence[object]) -> None:
+    """Say in one line that Ctrl-C was pressed; a terminal shows ^C, and goes on behind it."""
+    has_mark = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+    with _stderr_may_fail():
+        click.echo("\n" * has_mark + on_terminal("; ".join(["Interrupted", *map(str, advice)])), err=True)
+
+
+def _tell(text: str) -> None:
     """Write a line to standard error, with control characters escaped."""
     with _stderr_may_fail():
         click.echo(on_terminal(text), err=True)
@@ -265,17 +289,21 @@ def failure(error: BaseException, command: click.Command, *, debug: bool) -> Fai
     return Failure(message, BUG, cause)
 
 
-def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - the signature is click's
+def _keep_for_all(ctx: click.Context, option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
+    """Keep what was asked for: a group and its commands share it."""
     if value:
-        ctx.meta[DEBUG] = True
+        ctx.meta[f"deadheat.{option.name}"] = True
+        if ctx.meta.get(QUIET) and ctx.meta.get(VERBOSE):
+            raise click.UsageError("--quiet and --verbose are mutually exclusive", ctx)
 
 
-# a group and its commands share the setting
-debug_option = click.option(
-    "--debug",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_set_debug,
-    help="Show tracebacks of errors.",
-)
+def _shared_flag(name: str, text: str) -> Callable[[Any], Any]:
+    return click.option(name, is_flag=True, expose_value=False, is_eager=True, callback=_keep_for_all, help=text)
+
+
+def debug_option(command: Any) -> Any:  # noqa: ANN401 - whatever click decorates
+    """Add what every command takes, before or after its name: --quiet, --verbose and --debug."""
+    quiet = _shared_flag("--quiet", "Say nothing on stderr but errors: no notes, warnings or progress.")
+    verbose = _shared_flag("--verbose", "Say on stderr what is done, and how long each step takes.")
+    debug = _shared_flag("--debug", "Show tracebacks of errors.")
+    return quiet(verbose(debug(command)))

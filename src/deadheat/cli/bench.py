@@ -218,9 +218,9 @@ def _resumable(output: str | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if output is not None:
-            say("Interrupted; run the same command again to resume")
-        raise
+        if output is None:
+            raise
+        raise KeyboardInterrupt("run the same command again to resume") from None
 
 
 def _check_output(output: str | None) -> None:

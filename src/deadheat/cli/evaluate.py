@@ -35,6 +35,7 @@ from deadheat.cli.options import (
 )
 from deadheat.cli.output import output_options, prepare, print_report, writing
 from deadheat.cli.progress import progress
+from deadheat.cli.score_columns import evaluate_score_columns, score_columns_option, wants_columns
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Qrels, Run
@@ -53,12 +54,14 @@ EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
     "deadheat evaluate qrels.txt bm25.run --beside doc_id",
     "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
+    "deadheat evaluate qrels.txt features.parquet --score-columns all",
+    "deadheat evaluate train.letor    # which feature ranks best",
 )
 
 
 @click.command(short_help="Score runs, exactly where scores tie.", **EXAMPLES)
 @click.argument("qrels", type=PATH)
-@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", type=PATH, nargs=-1, metavar="RUN...")
 @measure_option
 @ties_option
 @beside_option
@@ -81,6 +84,7 @@ EXAMPLES = examples(
     " Replaces an earlier save, but no other file.",
 )
 @figures_options
+@score_columns_option
 @output_options(*PARTS)
 @queries_options
 @precision_option
@@ -101,13 +105,21 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     --format trec with --ties doc_id prints what trec_eval -c prints, and with --missing skip what it prints without -c;
     but runid is the file name, not the tag in the file. What trec and csv have no place for goes to standard error.
 
-    Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON; .gz and .zst too.
+    With --score-columns, or a LETOR (SVMlight) file, one row per column or feature.
+
+    Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
     from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 
     # report typos before large files are read
     qrels, *given = map(input_path, (qrels, *runs))
+    if wants_columns(qrels, given, options["score_columns"]):
+        conventions = conventions_of(options)
+        measures = parsed_measures(notations) or DEFAULT_MEASURES
+        seed = _seed(options["seed"], conventions.ties, has_intervals=False)
+        evaluate_score_columns(qrels, given, measures, conventions, seed, options)
+        return
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], PARTS, inputs)

@@ -56,34 +56,34 @@ def open_qrels(path: str) -> Qrels:
     """Read qrels under the options of the command."""
     from deadheat.data.tables import Qrels
 
-    return Qrels(path, columns=_columns("qrels"))
+    return Qrels(path, columns=named_columns("qrels"))
 
 
 def open_run(path: str, name: str, *, keyed: bool = True) -> Run:
     """Read a run under the options of the command; `keyed`: with its ties ordered as --then-by says."""
     from deadheat.data.tables import Run
 
-    run = Run(path, name=name, columns=_columns("run"), ascending=_reading("ascending", default=False))
+    run = Run(path, name=name, columns=named_columns("run"), ascending=read_option("ascending", default=False))
     keys = second_keys() if keyed else ()
-    return run.then_by(*keys, score_precision=_reading("score_precision", None)) if keys else run
+    return run.then_by(*keys, score_precision=read_option("score_precision", None)) if keys else run
 
 
 def second_keys() -> tuple[str, ...]:
     """Return what --then-by names: runs, and columns of the run's own file."""
-    given: tuple[str, ...] = _reading("then_by", ())
+    given: tuple[str, ...] = read_option("then_by", ())
     return tuple(map(input_path, given))
 
 
-def _columns(kind: str) -> dict[str, str]:
+def named_columns(kind: str) -> dict[str, str]:
     """Return the columns that the user names for both kinds of files, or for this one as in ``run.score=sim``."""
-    named: dict[str, str] = _reading("columns", {})
+    named: dict[str, str] = read_option("columns", {})
     both = {name: column for name, column in named.items() if "." not in name}
     return both | {
         name.removeprefix(f"{kind}."): column for name, column in named.items() if name.startswith(f"{kind}.")
     }
 
 
-def _reading(name: str, default: T) -> T:
+def read_option(name: str, default: T) -> T:
     """Return an option of `reading_options`, which commands do not pass on."""
     context = click.get_current_context(silent=True)
     return default if context is None else context.meta.get(f"deadheat.{name}", default)

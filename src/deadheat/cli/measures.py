@@ -19,6 +19,13 @@ EXAMPLES = examples(
 )
 
 
+def _complete_use(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the uses that begin so, when the shell asks."""
+    from deadheat.measures.guide import USES
+
+    return [use.key for use in USES if use.key.startswith(incomplete)]
+
+
 @click.command(short_help="List the measures, explain one, or say which to use.", **EXAMPLES)
 @click.argument("name", required=False, shell_complete=complete_from("deadheat.measures.base:REGISTRY"))
 @click.option(
@@ -27,7 +34,8 @@ EXAMPLES = examples(
     is_flag=False,
     flag_value=EVERY,
     metavar="USE",
-    help="Which measures suit a use, such as top1, top3, several, graded, sanity, ab-test, voice, fact or k=5.",
+    shell_complete=_complete_use,
+    help="Which measures suit a use, such as rag, recommender, search, qa, top3, graded, ab-test or k=5.",
 )
 @format_option(*PARTS)
 @output_option

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from deadheat.report.of_strata import Grouping
 
 
+SCREEN = 76  # columns of an example, which is indented by four
+
+
 def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a shell completion with the words of ``module:attribute``, imported when the shell asks."""
     module, _, attribute = source.partition(":")
@@ -448,5 +451,36 @@ def parsed_numbers(_: click.Context, parameter: click.Parameter, text: str | Non
 
 
 def examples(*lines: str) -> dict[str, Any]:
-    """Return click's epilog with examples, which it must not wrap."""
-    return {"epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)}
+    """Return click's epilog with examples, which it must not wrap; long ones are broken as in a shell."""
+    folded = (part for line in lines for part in _folded(line))
+    return {"epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in folded)}
+
+
+def _folded(line: str) -> list[str]:
+    r"""Return an example in lines that fit a screen: its comment above it, its options on the next lines.
+
+    Examples
+    --------
+    >>> _folded("deadheat ties bm25.run    # how many ties")
+    ['deadheat ties bm25.run    # how many ties']
+    >>> for line in _folded("deadheat compare " + "x" * 50 + " --baseline a.run    # one"):
+    ...     print(line)
+    # one
+    deadheat compare xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx \
+        --baseline a.run
+    """
+    if len(line) <= SCREEN:
+        return [line]
+    command, mark, comment = line.partition("    # ")
+    folded = [f"# {comment}"] if mark else []
+    words = re.findall(r"(?:'[^']*'|\S)+", command)
+    # an option stays with its value
+    units = re.findall(r"-\S+\n(?:[^-\n][^\n]*)|[^\n]+", "\n".join(words))
+    current = ""
+    for unit in (one.replace("\n", " ") for one in units):
+        if current and len(current) + len(unit) + 3 > SCREEN:  # a space before it, and " \\" behind it
+            folded.append(f"{current} \\")
+            current = f"    {unit}"
+        else:
+            current += f" {unit}" if current else unit
+    return [*folded, current]

@@ -19,6 +19,7 @@ from deadheat.comparison.sums import Summands, comparable
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
+from deadheat.io.phases import Advance, phase
 from deadheat.measures import Measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.stats import (
@@ -311,15 +312,17 @@ def compare_pairs(
         _check_shared(names, measures, places)
     differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
     exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
-    low, high = interval_bounds(
-        differences,
-        method=design.difference_method,
-        confidence_level=design.confidence_level,
-        n_resamples=design.n_resamples,
-        cluster=cluster,
-        rng=design.rng,
-    )
-    raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster)
+    with phase("estimating intervals"):
+        low, high = interval_bounds(
+            differences,
+            method=design.difference_method,
+            confidence_level=design.confidence_level,
+            n_resamples=design.n_resamples,
+            cluster=cluster,
+            rng=design.rng,
+        )
+    with phase("testing differences"):
+        raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster)
     is_significant = significant(adjusted, 1 - design.confidence_level)
     errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster)
     skew, n_units = skewness(differences, cluster=cluster)
@@ -327,8 +330,10 @@ def compare_pairs(
     pairs: list[Pair] = []
     for measure, sides in zip(asked, measures, strict=True):
         reversals = _Reversals(sides)
-        for a, b in places:
-            n, found = len(pairs), reversals.between(a, b)
+        with phase(f"flips of {sides[0].measure}", len(places)) as advance:
+            flips = [_counted(advance, reversals.between(a, b)) for a, b in places]
+        for (a, b), found in zip(places, flips, strict=True):
+            n = len(pairs)
             pairs.append(
                 Pair(
                     measure=measure.label,
@@ -353,6 +358,12 @@ def compare_pairs(
                 )
             )
     return tuple(pairs), differences
+
+
+def _counted(advance: Advance, flip: Flip) -> Flip:
+    """Tell that a pair is done."""
+    advance(1)
+    return flip
 
 
 def pairs_of(names: list[str], baseline: str | None) -> Places:

@@ -31,6 +31,7 @@ from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain, without_documents
+from deadheat.io.phases import phase
 from deadheat.io.results import RANKED, Pick, Reader, Repeated
 from deadheat.wording import counted, three
 
@@ -126,7 +127,8 @@ class Table:
                 self.path = path
                 content = self._scan(path, progress)
                 return replace(content, notes=(note, *content.notes))
-            return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
+            with phase(f"reading {path.name}"):
+                return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
         except LabelledCases:  # which a higher floor reads
             cases = import_module("deadheat.benchmark.cases").read_cases(path, format=self.format)
             return Content(cases.qrels().to_dict(), (OF_CASES,))

@@ -27,6 +27,7 @@ from deadheat.errors import (
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
+from deadheat.io.phases import phase
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
@@ -214,7 +215,8 @@ def evaluate_under(
     ties = conventions.ties
     policies.check_row_order(run, ties)
     engine = engine or engine_of(qrels, run, conventions.score_precision)
-    placements = engine.place()
+    with phase(f"placing {run.name}"):
+        placements = engine.place()
     lacking = tuple(placements.query_ids[placements.missing].tolist())
     if lacking and conventions.missing == "error":
         raise MissingQueryError(
@@ -227,8 +229,10 @@ def evaluate_under(
         ranked = policies.by_rule(placements, engine, ties)
     else:
         ranked = policies.apply(placements, ties, arguments.generator(rng) if ties == "random" else None)
+    with phase(f"evaluating {run.name}"):
+        scores = [score_of(measure, placements, ranked, conventions.no_relevant) for measure in measures]
     return Evaluation(
-        [score_of(measure, placements, ranked, conventions.no_relevant) for measure in measures],
+        scores,
         name=run.name,
         query_ids=placements.query_ids,
         conventions=conventions,

@@ -14,6 +14,7 @@ from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, FloatArray, TextArray
 from deadheat.data.tables import Source
 from deadheat.evaluation.intervals import PROPORTION, Cluster, Interval, IntervalOptions, cluster_codes, method_of
+from deadheat.io.phases import phase
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.wording import counted
@@ -382,14 +383,15 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
                 [stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own]
             ).T
         else:
-            low[own], high[own] = stats.interval_bounds(
-                values[:, own],
-                method=used,
-                confidence_level=options.confidence_level,
-                n_resamples=options.n_resamples,
-                cluster=codes,
-                rng=options.rng,
-            )
+            with phase("estimating intervals"):
+                low[own], high[own] = stats.interval_bounds(
+                    values[:, own],
+                    method=used,
+                    confidence_level=options.confidence_level,
+                    n_resamples=options.n_resamples,
+                    cluster=codes,
+                    rng=options.rng,
+                )
     reported, of_queries = (stats.standard_errors(each, cluster=codes) for each in (values, expected))
     own = [n for n, one in enumerate(scores) if one.measure.geometric]
     low[own], high[own] = np.exp(low[own]), np.exp(high[own])

@@ -88,6 +88,12 @@ def known_names() -> frozenset[str]:
     return frozenset(name for columns in _NAMES.values() for names in columns.values() for name in names)
 
 
+def names_that_are_no_scores() -> frozenset[str]:
+    """Return the names of ids, relevance and ranks, which are numbers in some tables."""
+    ids = {name for kind in _NAMES.values() for key in KEYS for name in kind[key]}
+    return frozenset({*ids, *_RELEVANCE_NAMES, *_RANK_NAMES})
+
+
 def resolve_columns(
     names: Sequence[object],
     kind: Kind,

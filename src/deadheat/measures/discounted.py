@@ -156,10 +156,14 @@ class nDCG(DCG):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the DCG of the ideal ranking, by query."""
-        gains, rank = ideal_gains(placements, self.gain), ideal_rank(placements)
-        kept = slice(None) if self.cutoff is None else rank < self.cutoff
-        weights = self.weights(int(rank[kept].max(initial=0)) + 1)
-        return placements.by_query(gains[kept] * weights[rank[kept]], placements.judged_query[kept])
+
+        def find() -> FloatArray:
+            gains, rank = ideal_gains(placements, self.gain), ideal_rank(placements)
+            kept = slice(None) if self.cutoff is None else rank < self.cutoff
+            weights = self.weights(int(rank[kept].max(initial=0)) + 1)
+            return placements.by_query(gains[kept] * weights[rank[kept]], placements.judged_query[kept])
+
+        return placements.of_judgments(("ideal", type(self), self), find)
 
 
 def scale_top(max_rel: float | None, placements: Placements, name: str) -> float:

@@ -125,7 +125,7 @@ def ideal_rank(placements: Placements) -> IntArray:
         n_judged = len(placements.judged_query)
         return np.arange(n_judged) - np.repeat(starts, np.diff(starts, append=n_judged))
 
-    return placements.cached("ideal_rank", find)
+    return placements.of_judgments("ideal_rank", find)
 
 
 def ideal_gains(placements: Placements, gain: Any) -> FloatArray:  # noqa: ANN401 - a word or a mapping

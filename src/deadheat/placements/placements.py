@@ -90,6 +90,7 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
     before: Placements | None = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
+    _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
 
     def __repr__(self) -> str:
         queries, documents = counted(self.n_queries, "query", "queries"), counted(len(self.query), "judged document")
@@ -111,6 +112,13 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
             self._cache[key] = make()
         return cast("T", self._cache[key])
 
+    def of_judgments(self, key: object, make: Callable[[], T]) -> T:
+        """Return what `make` finds in the judgments alone, computed once for all placements with the same judgments."""
+        own, known = (self.judged_query, self.judged_relevance), self._of_judgments.get(key)
+        if known is None or known[0] is not own[0] or known[1] is not own[1]:
+            known = self._of_judgments[key] = (*own, make())
+        return cast("T", known[2])
+
     @property
     def tie_starts(self) -> IntArray:
         """The first row of each tie that contains a judged document, of shape (n_groups,)."""
@@ -131,7 +139,7 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
 
     def n_relevant(self, rel: float) -> IntArray:
         """Count each query's judged documents of relevance `rel` or more, retrieved or not."""
-        return self.cached(
+        return self.of_judgments(
             ("n_relevant", rel),
             lambda: np.bincount(self.judged_query[self.judged_relevance >= rel], minlength=self.n_queries),
         )

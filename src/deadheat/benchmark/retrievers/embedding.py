@@ -23,6 +23,7 @@ from deadheat.benchmark.retrievers.products import products, rounded
 from deadheat.benchmark.retrievers.protocol import Hits
 from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
 from deadheat.errors import MissingDependencyError, ParameterError
+from deadheat.io.phases import is_watched, phase
 
 PART = 1024  # strings between two steps of the progress bar
 MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB
@@ -226,6 +227,10 @@ def _quiet() -> Iterator[None]:
 @contextmanager
 def _progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show how far embedding is, if it takes several steps and stderr is a terminal."""
+    if is_watched():  # by a command, which has a bar of its own
+        with phase(what, total) as advance:
+            yield advance
+        return
     if total <= PART or not sys.stderr.isatty():
         yield lambda _: None
         return

@@ -17,7 +17,7 @@ from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterErr
 from deadheat.io.formats.base import FORMATS, Content, Format, register
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import VALUE_ERROR
-from deadheat.io.source import readable
+from deadheat.io.source import HEAD, blocks, readable
 from deadheat.io.values import CONTROL, holds_only_numbers
 from deadheat.io.writing import Compression, replacing
 from deadheat.wording import Plain, shown
@@ -33,6 +33,7 @@ __all__ = [
     "Format",
     "chosen_format",
     "ending",
+    "format_of",
     "locate",
     "register",
     "scan",
@@ -71,6 +72,19 @@ def chosen_format(path: str | os.PathLike[str], given: str | None) -> str:
     if given not in FORMATS:
         raise ParameterError("unknown format", given=given, allowed=tuple(FORMATS))
     return given
+
+
+def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
+    """Return the format that was asked for, or else the one that the name says, or the first bytes where it says TREC.
+
+    Many name files of other formats .txt.
+    """
+    form = FORMATS[chosen_format(path, given)]
+    if given is not None or form.name != DEFAULT or not Path(path).is_file():
+        return form
+    head = next(blocks(Path(path), HEAD, has_lines=True), b"")
+    found = (one for one in FORMATS.values() if one.recognises is not None and one.recognises(head))
+    return next(found, form)
 
 
 def scan(
@@ -112,7 +126,7 @@ def scan(
     n_bytes = path.stat().st_size
     if progress is not None:
         progress(0, n_bytes)
-    form = FORMATS[chosen_format(path, format)]
+    form = format_of(path, format)
     if columns and form.columns is None:
         has_names = " and ".join(one.name for one in FORMATS.values() if one.columns)
         raise ParameterError(
@@ -141,7 +155,7 @@ def locate(
     A format without lines (Parquet, JSON) and a file that can be read only once (a pipe) have none.
     """
     path = readable(path)
-    form = FORMATS[chosen_format(path, format)]
+    form = format_of(path, format)
     return form.locate(path, kind, query_id, doc_id, columns or {}) if path.is_file() else []
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 
-from deadheat.io.kinds import Kind
+from deadheat.arrays import FloatArray
+from deadheat.errors import ColumnError
+from deadheat.io.kinds import Kind, names_that_are_no_scores
 from deadheat.io.writing import Compression
+from deadheat.wording import did_you_mean, three
 
 FORMATS: dict[str, Format] = {}
+SAMPLE = 200  # rows of a text in which columns of numbers are looked for
 ROWS = 20_000  # of a run, in which ranks are compared with scores
 
 
@@ -32,6 +36,73 @@ class Content:
     rows: Any
     notes: tuple[str, ...] = ()
     ranks: pl.DataFrame | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreColumns:
+    """A table with several scores a document, checked.
+
+    Attributes
+    ----------
+    ids : polars.DataFrame
+        query_id and doc_id, in file order.
+    scores : mapping of str to ndarray of float, shape (n_rows,)
+        By the name of the column.
+    notes : tuple of str
+        What was done to read it that people should know.
+    relevance : polars.Series or None
+        Of each row, in a format that always has it.
+    """
+
+    ids: pl.DataFrame
+    scores: Mapping[str, FloatArray]
+    notes: tuple[str, ...] = ()
+    relevance: pl.Series | None = None
+
+
+def check_names(names: Sequence[str], known: Sequence[str], where: str | Path) -> None:
+    """Raise `ColumnError` for a name that no column has, or that several have."""
+    for name in names:
+        if name not in known:
+            listed = ", ".join(map(repr, known[:12])) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
+            hint = did_you_mean(name, known)
+            raise ColumnError(f"no column {name!r} in the table", allowed=f"one of {listed}", hint=hint, path=where)
+        if known.count(name) > 1:
+            raise ColumnError(f"column {name!r} appears {known.count(name)} times", allowed="once", path=where)
+
+
+def chosen_names(
+    asked: Sequence[str] | None,
+    numeric: Sequence[str],
+    known: Sequence[str],
+    given: Mapping[str, str],
+    where: str | Path,
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the columns to read as scores, and notes on those that were left out.
+
+    Parameters
+    ----------
+    asked : sequence of str or None
+        None: all that hold numbers, but for ids, relevance and ranks.
+    numeric, known : sequence of str
+        The columns that hold numbers, and all.
+    given : mapping of str to str
+        Names of columns that the user says, by canonical name.
+    where : str or path
+        For messages.
+    """
+    if asked is not None:
+        names = list(dict.fromkeys(asked))
+        check_names(names, known, where)
+        return names, ()
+    others = names_that_are_no_scores() | set(given.values())
+    names = [name for name in numeric if name not in others]
+    if not names:
+        problem = "no column of numbers beside ids, relevance and ranks"
+        raise ColumnError(problem, allowed="one score a column", path=where)
+    check_names(names, known, where)
+    left_out = [name for name in known if name not in numeric and name not in others]
+    return names, (f"columns that hold no numbers are left out: {three(left_out)}",) if left_out else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +126,11 @@ class Format:
         there are lines.
     columns : callable or None
         Takes a path, and returns the names of its columns, by which qrels and runs differ; None: it has no names.
+    read_columns : callable or None
+        Takes a path, the names of columns that hold scores (None: all that do), and names of other columns that the
+        user says; returns `ScoreColumns`. None: the format has one score a document.
+    recognises : callable or None
+        Takes the first bytes of a file whose name says TREC or nothing, and tells whether it is of this format.
     tells_kind : bool
         Whether rows without names of columns say what they are.
     has_tag : bool
@@ -71,6 +147,8 @@ class Format:
     write: Callable[[pl.DataFrame, IO[bytes], Kind, str, Compression], None]
     locate: Callable[[Path, Kind, str, str, Mapping[str, str]], list[int]] = lambda *_: []
     columns: Callable[[Path], Iterable[object]] | None = None
+    read_columns: Callable[[Path, Sequence[str] | None, Mapping[str, str]], ScoreColumns] | None = None
+    recognises: Callable[[bytes], bool] | None = None
     tells_kind: bool = False
     has_tag: bool = False
     is_text: bool = True

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -15,7 +16,7 @@ import polars as pl
 from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
 from deadheat.io.census import count_separators
 from deadheat.io.exports.quepid import columns_of, is_quepid, skipped, text_of
-from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
+from deadheat.io.formats.base import ROWS, SAMPLE, Content, Format, ScoreColumns, chosen_names, ranks_of, register
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
 from deadheat.io.rows import Rows
@@ -36,6 +37,7 @@ from deadheat.io.values import (
     holds_large,
     holds_only_ids,
     holds_only_numbers,
+    is_number,
     read_value,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
@@ -158,6 +160,37 @@ def _doubt_fractions(frame: pl.DataFrame, path: Path) -> None:
         warnings.warn(msg, FractionsWarning, stacklevel=2)
 
 
+def read_score_columns(
+    path: Path, names: Sequence[str] | None, given: Mapping[str, str], *, separator: str
+) -> ScoreColumns:
+    """Read the ids of a table and several columns of scores, in file order."""
+    header = _open(path, "run", separator, given).header
+    first = next((name for name in names or header), "")
+    table = _open(path, "run", separator, {**given, "score": first})
+    chosen, notes = chosen_names(names, _numeric(table) if names is None else (), header, given, path)
+    table = replace(table, given={**given, "score": chosen[0]})
+    # names of their own, as a column of scores may be called as ids are
+    frame = _parse(table, {f"score {n}": header.index(name) for n, name in enumerate(chosen)})
+    if frame is not None and len(frame):
+        scores = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
+        return ScoreColumns(frame.select(KEYS), scores, notes)
+    contents = {name: read_table(path, "run", {**given, "score": name}, separator=separator) for name in chosen}
+    scores = {name: content.rows["score"].to_numpy() + 0.0 for name, content in contents.items()}
+    return ScoreColumns(contents[chosen[0]].rows.select(KEYS), scores, notes)
+
+
+def _numeric(table: _Table) -> list[str]:
+    """Return the columns whose first rows hold numbers, some of which may be missing."""
+    rows = [row for _, row in islice(table.rows(), SAMPLE)]
+    mark = "," if table.separator == ";" else "."
+    columns = zip(*rows, strict=True) if rows else [()] * len(table.header)
+    found = []
+    for name, texts in zip(table.header, columns, strict=True):
+        own = [text.strip().replace(mark, ".") for text in texts if text.strip()]
+        found += [name] if own and all(map(is_number, own)) else []
+    return found
+
+
 def names_in_table(path: Path, *, separator: str) -> list[str]:
     """Return the names in the header, none if there is none."""
     return _open(path, "run", separator, {}).header
@@ -195,8 +228,10 @@ def _opened(data: Path | bytes) -> BinaryIO:
     return data.open("rb") if isinstance(data, Path) else BytesIO(data)
 
 
-def _parse(table: _Table) -> pl.DataFrame | None:
+def _parse(table: _Table, values: Mapping[str, int] | None = None) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says.
+
+    `values` are the places of columns of numbers, by name; by default that of the table.
 
     Polars looks at the fields that it is asked for, and fills a short row with nulls: if the last field of each row is
     there and the file holds exactly as many separators as rows take, then no row is short or long.
@@ -207,24 +242,27 @@ def _parse(table: _Table) -> pl.DataFrame | None:
     n_columns = len(table.header)
     if census is None or census.n_separators != census.n_lines * (n_columns - 1):
         return None
-    number = table.places.get(table.value or "")
+    if values is None:
+        values = {name: place for name, place in table.places.items() if name not in KEYS}
+    places = {name: table.places[name] for name in KEYS} | dict(values)
+    numbers = set(values.values())
     rows = pl.scan_csv(
         table.data,
         has_header=False,
         skip_lines=table.n_header_lines,
         separator=table.separator,
-        schema={f"column_{n}": pl.Float64 if n == number else pl.String for n in range(n_columns)},
+        schema={f"column_{n}": pl.Float64 if n in numbers else pl.String for n in range(n_columns)},
         glob=False,
     )
     last = pl.col(f"column_{n_columns - 1}")
-    wanted = rows.select(**{name: f"column_{n}" for name, n in table.places.items()}, ends_early=last.is_null())
+    wanted = rows.select(**{name: f"column_{n}" for name, n in places.items()}, ends_early=last.is_null())
     try:
         frame = wanted.collect()
     except pl.exceptions.PolarsError:
         return None
     if frame.height != census.n_lines or frame["ends_early"].any() or not holds_only_ids(frame):
         return None
-    if table.value is not None and (not holds_only_numbers(frame[table.value]) or holds_large(frame[table.value])):
+    if any(not holds_only_numbers(frame[name]) or holds_large(frame[name]) for name in values):
         return None
     has_controls = census.may_hold_controls and (holds_controls(frame) or _begins_with_mark(table))
     return None if has_controls else frame.drop("ends_early")
@@ -274,7 +312,8 @@ def _number(text: str, table: _Table, line: int, marks: dict[str, int]) -> float
             hint = "which is the decimal mark? Write one, and no mark between thousands"
             raise MalformedRowError(problem, hint=hint, path=table.path, line=line)
         text = text.replace(",", ".")
-    return read_value(text, table.kind, path=table.path, line=line, name=table.value or "")
+    name = table.given.get("score", table.value or "")
+    return read_value(text, table.kind, path=table.path, line=line, name=name)
 
 
 def write_table(
@@ -292,6 +331,7 @@ for name, mark in (("csv", ","), ("tsv", "\t")):
             read=partial(read_table, separator=mark),
             write=partial(write_table, separator=mark),
             locate=partial(locate_in_table, separator=mark),
+            read_columns=partial(read_score_columns, separator=mark),
             columns=partial(names_in_table, separator=mark),
         )
     )

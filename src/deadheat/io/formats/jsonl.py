@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 
-from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError, NullIdError
-from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
+from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, MalformedRowError, NullIdError
+from deadheat.io.formats.base import ROWS, SAMPLE, Content, Format, ScoreColumns, chosen_names, ranks_of, register
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
 from deadheat.io.lists import lists_of_rows
 from deadheat.io.mappings import VALUE_ERROR, is_broken
@@ -76,6 +77,37 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         schema = {name: pl.String if name in KEYS else pl.Float64 for name in columns}
         frame = pl.DataFrame(rows, schema=schema, orient="row")
     return Content(frame, ranks=_ranks(data, columns) if "rank" in first[1] and "score" in columns else None)
+
+
+def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
+    """Read the ids of JSON lines and several scores of each object, in file order."""
+    data = read_all(path, has_lines=True)
+    some = [row for _, row in islice(_objects(data, path), SAMPLE)]
+    known = list(dict.fromkeys(name for row in some for name in row))
+    numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {_Number}]
+    chosen, notes = chosen_names(names, numeric, known, given, path)
+    rows = read_jsonl(path, "run", {**given, "score": chosen[0]}).rows
+    if not isinstance(rows, pl.DataFrame):
+        raise ColumnError("a line holds a list of documents", allowed="one document a line", path=path)
+    found = _numbers(data, chosen)
+    scores = {}
+    for name in chosen:
+        own = None if found is None or len(found) != len(rows) else found[name]
+        if own is None or not holds_only_numbers(own) or holds_large(own):
+            own = read_jsonl(path, "run", {**given, "score": name}).rows["score"]
+        scores[name] = own.to_numpy() + 0.0
+    return ScoreColumns(rows.select(KEYS), scores, notes)
+
+
+def _numbers(data: bytes, names: Sequence[str]) -> pl.DataFrame | None:
+    """Let Polars read some numbers of all objects; None where it cannot, or where a key may appear twice."""
+    try:
+        found = pl.scan_ndjson(data, schema=dict.fromkeys(names, pl.Float64)).collect()
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+    lines = pl.scan_lines(data, glob=False).filter(pl.col("line").str.strip_chars() != "")
+    counts = [pl.col("line").str.count_matches(rf'"{re.escape(name)}"\s*:').max().alias(name) for name in names]
+    return None if b"\\" in data or max(lines.select(counts).collect().row(0)) > 1 else found
 
 
 def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
@@ -239,5 +271,6 @@ register(
         write=write_jsonl,
         locate=locate_in_jsonl,
         columns=names_in_jsonl,
+        read_columns=read_score_columns,
     )
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 import polars as pl
 
 from deadheat.errors import FileFormatError
-from deadheat.io.formats.base import Content, Format, register
+from deadheat.io.formats.base import Content, Format, ScoreColumns, register
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind
 from deadheat.io.pages import check_pages
@@ -34,6 +35,12 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     return rows
 
 
+def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
+    from deadheat.io.score_columns import of_frame  # it needs Narwhals
+
+    return of_frame(scan_parquet(path), names, given, str(path))
+
+
 def _advice(path: Path) -> str:
     """Say so if the whole file was compressed, as text is."""
     with path.open("rb") as file:
@@ -52,6 +59,7 @@ register(
         read=lambda path, _kind, _given: Content(scan_parquet(path)),
         write=_write,
         columns=lambda path: scan_parquet(path).collect_schema(),
+        read_columns=_read_score_columns,
         is_text=False,
     )
 )

@@ -1,0 +1,205 @@
+"""evaluate_columns(): many scorings of one collection, such as features, each evaluated as a run of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from deadheat import arguments
+from deadheat.arguments import Rng
+from deadheat.data.precision import ScorePrecision, round_and_warn
+from deadheat.data.scorings import Scorings
+from deadheat.data.tables import Qrels, Source, path_of
+from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.evaluate import (
+    Measures,
+    evaluate_under,
+    parse_measures,
+    warn_of_levels,
+    warn_of_missing,
+    warn_of_unmatched,
+)
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.io.phases import watched_by
+from deadheat.measures import Measure
+from deadheat.placements.columns import Column, Columns
+from deadheat.placements.policies import LOOK_AT_RUN
+
+
+def evaluate_columns(
+    qrels: Source,
+    table: Source | None = None,
+    measures: Measures = None,
+    columns: Sequence[str] | None = None,
+    *,
+    ties: str = "expected",
+    rng: Rng = None,
+    missing: str | None = None,
+    no_relevant: str = "zero",
+    score_precision: ScorePrecision = None,
+    check_duplicates: bool = True,
+    ascending: bool = False,
+) -> dict[str, Evaluation]:
+    """Evaluate every column of a table as a scoring of its own, to see which feature ranks best.
+
+    The table is joined with the judgments once; the numbers are those of :func:`deadheat.evaluate` for each column.
+
+    Parameters
+    ----------
+    qrels : path, dict of dict, dataframe or Qrels
+        As for :func:`deadheat.evaluate`. A LETOR (SVMlight) file or a table with a column of relevance holds qrels and
+        scores at once.
+    table : path or dataframe, optional
+        Columns query_id, doc_id, and one score a column: CSV, TSV, Parquet, JSON Lines, LETOR or a dataframe; by
+        default the same as the qrels. In LETOR a feature that a line lacks is 0, and documents without ``docid =`` in
+        their comment are numbered from 0 in the order of the file.
+    measures : measure or iterable of measures, optional
+        As for :func:`deadheat.evaluate`.
+    columns : list of str, optional
+        The columns to evaluate; features of LETOR by their numbers as text. By default all columns of numbers but for
+        ids, relevance and ranks.
+    ties, rng, missing, no_relevant, score_precision, check_duplicates
+        As for :func:`deadheat.evaluate`; each column is drawn with the same seed.
+    ascending : bool, default False
+        Lower scores rank first, in every column.
+
+    Returns
+    -------
+    dict of str to Evaluation
+        By the name of the column, in the order of the table.
+
+    Raises
+    ------
+    DataError
+        The data cannot be evaluated; the message names the place.
+    MeasureError, ParameterError
+        A measure or an option is unknown.
+
+    Notes
+    -----
+    The best of many columns looks better on the queries that it was chosen by than on others. Choose on some queries,
+    and evaluate on others; or compare with :func:`deadheat.compare_evaluations`, which corrects for the number of rows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame(
+    ...     {
+    ...         "query_id": ["q"] * 3,
+    ...         "doc_id": ["a", "b", "c"],
+    ...         "relevance": [1, 0, 0],
+    ...         "bm25": [2.5, 1.0, 3.0],
+    ...         "clicks": [7, 7, 0],
+    ...     }
+    ... )
+    >>> {name: one.means() for name, one in evaluate_columns(table, measures="RR").items()}
+    {'bm25': {'RR': 0.5}, 'clicks': {'RR': 0.75}}
+    """
+    conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
+    chosen = parse_measures(measures)
+    judged, scorings = open_scorings(qrels, table, columns, ascending=ascending)
+    if check_duplicates:
+        judged.check_duplicates()
+        scorings.check_duplicates()
+    # one draw a call: a generator gives each column the same orders, as a seed does
+    seed = int(arguments.generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng
+    found = {one.name: one.evaluation for one in evaluate_each(conventions, judged, scorings, chosen, seed)}
+    first = next(iter(found.values()))
+    warn_of_levels(first, judged)
+    if first.missing_queries and missing is None:
+        warn_of_missing({scorings.where: first.missing_queries}, len(first.query_ids))
+    warn_of_unmatched(first, judged, scorings.run(first.name))
+    return found
+
+
+def open_scorings(
+    qrels: Source,
+    table: Source | None,
+    columns: Sequence[str] | None,
+    *,
+    ascending: bool = False,
+    names: Mapping[str, Mapping[str, str]] | None = None,
+) -> tuple[Qrels, Scorings]:
+    """Read judgments and scores; a LETOR file that holds both is read once.
+
+    Parameters
+    ----------
+    qrels, table, columns, ascending
+        As for :func:`evaluate_columns`.
+    names : mapping of str to mapping, optional
+        Names of columns that the user says, of "qrels" and of "run".
+    """
+    given = names or {}
+    scorings = Scorings(qrels if table is None else table, columns, names=given.get("run"), ascending=ascending)
+    if isinstance(qrels, Qrels):
+        return qrels, scorings
+    path, other = path_of(qrels), None if table is None else path_of(table)
+    is_same = table is None or (path is not None and other is not None and _is_same(path, other))
+    if is_same and scorings.qrels is not None:
+        return scorings.qrels, scorings
+    return Qrels(qrels, columns=given.get("qrels")), scorings
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one == other or (one.is_file() and other.is_file() and one.samefile(other))
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The evaluation of one column.
+
+    Attributes
+    ----------
+    name : str
+    evaluation : Evaluation
+    n_tied, n_documents : int
+        Documents that tie with another of their query, and all, in queries that have judgments.
+    reversed : float or None
+        Mean of the first measure if the lowest scores ranked first; None if it was not asked for.
+    """
+
+    name: str
+    evaluation: Evaluation
+    n_tied: int
+    n_documents: int
+    reversed: float | None = None
+
+
+def evaluate_each(
+    conventions: Conventions,
+    qrels: Qrels,
+    scorings: Scorings,
+    measures: Sequence[Measure],
+    rng: Rng = None,
+    *,
+    both_ways: bool = False,
+) -> Iterator[Scored]:
+    """Yield the evaluation of each column, one at a time, without warnings and without a check for duplicates.
+
+    Parameters
+    ----------
+    conventions : Conventions
+    qrels : Qrels
+    scorings : Scorings
+    measures : sequence of Measure
+    rng : numpy.random.Generator or int, optional
+    both_ways : bool, default False
+        Whether to evaluate the first measure for the reverse order too.
+    """
+    columns = Columns(qrels, scorings)
+    run = scorings.run(next(iter(scorings.scores)))  # its name and notes: the scores are those of the engine
+    for name, given in scorings.scores.items():
+        scores = round_and_warn(given, conventions.score_precision)
+        engine = Column(columns, scores)
+        reverse = None
+        with watched_by(None):  # a column is one step
+            evaluation = evaluate_under(conventions, qrels, run.renamed(name), measures, rng, engine=engine)
+            if both_ways:
+                # ids do not matter for one number, unless they order ties
+                other = Column(columns, 0.0 - scores, has_ids=conventions.ties in LOOK_AT_RUN)
+                first = next(iter(evaluate_under(conventions, qrels, run, measures[:1], rng, engine=other)))
+                reverse = first.total if first.measure.total else first.mean
+        yield Scored(name, evaluation, engine.n_tied, columns.n_documents, reverse)

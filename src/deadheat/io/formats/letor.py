@@ -1,0 +1,333 @@
+"""LETOR files (SVMlight with query ids): a judged document a line, and all its features.
+
+    relevance qid:QUERY 1:0.5 2:0.3 ... # docid = DOCUMENT
+
+All features of a block of lines are written below each other and parsed by Polars at once. A block about which anything
+is out of the ordinary is read again line by line, which names the line that is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import FloatArray, IntArray, run_starts
+from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, MalformedRowError
+from deadheat.io.formats.base import Content, Format, ScoreColumns, register
+from deadheat.io.kinds import Kind
+from deadheat.io.source import blocks, decoded, plain_head, refuse_binary
+from deadheat.io.values import check_ids_of_row, holds_controls, holds_large, holds_only_numbers, read_value
+from deadheat.io.writing import Compression, value_as_text, write_text
+from deadheat.wording import Plain, did_you_mean, shown
+
+LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
+HIGHEST = 2**32 - 1  # number of a feature
+DENSE = 1 << 16  # numbers up to which counting is faster than sorting
+MOST_CELLS = 1 << 30  # of features and documents: 8 GB
+ABSENT = "a feature that a line lacks is 0, as in SVMlight"
+NUMBERED = "documents without 'docid = ' are numbered from 0 in the order of the file"
+_ID = r"(?i)\bdoc_?id\s*[=:]\s*(\S+)"
+_FIND_ID = re.compile(_ID)
+_BEGINS = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*[ \t]*[^\s#]+[ \t]+qid:\S")
+_FEATURE = re.compile(r"[0-9]{1,10}", re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features of some lines: one row of values a line if all have the same features, else one after the other.
+
+    Attributes
+    ----------
+    sizes : ndarray of int, shape (n_lines,)
+        How many features each line names.
+    numbers : ndarray of int
+        Of shape (n_features,) if `values` is of shape (n_lines, n_features), else (n_values,).
+    values : ndarray of float
+    """
+
+    sizes: IntArray
+    numbers: IntArray
+    values: FloatArray
+
+    def fill(self, matrix: FloatArray, names: IntArray) -> None:
+        """Write the features with these numbers, which ascend, into a matrix of zeros, features by lines."""
+        place = np.minimum(np.searchsorted(names, self.numbers), len(names) - 1)
+        is_wanted = names[place] == self.numbers
+        if self.values.ndim == 2:
+            matrix[place[is_wanted]] = self.values.T[is_wanted]
+        else:
+            line = np.repeat(np.arange(len(self.sizes)), self.sizes)
+            matrix[place[is_wanted], line[is_wanted]] = self.values[is_wanted]
+
+
+@dataclass(frozen=True, eq=False)
+class Letor:
+    """A LETOR file.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    rows : polars.DataFrame
+        query_id, doc_id and relevance.
+    lines : ndarray of int, shape (n_rows,)
+        The line of each row.
+    parts : sequence of Features
+    notes : tuple of str
+    """
+
+    path: Path
+    rows: pl.DataFrame
+    lines: IntArray
+    parts: Sequence[Features]
+    notes: tuple[str, ...]
+
+    @cached_property
+    def numbers(self) -> IntArray:
+        """The numbers of all features in the file, ascending."""
+        found = [_distinct(part.numbers) for part in self.parts]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+    @property
+    def names(self) -> list[str]:
+        """The numbers of all features, as text."""
+        return self.numbers.astype(str).tolist()
+
+    def matrix(self, names: Sequence[str]) -> FloatArray:
+        """Return some features, of shape (n_features, n_rows), in the order of their names."""
+        known = set(self.names)
+        for name in names:
+            if name not in known:
+                raise self._unknown(name)
+        if len(names) * len(self.rows) > MOST_CELLS:
+            raise DataError(
+                f"{len(names):,} features of {len(self.rows):,} documents are too many at once",
+                allowed=f"{MOST_CELLS:,} numbers",
+                hint="name some of the features",
+                path=self.path,
+            )
+        wanted, place = np.unique(np.array([int(name) for name in names], np.int64), return_inverse=True)
+        matrix, start = np.zeros((len(wanted), len(self.rows))), 0
+        for part in self.parts:
+            part.fill(matrix[:, start : start + len(part.sizes)], wanted)
+            start += len(part.sizes)
+        matrix += 0.0  # -0.0 is 0.0
+        return matrix if np.array_equal(place, np.arange(len(wanted))) else matrix[place]
+
+    def _unknown(self, name: str) -> ColumnError:
+        known = self.names
+        listed = ", ".join(known if len(known) < 5 else [known[0], known[1], "...", known[-1]]) or "none"
+        return ColumnError(
+            f"no feature {shown(name)} in the file", allowed=listed, hint=did_you_mean(name, known), path=self.path
+        )
+
+
+def _distinct(numbers: IntArray) -> IntArray:
+    if numbers.size and numbers.max() < DENSE:
+        return np.flatnonzero(np.bincount(numbers))
+    return np.unique(numbers)
+
+
+def is_letor(head: bytes) -> bool:
+    """Tell whether a file that begins so is LETOR: its second field is ``qid:`` with an id."""
+    return _BEGINS.match(head) is not None
+
+
+def read_letor(path: Path) -> Letor:
+    """Read a LETOR file.
+
+    Raises
+    ------
+    FileFormatError, RelevanceError, ScoreError, DuplicateError, EmptyDataError
+        With the first line that is wrong.
+    """
+    refuse_binary(plain_head(path) or b"", path)
+    frames, lines, parts = [], [], []
+    first_line = 1
+    for block in blocks(path, has_lines=True):
+        text = decoded(block, path, first_line)
+        frame, line, features = _parse(text, first_line) or _read_lines(text, path, first_line)
+        first_line += block.count(b"\n")
+        if len(frame):
+            frames.append(frame)
+            lines.append(line)
+            parts.append(features)
+    if not frames:
+        raise EmptyDataError("LETOR without a single row", allowed=LINE, path=path)
+    rows = pl.concat(frames)
+    numbered = pl.int_range(pl.len()).cast(pl.String)
+    lacks_ids = rows["doc_id"].null_count() > 0
+    rows = rows.with_columns(pl.coalesce("doc_id", numbered)) if lacks_ids else rows
+    found = Letor(path, rows, np.concatenate(lines), parts, (NUMBERED,) if lacks_ids else ())
+    has_gaps = sum(int(part.sizes.sum()) for part in parts) < len(rows) * len(found.numbers)
+    return replace(found, notes=(ABSENT, *found.notes)) if has_gaps else found
+
+
+def _parse(text: str, first_line: int) -> tuple[pl.DataFrame, IntArray, Features] | None:
+    """Let Polars read the lines; None where it cannot, or where they may not be what the file says."""
+    head = pl.col("line").str.splitn("#", 2).struct
+    fields = pl.col("head").str.splitn(" ", 3).struct
+    squeezed = head[0].str.replace_all(r"[ \t]+", " ") if "  " in text or "\t" in text else head[0]
+    lines = pl.DataFrame({"line": text.split("\n")}).with_row_index("n", first_line)
+    rows = (
+        lines.lazy()
+        .select("n", head=squeezed.str.strip_chars(" \r"), comment=head[1])
+        .filter(pl.col("head") != "")
+        .select(
+            "n",
+            query_id=fields[1].str.extract("^qid:(.+)$"),
+            doc_id=pl.col("comment").str.extract(_ID),
+            relevance=fields[0].cast(pl.Float64, strict=False),
+            features=fields[2],
+        )
+        .collect()
+    )
+    ids, relevance = rows.select("query_id", "doc_id"), rows["relevance"]
+    if ids["query_id"].null_count() or holds_controls(ids) or not holds_only_numbers(relevance):
+        return None
+    if holds_large(relevance):
+        return None
+    features = _parse_features(rows["features"])
+    if features is None:
+        return None
+    return rows.select("query_id", "doc_id", "relevance"), rows["n"].cast(pl.Int64).to_numpy(), features
+
+
+def _parse_features(texts: pl.Series) -> Features | None:
+    """Parse the features of all lines at once; None where they may not be what the file says."""
+    sizes = (texts.str.count_matches(" ", literal=True) + 1).fill_null(0).cast(pl.Int64).to_numpy()
+    if not sizes.sum():
+        return Features(sizes, np.zeros(0, np.int64), np.zeros(0))
+    below = texts.drop_nulls().str.replace_all(" ", "\n", literal=True).str.join("\n").item().encode()
+    schema = {"number": pl.UInt32, "value": pl.Float64}
+    try:
+        found = pl.read_csv(below, has_header=False, separator=":", quote_char=None, schema=schema)
+    except pl.exceptions.PolarsError:
+        return None
+    number, value = found["number"], found["value"]
+    if len(found) != sizes.sum() or number.null_count() or not holds_only_numbers(value) or holds_large(value):
+        return None
+    numbers, values = number.to_numpy().astype(np.int64), value.to_numpy()
+    n_features = int(sizes[0])
+    if n_features and (sizes == n_features).all():
+        table = numbers.reshape(-1, n_features)
+        if (table == table[0]).all() and (np.diff(table[0]) > 0).all():
+            return Features(sizes, table[0].copy(), values.reshape(-1, n_features))
+    line = np.repeat(np.arange(len(sizes)), sizes)
+    ascends = (np.diff(numbers) > 0) | (np.diff(line) > 0)
+    if not ascends.all():  # in any order, but each once
+        keys = np.sort(line * (HIGHEST + 1) + numbers) if len(sizes) < 2**30 else numbers[:0]
+        if len(keys) != len(numbers) or len(run_starts(keys)) < len(keys):
+            return None
+    return Features(sizes, numbers, values)
+
+
+def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, IntArray, Features]:
+    """Read line by line, or raise what is wrong with the first line that is."""
+    rows, lines, sizes = [], [], []
+    numbers: list[int] = []
+    values: list[float] = []
+    for line, raw in enumerate(text.split("\n"), first_line):
+        head, _, comment = raw.partition("#")
+        fields = [field for field in head.strip(" \t\r").replace("\t", " ").split(" ") if field]
+        if not fields:
+            continue
+        query, relevance = _begin(fields, raw, path, line)
+        found = _FIND_ID.search(comment)
+        document = None if found is None else found[1]
+        check_ids_of_row(query, document or "", path, line)
+        own = dict(_features(fields[2:], path, line))
+        rows.append((query, document, relevance))
+        lines.append(line)
+        sizes.append(len(own))
+        numbers += own
+        values += own.values()
+    schema = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
+    features = Features(np.array(sizes, np.int64), np.array(numbers, np.int64), np.array(values, np.float64))
+    return pl.DataFrame(rows, schema=schema, orient="row"), np.array(lines, np.int64), features
+
+
+def _begin(fields: Sequence[str], raw: str, path: Path, line: int) -> tuple[str, float]:
+    """Return the query and the relevance of a line."""
+    if len(fields) < 2 or not fields[1].startswith("qid:") or fields[1] == "qid:":
+        hint = "" if any(one.startswith("qid:") for one in fields) else "without queries there is nothing to rank"
+        raise MalformedRowError(allowed=LINE, given=Plain(shown(raw.strip())), hint=hint, path=path, line=line)
+    return fields[1].removeprefix("qid:"), read_value(fields[0], "qrels", path=path, line=line)
+
+
+def _features(fields: Collection[str], path: Path, line: int) -> Iterator[tuple[int, float]]:
+    """Yield number and value of each feature of a line."""
+    seen: set[int] = set()
+    for field in fields:
+        name, mark, text = field.partition(":")
+        if not mark or not _FEATURE.fullmatch(name) or int(name) > HIGHEST:
+            raise MalformedRowError(
+                "not a feature", allowed="NUMBER:VALUE, such as 3:0.25", given=field, path=path, line=line
+            )
+        number = int(name)
+        if number in seen:
+            raise DuplicateError(f"feature {number} appears twice in one line", allowed="once", path=path, line=line)
+        seen.add(number)
+        yield number, read_value(text, "run", path=path, line=line, name=f"feature {number}")
+
+
+def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
+    """Return the judgments, or one feature as the scores of a run."""
+    found = read_letor(path)
+    if kind == "qrels":
+        return Content(found.rows, tuple(note for note in found.notes if note != ABSENT))
+    if "score" not in given:
+        n = len(found.names)
+        raise ColumnError(
+            f"a run has one score a document, and the file has {n:,} feature{'' if n == 1 else 's'}",
+            allowed="one of them as the score",
+            hint="name it, as in score=1; dh.evaluate_columns and --score-columns evaluate all",
+            path=path,
+        )
+    scores = found.matrix([given["score"]])[0]
+    return Content(found.rows.select("query_id", "doc_id", score=pl.Series(scores)), found.notes)
+
+
+def _read_score_columns(path: Path, names: Sequence[str] | None, _given: Mapping[str, str]) -> ScoreColumns:
+    """Return features, by their numbers as text."""
+    found = read_letor(path)
+    chosen = found.names if names is None else list(dict.fromkeys(names))
+    if not chosen:
+        raise ColumnError("no feature in the file", allowed=LINE, path=path)
+    scores = dict(zip(chosen, found.matrix(chosen), strict=True))
+    return ScoreColumns(found.rows.select("query_id", "doc_id"), scores, found.notes, found.rows["relevance"])
+
+
+def _write(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
+    """Write judgments, without features."""
+    if kind == "run":
+        raise DataError("LETOR holds judgments, with scores as features beside them", hint="write a run as .csv")
+    parts = (value_as_text(kind), pl.lit(" qid:"), "query_id", pl.lit(" # docid = "), "doc_id")
+    write_text(rows.select(pl.concat_str(*parts)), file, compression)
+
+
+def _locate(path: Path, _kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
+    found = read_letor(path)
+    is_pair = (found.rows["query_id"] == query_id) & (found.rows["doc_id"] == doc_id)
+    return found.lines[is_pair.to_numpy()].tolist()
+
+
+register(
+    Format(
+        name="letor",
+        suffixes=(".letor", ".svmlight", ".svm", ".libsvm"),
+        read=_read,
+        write=_write,
+        locate=_locate,
+        columns=lambda path: ["query_id", "doc_id", "relevance", *read_letor(path).names],
+        read_columns=_read_score_columns,
+        recognises=is_letor,
+        splits_at=r"[\s#\x00]",
+    )
+)

@@ -1,0 +1,104 @@
+"""Tables with one score a column: files by their format, and dataframes of any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from deadheat.errors import ColumnError, ScoreError, SourceTypeError
+from deadheat.io.formats import FORMATS, format_of
+from deadheat.io.formats.base import ScoreColumns, chosen_names
+from deadheat.io.frames import as_narwhals, canonical, collect
+from deadheat.io.kinds import KEYS, resolve_columns
+from deadheat.io.mappings import LARGEST_INTEGER
+from deadheat.io.source import readable
+from deadheat.io.values import holds_only_numbers
+from deadheat.wording import Plain
+
+
+def of_file(path: Path, names: Sequence[str] | None, given: Mapping[str, str], form: str | None = None) -> ScoreColumns:
+    """Read a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    names : sequence of str or None
+        The columns of scores; None: all columns of numbers but for ids, relevance and ranks.
+    given : mapping of str to str
+        Names of other columns that the user says, by canonical name.
+    form : str, optional
+        The name of a `Format`.
+    """
+    path = readable(path)
+    found = format_of(path, form)
+    if found.read_columns is None:
+        several = ", ".join(one.name for one in FORMATS.values() if one.read_columns is not None)
+        problem = f"{found.name} has one score a document"
+        raise ColumnError(problem, allowed=f"a table with one score a column: {several}", path=path)
+    return found.read_columns(path, names, given)
+
+
+def of_frame(source: object, names: Sequence[str] | None, given: Mapping[str, str], where: str) -> ScoreColumns:
+    """Read a dataframe, eager or lazy, that Narwhals takes; parameters as of :func:`of_file`."""
+    frame = as_narwhals(source, where)
+    if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
+        allowed = "a path or a dataframe with one score a column"
+        raise SourceTypeError(given=Plain(type(source).__name__), allowed=allowed)
+    schema = frame.collect_schema()
+    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
+    chosen, notes = chosen_names(names, numeric, schema.names(), given, where)
+    ids = resolve_columns(schema.names(), "run", where=where, given={**given, "score": chosen[0]})
+    rows = _fetched(frame.select(*dict.fromkeys([*(ids[key] for key in KEYS), *chosen])), where)
+    _refuse_missing(rows, ids, chosen, where)
+    first = canonical(rows, "run", where, {**given, "score": chosen[0]}).rows
+    if not isinstance(first, pl.DataFrame):
+        raise ColumnError("a row holds a list of documents", allowed="one document a row", path=where)
+    scores = {}
+    for name in chosen:
+        if _is_plain(rows[name]):
+            own = rows[name].cast(pl.Float64)
+        else:
+            own = canonical(rows, "run", where, {**given, "score": name}).rows["score"]
+        scores[name] = own.to_numpy() + 0.0
+    return ScoreColumns(first.select(KEYS), scores, notes)
+
+
+def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[str], where: str) -> None:
+    """Raise `ScoreError` for the first score that is missing."""
+    for name in names:
+        values = rows[name]
+        is_missing = values.is_null() | (values.is_nan() if values.dtype.is_float() else False)
+        if n := int(is_missing.sum()):
+            query, doc = rows.filter(is_missing).select(ids[key] for key in KEYS).row(0)
+            what = f"column {name!r} of document {doc!r} for query {query!r} is missing (null or NaN)"
+            count = f"; this holds for {n:,} rows" if n > 1 else ""
+            raise ScoreError(what + count, hint="fill it, or name the columns without it", path=where)
+
+
+def _is_plain(values: pl.Series) -> bool:
+    """Return whether a column holds numbers only, and none that float64 may merge with another."""
+    if not values.dtype.is_numeric() or not len(values) or not holds_only_numbers(values):
+        return False
+    low, high = _ends(values)
+    return values.dtype.is_float() or -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
+
+
+def _ends(values: pl.Series) -> tuple[Any, Any]:
+    return values.min(), values.max()
+
+
+def _fetched(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], where: str) -> pl.DataFrame:
+    """Return the rows as a Polars frame, in their order."""
+    if isinstance(frame, nw.LazyFrame):
+        return collect(frame)
+    try:
+        return frame.to_polars()
+    except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
+        try:
+            return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            raise ColumnError(f"a column holds values that cannot be read: {error}", path=where) from None
