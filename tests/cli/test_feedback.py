@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 CALLS = {
     "evaluate": ["qrels.txt", "bm25.run"],
     "compare": ["qrels.txt", "bm25.run", "other.run"],
+    "report": ["qrels.txt", "bm25.run", "other.run", "-o", "r.html", "-m", "RR"],
     "gate": ["qrels.txt", "bm25.run", "-c", "RR > 0"],
     "ties": ["bm25.run", "qrels.txt"],
+    "simulate": ["--queries", "20"],
     "trec_eval": ["qrels.txt", "bm25.run"],
     "measures": ["nDCG"],
     "convert": ["bm25.run", "-", "--to", "csv"],
@@ -29,7 +31,7 @@ CALLS = {
     "validate": ["cases.csv"],
     "demo": [],
 }
-READERS = sorted(set(CALLS) - {"measures", "demo", "validate", "cases", "bench"})
+READERS = sorted(set(CALLS) - {"measures", "demo", "validate", "cases", "bench", "simulate"})
 
 
 @pytest.fixture(autouse=True)

@@ -122,7 +122,9 @@ def test_the_data_of_a_figure_is_a_table(browser: Browser, page: Path) -> None:
         figure = found.page.locator("figure[data-chart='0']")
         figure.locator("summary").focus()
         found.page.keyboard.press("Enter")
-        assert figure.locator(".numbers table tbody tr").count() >= 3
+        rows = figure.locator(".numbers table tbody tr")
+        rows.first.wait_for()  # the table is made when the browser says that it was opened
+        assert rows.count() >= 3
         assert "good" in figure.locator(".numbers table").inner_text()
 
 
