@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ def test_runs_by_name(tmp_path: Path) -> None:
     (tmp_path / "x.run").write_text("q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\nr Q0 b 1 1 t\n")
     frame = pl.DataFrame({"query_id": ["q", "q", "r"], "doc_id": ["a", "b", "b"], "score": [0.5, 0.5, 1]})
     alone = dh.evaluate(QRELS, ONE, "nDCG@10 RR").to_dict()
+    (tmp_path / "y.json").write_text(json.dumps(OTHER))
     for runs in (
+        {"one": str(tmp_path / "x.run"), "other": str(tmp_path / "y.json")},
         {"one": ONE, "other": OTHER},
         {"one": tmp_path / "x.run", "other": dh.Run(OTHER)},
         {"one": frame, "other": OTHER},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -174,6 +175,8 @@ def are_runs(source: Source) -> TypeGuard[Mapping[object, Source]]:
         inner = next(iter(first.values()))
         are_scores = isinstance(inner, tuple) and bool(inner) and all(isinstance(one, int | float) for one in inner)
         return isinstance(inner, Mapping | list | tuple) and not are_scores
+    if isinstance(first, str):  # a document, unless all are files
+        return all(isinstance(one, str) and os.path.isfile(one) for one in source.values())  # noqa: PTH113 - never raises
     return isinstance(first, Run | Path) or hasattr(first, "columns")
 
 
