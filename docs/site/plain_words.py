@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from pygments.lexers.special import TextLexer
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -26,6 +27,7 @@ def measures(app: Sphinx, doctree: nodes.document) -> None:  # noqa: ARG001 - Sp
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Mend docstrings before numpydoc reads them, and pages after they were read."""
+    app.add_lexer("letor", TextLexer)  # the tests read what such a block holds
     app.connect("autodoc-process-docstring", initials, priority=1)
     app.connect("doctree-read", measures)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
