@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, STDOUT, check_inputs, input_path, label, open_qrels, open_run
 from deadheat.cli.options import (
     complete_from,
@@ -37,6 +38,7 @@ OF_COARSENING = {  # options that only --coarsen takes
     "missing": "--missing",
     "no_relevant": "--no-relevant",
     "check_duplicates": "--no-check-duplicates",
+    "figures": "--figures",
 }
 OF_SIMULATION = {"n_queries": "--queries", "presets": "--preset", "query_types": "--query-type", "force": "--force"}
 
@@ -110,6 +112,7 @@ def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tu
 )
 @click.option("--force", is_flag=True, help="Let -o FOLDER replace existing files that differ.")
 @click.option("--digits", type=click.IntRange(0, 15), help="Decimals; default 4, but all of them in json and csv.")
+@figures_options
 @queries_options
 @reading_options
 @duplicates_option
@@ -178,6 +181,7 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     measures = parsed_measures(options["notations"])
     named = dict(zip(unique_names(paths, lambda path: label(path, "run")), paths, strict=True))
     baseline = {path: name for name, path in named.items()}.get(options["baseline"] or "", options["baseline"])
+    check_figures(options["figures"])
     check_inputs(given)
     with progress(given) as begin:
         begin(qrels)
@@ -200,4 +204,6 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
             },
         )
     report = report_coarsening(found, for_people=form not in {"json", "csv"})
+    own = list(dict.fromkeys(row.measure for row in found.rows))
+    report = with_figures(report, options["figures"], options["figure_format"], [("", found, {})], own)
     print_report(report, form=form, output=options["output"], digits=options["digits"])

@@ -1,6 +1,7 @@
 # The names of the package; a test holds the figures complete.
 
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
+from deadheat.figures.draw_coarsening import coarsening
 from deadheat.figures.draw_cutoffs import cutoffs, precision_recall
 from deadheat.figures.draw_differences import differences
 from deadheat.figures.draw_forest import forest
@@ -18,6 +19,7 @@ from deadheat.figures.saving import rendered, save
 __all__ = [
     "Drawing",
     "Figure",
+    "coarsening",
     "cutoffs",
     "differences",
     "drawings",

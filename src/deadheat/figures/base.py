@@ -13,16 +13,18 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.profile import TieProfile
+from deadheat.simulation.coarse_profile import CoarseningProfile
 from deadheat.wording import Plain
 
 Subject: TypeAlias = (
-    "Evaluation | Comparison | Strata | TieProfile | pl.DataFrame | Mapping[str, object] | Sequence[object]"
+    "Evaluation | Comparison | Strata | TieProfile | CoarseningProfile | pl.DataFrame"
+    " | Mapping[str, object] | Sequence[object]"
 )
 """What figures are of: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
 
 Draw = TypeVar("Draw", bound=Callable[..., alt.LayerChart])
 
-SYSTEMS, COMPARISON, STRATA, TIES = "systems", "comparison", "strata", "ties"
+SYSTEMS, COMPARISON, STRATA, TIES, COARSENING = "systems", "comparison", "strata", "ties", "coarsening"
 LAST = 100
 REGISTRY: dict[str, Figure] = {}
 
@@ -38,7 +40,7 @@ class Figure:
     draw : callable
         Takes what it is of, and the `measure` if it has one.
     of : tuple of str
-        What it can be drawn of: "systems", "comparison", "strata", "ties".
+        What it can be drawn of: "systems", "comparison", "strata", "ties", "coarsening".
     measures : str
         "each": it is drawn of each measure; "all": one is of all measures; else the names of its own, such as "nDCG R".
     place : int
@@ -97,6 +99,8 @@ def kind_of(subject: object) -> str:
         return SYSTEMS
     if isinstance(subject, TieProfile | pl.DataFrame):
         return TIES
+    if isinstance(subject, CoarseningProfile):
+        return COARSENING
     kinds = {kind_of(one) for one in _members(subject)}
     if len(kinds) == 1 and (found := kinds.pop()) in {SYSTEMS, STRATA, TIES}:
         return found

@@ -13,6 +13,7 @@ import polars as pl
 
 from deadheat.arguments import Rng, check_rng
 from deadheat.arrays import TextArray
+from deadheat.data.drawn import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.conventions import Conventions
@@ -150,7 +151,7 @@ class CoarsePair:
 
 
 @dataclass(frozen=True, eq=False)
-class CoarseningProfile:
+class CoarseningProfile(Drawn):
     """What runs lose as their scores become coarser. Made by :func:`coarsening_profile`.
 
     Attributes
