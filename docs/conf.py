@@ -44,5 +44,5 @@ html_show_copyright = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": False}
 html_math_renderer = "mathml"
-pygments_style = "friendly"
+pygments_style = "default"  # whose colours have the contrast that WCAG asks for
 pygments_dark_style = "monokai"
