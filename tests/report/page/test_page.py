@@ -93,6 +93,7 @@ def test_rankings_are_those_of_the_runs(subject: Subject) -> None:
     apart = np.abs(values[0] - values[1])
     chosen = [ranking["query"] for ranking in data["rankings"]]
     assert min(apart[chosen]) >= max(np.delete(apart, chosen)) - 1e-12
+    n_listed = 0
     for ranking in data["rankings"]:
         query = data["queries"][ranking["query"]]
         for name, own in zip(data["systems"], ranking["of"], strict=True):
@@ -108,6 +109,13 @@ def test_rankings_are_those_of_the_runs(subject: Subject) -> None:
             width = (listed.max - listed.min) / len(orders["values"]) if orders["bins"] else 0
             assert mean == pytest.approx(listed.mean, abs=width / 2 + 1e-9)
             assert sum(orders["chances"]) == pytest.approx(1)
+            each = {tuple(ranking["docs"][n] for n in one["docs"]): one["value"] for one in own["each"]}
+            is_few = 1 < len(listed.orders) <= 24 and listed.max - listed.min > 1e-9
+            wanted = dict(zip(listed.orders, listed.values.tolist(), strict=True)) if is_few else {}
+            assert each == pytest.approx(wanted, abs=1e-12)
+            assert [one["value"] for one in own["each"]] == sorted(each.values(), reverse=True)
+            n_listed += bool(each)
+    assert n_listed
 
 
 def test_a_long_ranking_ends_in_the_middle_of_a_tie() -> None:

@@ -6,7 +6,9 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, permutations, product
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ N_RANKS = 100  # of each ranking
 MOST_VALUES = 50_000  # that are kept with all digits; more are rounded
 ROUNDED = 7  # decimals
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
+FEW_ORDERS = 24  # of the ties of a query, which are listed one by one
 MOST_LISTED = 12  # different values over the orders of ties that are listed; more are gathered in as many bins
 
 
@@ -108,6 +111,10 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
                     "n": top["n"][0] if top.height else 0,
                     "below": top["below"][-1] if top.height else 0,
                     "orders": orders[query],
+                    "each": [
+                        {"value": value, "docs": [own[doc] for doc in order]}
+                        for value, order in _each_order(subject.evaluations[system], subject.main, query, top)
+                    ],
                 }
             )
     return found
@@ -163,6 +170,37 @@ def _orders(evaluation: Evaluation, measure: Measure, queries: Iterable[str]) ->
             listed = listed_values(measure, evaluation.placements, np.array([code[query]]), MAX_ORDERS)
             found[query] = None if listed is None else gathered(*listed[0])
     return found
+
+
+def _each_order(
+    evaluation: Evaluation, measure: Measure, query: str, top: pl.DataFrame
+) -> Iterator[tuple[float, tuple[str, ...]]]:
+    """Give each order of a query's documents with its value, from the highest; none if they are many, or not all here.
+
+    The value is that of the measure without ties, so it does not rest on what the measure knows of ties.
+    """
+    if not top.height or top.height < top["n"][0] or not evaluation.has_placements:
+        return
+    ties = top.group_by("score", maintain_order=True).agg("doc_id")["doc_id"].to_list()
+    if not 1 < math.prod(math.factorial(min(len(tie), FEW_ORDERS)) for tie in ties) <= FEW_ORDERS:
+        return
+    own = evaluation.placements.select(evaluation.placements.query_ids == query)
+    found: list[tuple[float, tuple[str, ...]]] = []
+    for choice in product(*map(permutations, ties)):
+        order = tuple(chain.from_iterable(choice))
+        place = {doc: n for n, doc in enumerate(order)}
+        above = np.array([place[doc] for doc in own.doc_ids.tolist()], np.int64)
+        rows = np.argsort(above)
+        ranked = replace(
+            own,
+            doc_ids=own.doc_ids[rows],
+            relevance=own.relevance[rows],
+            above=above[rows],
+            tied=np.ones_like(above),
+        )
+        found.append((float(measure.mean(ranked)[0]), order))
+    if max(found)[0] - min(found)[0] > NOISE:  # else their order decides nothing
+        yield from sorted(found, key=lambda one: -one[0])
 
 
 def gathered(values: FloatArray, probabilities: FloatArray) -> dict[str, Any]:

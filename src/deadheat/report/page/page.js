@@ -271,7 +271,8 @@
       + ` ${count(own.n)} ${own.n === 1 ? "document" : "documents"} retrieved` }));
     if (own.docs.length) side.append(framed(rankingTable(one, own, name, data.queries[one.query]), `Ranking of ${name}`));
     else side.append(make("p", { text: "It retrieves no document." }));
-    if (own.orders && own.orders.values.length > 1) side.append(ordersTable(own.orders, data.measures[0].name));
+    if (own.each.length) side.append(eachOrder(one, own.each, data.measures[0].name));
+    else if (own.orders && own.orders.values.length > 1) side.append(ordersTable(own.orders, data.measures[0].name));
     return side;
   }
 
@@ -305,6 +306,15 @@
       start = stop;
     }
     return table;
+  }
+
+  // Each order of the ties, where they are few, with its value.
+  function eachOrder(one, each, measure) {
+    const name = `The ${each.length} orders of its ties`;
+    const head = make("tr", {}, make("th", { scope: "col", class: "n", text: measure }), make("th", { scope: "col", text: "documents in order" }));
+    const rows = each.map(({ value, docs }) => make("tr", {}, make("th", { scope: "row", class: "n", text: shown(value) }),
+      make("td", { class: "doc", dir: "auto", text: docs.map((doc) => one.docs[doc]).join(" ") })));
+    return framed(make("table", { class: "orders each" }, make("caption", { text: name }), make("thead", {}, head), make("tbody", {}, ...rows)), name);
   }
 
   // What the orders of the ties make of a query: each value, or bins of them, with its probability.
