@@ -14,7 +14,7 @@ from deadheat.wording import counted, printable
 WIDTH = 420  # pixels of the whole picture: in a paper's column of 84 mm, text of 11 of them is 6.2 points
 FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 TITLE, SUBTITLE, LABEL = 13, 11, 11  # pixels
-TITLE_LINE, SUBTITLE_LINE = 58, 78  # characters that fit the width at these sizes
+TITLE_LINE, SUBTITLE_LINE = 52, 70  # characters that fit the width at these sizes, also in wider fonts
 LONGEST_NAME = 26  # characters of a system's name in a sentence
 LABEL_LIMIT = 150  # pixels of a label beside an axis
 
