@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.comparison.pairs import Side
-from deadheat.simulation.winners import Winner, Winners, side_of
+from deadheat.comparison.pairs import Side, side_of
+from deadheat.simulation.winners import Winner, Winners
 
 
 def winners(seed: int, measure: str, n_queries: int) -> Winners:
@@ -21,7 +21,7 @@ def winners(seed: int, measure: str, n_queries: int) -> Winners:
     for _ in range(2):
         run = {query: dict(zip(docs, rng.integers(0, 3, 5).tolist(), strict=True)) for query in qrels}
         found = dh.evaluate(qrels, run, measure)
-        sides.append(side_of(found[measure], found, found.query_ids, 0))
+        sides.append(side_of(found[measure], found, np.ones(len(found.query_ids), np.bool_), None, 0))
     return Winners(sides)
 
 

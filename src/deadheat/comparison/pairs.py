@@ -19,6 +19,7 @@ from deadheat.comparison.sums import Summands, comparable
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
+from deadheat.evaluation.scores import Scores
 from deadheat.io.phases import Advance, phase
 from deadheat.measures import Measure
 from deadheat.measures.stored import StoredMeasure
@@ -305,7 +306,10 @@ def compare_pairs(
     own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
     asked = evaluations[names[0]].measures
     measures = [
-        [_side(one, str(measure), own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()]
+        [
+            side_of(one[str(measure)], one, own[name], by_doc_id.get(name), design.rng)
+            for name, one in evaluations.items()
+        ]
         for measure in asked
     ]
     if design.test == TUKEY:
@@ -374,10 +378,10 @@ def pairs_of(names: list[str], baseline: str | None) -> Places:
     return [(n, place) for n in range(len(names)) if n != place]
 
 
-def _side(
-    evaluation: Evaluation, measure: str, own: BoolArray, by_doc_id: Sequence[FloatArray] | None, rng: Rng
+def side_of(
+    scores: Scores, evaluation: Evaluation, own: BoolArray, by_doc_id: Sequence[FloatArray] | None, rng: Rng
 ) -> Side:
-    scores = evaluation[measure]  # by its name: evaluations may hold the same measures in another order
+    """Return the scores of a system over the queries of all, of which `own` are those that it has."""
 
     def spread(values: FloatArray) -> FloatArray:
         everywhere = np.full(len(own), np.nan)

@@ -168,7 +168,7 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
         kept = list(dict.fromkeys([*names.values(), *({"rank"} & set(frame.columns))]))
-        return _to_polars(frame.select(*kept), where)
+        return to_polars(frame.select(*kept), where)
     if (inside := frame_of(source)) is not None:
         return _hold(inside, kind, where, given)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
@@ -180,7 +180,7 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
     )
 
 
-def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
+def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     """Convert three columns to Polars, as plain lists where it cannot take them."""
     try:
         return frame.to_polars()

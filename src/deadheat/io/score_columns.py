@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.errors import ColumnError, ScoreError, SourceTypeError
 from deadheat.io.formats import FORMATS, format_of
 from deadheat.io.formats.base import ScoreColumns, chosen_names
-from deadheat.io.frames import as_narwhals, canonical, collect
+from deadheat.io.frames import as_narwhals, canonical, collect, to_polars
 from deadheat.io.kinds import KEYS, resolve_columns
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import readable
@@ -93,12 +93,4 @@ def _ends(values: pl.Series) -> tuple[Any, Any]:
 
 def _fetched(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], where: str) -> pl.DataFrame:
     """Return the rows as a Polars frame, in their order."""
-    if isinstance(frame, nw.LazyFrame):
-        return collect(frame)
-    try:
-        return frame.to_polars()
-    except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
-        try:
-            return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
-        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-            raise ColumnError(f"a column holds values that cannot be read: {error}", path=where) from None
+    return collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)

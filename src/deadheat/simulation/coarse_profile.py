@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import Rng, check_rng
-from deadheat.arrays import TextArray
+from deadheat.arrays import TextArray, members
+from deadheat.comparison.pairs import side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
@@ -34,7 +35,7 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from deadheat.simulation.coarsening import check_coarse, coarse_name, coarsen
-from deadheat.simulation.winners import Winner, Winners, side_of
+from deadheat.simulation.winners import Winner, Winners
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import Plain, counted
 
@@ -430,7 +431,12 @@ def _compare(
     names = list(steps[0].evaluations)
     ids = _all_ids(steps[0])
     of_step = [
-        Winners([side_of(step.scores(name, measure), step.evaluations[name], ids, rng) for name in names])
+        Winners(
+            [
+                side_of(step.scores(name, measure), one, members(ids, one.query_ids), None, rng)
+                for name, one in step.evaluations.items()
+            ]
+        )
         for step in steps
     ]
     for a, b in places:

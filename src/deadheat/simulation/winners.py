@@ -9,14 +9,11 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import Rng
-from deadheat.arrays import BoolArray, FloatArray, TextArray, members
+from deadheat.arrays import BoolArray
 from deadheat.comparison.drawing import Drawn
 from deadheat.comparison.flips import flip, normal_error
 from deadheat.comparison.pairs import DEAR, FEW, PROVED, Side
 from deadheat.comparison.sums import ROUNDING, Distribution, comparable
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import Scores
 
 T = TypeVar("T")
 
@@ -44,30 +41,6 @@ class Winner:
 
 
 UNKNOWN = Winner(math.nan, math.nan, "none")
-
-
-def side_of(scores: Scores, evaluation: Evaluation, query_ids: TextArray, rng: Rng) -> Side:
-    """Return the scores of a system over the queries of all, as flips take them."""
-    own = members(query_ids, evaluation.query_ids)
-
-    def spread(values: FloatArray) -> FloatArray:
-        everywhere = np.full(len(own), np.nan)
-        everywhere[own] = values
-        return everywhere
-
-    return Side(
-        scores.measure,
-        evaluation,
-        own,
-        spread(scores.values),
-        spread(scores.tie_mean),
-        spread(scores.tie_std**2),
-        spread(scores.tie_min),
-        spread(scores.tie_max),
-        np.full(len(own), np.nan),
-        not np.nan_to_num(scores.standard_error).any(),
-        rng,
-    )
 
 
 @dataclass(frozen=True, eq=False)
