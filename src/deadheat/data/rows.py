@@ -122,6 +122,16 @@ class Rows(ABC):
         """Return the ids of a few documents."""
         return list(self.lazy.select("doc_id").head(size).collect(backend="polars")["doc_id"].to_list())
 
+    def a_document(self, query: str) -> str:
+        """Return a document of a query, the first where rows have an order."""
+        frame = self.to_polars()
+        return str(frame["doc_id"][int((frame["query_id"] == query).arg_max() or 0)])
+
+    def which_documents(self, ids: pl.Series) -> pl.Series:
+        """Return those of the given ids that documents have, for any query."""
+        own = self.to_polars()["doc_id"].unique()
+        return ids.filter(ids.is_in(own.implode()))
+
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return query_id, doc_id and count of the pairs that occur more than once; None where none can."""
         from deadheat.io.frames import repeated_pairs
@@ -275,6 +285,23 @@ class ClusterRows(LazyRows):
         from deadheat.io.reading import collect
 
         return collect(self.unread.frame.select("doc_id").head(size))["doc_id"].to_list()
+
+    def a_document(self, query: str) -> str:
+        """Return a document of a query."""
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        return str(collect(self.unread.frame.filter(nw.col("query_id") == query).head(1))["doc_id"][0])
+
+    def which_documents(self, ids: pl.Series) -> pl.Series:
+        """Return those of the given ids that documents have, for any query."""
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        own = self.unread.frame.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
+        return ids.filter(ids.is_in(collect(own.unique())["doc_id"].implode()))
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""

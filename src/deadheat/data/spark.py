@@ -97,7 +97,7 @@ def run_by_query(
         if lacking := MISSING_MODULE.search(str(error)):
             raise MissingDependencyError(
                 f"the Python of Spark's workers has no {lacking[1]}",
-                hint="install deadheat[spark] there, the same version as here",
+                hint="install deadheat[spark] there as here, or name a Python that has it in PYSPARK_PYTHON",
             ) from error
         raise
     found = cast("pl.DataFrame", pl.from_arrow(table))
@@ -113,13 +113,10 @@ def _packed(judgments: pl.DataFrame) -> bytes:
 
 def _with_judgments(run: Any, value: str, judgments: pl.DataFrame) -> Any:  # noqa: ANN401 - frames of Spark
     """Return the rows of a run and judgments in one frame: rows of the run have no relevance, judgments no score."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everyone calls it
-
-    table = judgments.select("query_id", "doc_id", "relevance").to_arrow()
-    judged = run.sparkSession.createDataFrame(table)
-    dtype = run.schema[value].dataType
-    return run.withColumn("relevance", F.lit(None).cast("double")).unionByName(
-        judged.withColumn(value, F.lit(None).cast(dtype))
+    judged = run.sparkSession.createDataFrame(judgments.select("query_id", "doc_id", "relevance").to_arrow())
+    own, number = run.schema[value].dataType.simpleString(), f"`{value}`"
+    return run.selectExpr("query_id", "doc_id", number, "cast(null as double) as relevance").unionByName(
+        judged.selectExpr("query_id", "doc_id", f"cast(null as {own}) as {number}", "relevance")
     )
 
 
