@@ -11,7 +11,15 @@ import pytest
 
 import deadheat as dh
 from deadheat.data import spark as passes
-from deadheat.errors import InfiniteScoreWarning
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    EmptyDataError,
+    InfiniteScoreWarning,
+    NoCommonQueryError,
+    NothingJudgedWarning,
+    ScoreError,
+)
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from deadheat.placements.spark import Spark
@@ -30,7 +38,9 @@ skip_without_spark()
 # PySpark warns of pandas that it does not know yet, and leaves sockets to the garbage collector
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("default::FutureWarning:pyspark", "default::ResourceWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:PySpark does not yet fully support pandas:FutureWarning", "default::ResourceWarning"
+    ),
     pytest.mark.filterwarnings("default::pytest.PytestUnraisableExceptionWarning"),
 ]
 
@@ -172,27 +182,27 @@ def test_a_comparison_and_a_profile(qrels: object, run: object, spark: Any) -> N
 )
 def test_bad_rows_are_named(spark: Any, wrong: Any, message: str) -> None:  # noqa: ANN401 - PySpark may not be there
     rows = [("q1", "d", 2.0), ("q2", "d", 1.0), *wrong]
-    with pytest.raises(dh.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         dh.evaluate({"q1": {"d": 1}}, frame(spark, rows, "run"), ["RR"])
 
 
 def test_without_the_check_a_repeated_pair_passes(spark: Any) -> None:  # noqa: ANN401 - PySpark may not be there
     rows = frame(spark, [("q1", "d", 2.0), ("q2", "d", 1.0), ("q2", "d", 1.0)], "run")
     assert dh.evaluate({"q1": {"d": 1}}, rows, ["RR"], check_duplicates=False).means() == {"RR": 1.0}
-    with pytest.raises(dh.DuplicateError):
+    with pytest.raises(DuplicateError):
         dh.tie_profile(rows)
 
 
 def test_whole_numbers_that_float64_merges(spark: Any) -> None:  # noqa: ANN401 - PySpark may not be there
     rows = spark.createDataFrame([("q1", "d", 2), ("q1", "e", 2**53 + 1)], NAMES["run"])
-    with pytest.raises(dh.ScoreError, match=f"score {2**53 + 1} is an integer or decimal beyond"):
+    with pytest.raises(ScoreError, match=f"score {2**53 + 1} is an integer or decimal beyond"):
         dh.evaluate({"q1": {"d": 1}}, rows, ["RR"])
 
 
 def test_a_frame_without_rows_and_one_of_other_queries(run: Any) -> None:  # noqa: ANN401 - PySpark may not be there
-    with pytest.raises(dh.EmptyDataError, match="it has no rows"):
+    with pytest.raises(EmptyDataError, match="it has no rows"):
         dh.evaluate(BATCH.qrels, run.limit(0), ["RR"])
-    with pytest.raises(dh.NoCommonQueryError, match="share no query"):
+    with pytest.raises(NoCommonQueryError, match="share no query"):
         dh.evaluate({"other": {"d": 1}}, run, ["RR"])
 
 
@@ -210,5 +220,5 @@ def test_no_row_of_the_run_comes_to_the_driver(run: object, monkeypatch: pytest.
 
 def test_zeros_that_the_run_lost_are_found_in_the_cluster(spark: Any) -> None:  # noqa: ANN401 - PySpark may not be there
     rows = frame(spark, [("q1", "12", 2.0), ("q1", "13", 1.0), ("q1", "d", 1.0)], "run")
-    with pytest.warns(dh.NothingJudgedWarning, match="'012' of qrels is not retrieved, and '12' is"):
+    with pytest.warns(NothingJudgedWarning, match="'012' of qrels is not retrieved, and '12' is"):
         dh.evaluate({"q1": {"012": 1, "d": 1}}, rows, ["RR"])

@@ -49,7 +49,7 @@ def skip_without_spark() -> None:
 
 def environment() -> dict[str, str]:
     """Return the variables of processes of Spark: it asks no name server, and its workers run this Python."""
-    small = {"SPARK_LOCAL_IP": HERE, "SPARK_DAEMON_MEMORY": "256m", "PYSPARK_PYTHON": sys.executable}
+    small = {"SPARK_LOCAL_IP": HERE, "SPARK_DAEMON_MEMORY": "512m", "PYSPARK_PYTHON": sys.executable}
     return {**small, "PYTHONPATH": os.pathsep.join([SOURCES, *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
