@@ -276,6 +276,5 @@ def _scored(
 
 
 def _a_document(table: Qrels | Run, query: str) -> str:
-    """Return the first document of a query."""
-    frame = table.to_polars()
-    return str(frame["doc_id"][int((frame["query_id"] == query).arg_max() or 0)])
+    """Return a document of a query."""
+    return table.rows.a_document(query)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+    from deadheat.io.reading import Unread
 
 HASH_BITS = 32  # of each document id's hash that are kept: half the memory to sort
 
@@ -119,6 +121,16 @@ class Rows(ABC):
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
         return list(self.lazy.select("doc_id").head(size).collect(backend="polars")["doc_id"].to_list())
+
+    def a_document(self, query: str) -> str:
+        """Return a document of a query, the first where rows have an order."""
+        frame = self.to_polars()
+        return str(frame["doc_id"][int((frame["query_id"] == query).arg_max() or 0)])
+
+    def which_documents(self, ids: pl.Series) -> pl.Series:
+        """Return those of the given ids that documents have, for any query."""
+        own = self.to_polars()["doc_id"].unique()
+        return ids.filter(ids.is_in(own.implode()))
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return query_id, doc_id and count of the pairs that occur more than once; None where none can."""
@@ -223,6 +235,74 @@ class LazyRows(Rows):
 
     def to_polars(self) -> pl.DataFrame:
         """Fetch the rows."""
-        from deadheat.io.frames import collect
+        from deadheat.io.reading import collect
 
         return collect(self.lazy)
+
+
+class ClusterRows(LazyRows):
+    """A frame in a cluster, whose rows are checked in the pass that reads them.
+
+    Parameters
+    ----------
+    unread : Unread
+    check_duplicates : bool, default False
+        Whether the pass that places them looks for repeated pairs too.
+    """
+
+    in_polars = False
+
+    def __init__(self, unread: Unread, *, check_duplicates: bool = False) -> None:
+        self.unread, self.check_duplicates = unread, check_duplicates
+
+    @cached_property
+    def lazy(self) -> nw.LazyFrame[Any]:
+        """The rows in the cluster, checked in a pass of their own."""
+        return self.unread.reading.in_engine(self.unread.frame, self.unread.where)
+
+    @cached_property
+    def _fetched(self) -> pl.DataFrame:
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        raw = nw.from_native(collect(self.unread.frame).lazy())
+        rows, wrong = self.unread.reading.in_polars(raw)
+        self.unread.reading.check(wrong, self.unread.where)
+        return rows
+
+    def to_polars(self) -> pl.DataFrame:
+        """Fetch the rows, once."""
+        return self._fetched
+
+    def negated(self) -> ClusterRows:
+        """Return the rows in the cluster with the lowest scores first."""
+        reading = replace(self.unread.reading, ascending=True)
+        return ClusterRows(replace(self.unread, reading=reading), check_duplicates=self.check_duplicates)
+
+    def some_documents(self, size: int) -> list[str]:
+        """Return the ids of a few documents."""
+        from deadheat.io.reading import collect
+
+        return collect(self.unread.frame.select("doc_id").head(size))["doc_id"].to_list()
+
+    def a_document(self, query: str) -> str:
+        """Return a document of a query."""
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        return str(collect(self.unread.frame.filter(nw.col("query_id") == query).head(1))["doc_id"][0])
+
+    def which_documents(self, ids: pl.Series) -> pl.Series:
+        """Return those of the given ids that documents have, for any query."""
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        own = self.unread.frame.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
+        return ids.filter(ids.is_in(collect(own.unique())["doc_id"].implode()))
+
+    def repeated_pairs(self) -> pl.DataFrame | None:
+        """Return the pairs of the fetched rows that occur more than once."""
+        return MemoryRows(self.to_polars()).repeated_pairs()

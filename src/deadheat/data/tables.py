@@ -19,7 +19,7 @@ import polars as pl
 from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
-from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
+from deadheat.data.rows import ClusterRows, LazyRows, MappingRows, MemoryRows, Rows
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
@@ -104,7 +104,11 @@ class Table:
         self._look_at(content)
         if isinstance(content.rows, Mapping):
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
-        return MemoryRows(content.rows) if isinstance(content.rows, pl.DataFrame) else LazyRows(content.rows)
+        if isinstance(content.rows, pl.DataFrame):
+            return MemoryRows(content.rows)
+        from deadheat.io.reading import Unread  # loads Narwhals, as these rows have done
+
+        return ClusterRows(content.rows) if isinstance(content.rows, Unread) else LazyRows(content.rows)
 
     def _unwrap(self, source: Source) -> Content:
         """Return what is inside the objects and documents of other tools, and the judgments of labelled cases."""
@@ -188,15 +192,22 @@ class Table:
         return facts_of_rows(self.to_polars(), self.notes)
 
     def check_duplicates(self) -> None:
-        """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do."""
+        """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do.
+
+        A run in a cluster is checked when it is placed, in the same pass, and raises then.
+        """
         if isinstance(self.rows, MappingRows):
+            return
+        if isinstance(self.rows, ClusterRows) and self.kind == "run":
+            self.rows = ClusterRows(self.rows.unread, check_duplicates=True)
             return
         with guarded(self.where):
             found = self.rows.repeated_pairs()
         if found is not None and len(found):
-            raise self._duplicate(found)
+            raise self.duplicate(found)
 
-    def _duplicate(self, found: pl.DataFrame) -> DuplicateError:
+    def duplicate(self, found: pl.DataFrame) -> DuplicateError:
+        """Return the error for repeated pairs: query_id, doc_id and count of each."""
         query, doc, count = found.row(0)
         word = "judged" if self.kind == "qrels" else "retrieved"
         message = f"document {doc!r} is {word} {count} times for query {query!r}; each pair may appear only once"

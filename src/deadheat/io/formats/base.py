@@ -26,7 +26,7 @@ class Content:
 
     Attributes
     ----------
-    rows : polars.DataFrame, polars.LazyFrame, narwhals.LazyFrame or dict of dict
+    rows : polars.DataFrame, polars.LazyFrame, narwhals.LazyFrame, Unread or dict of dict
     notes : tuple of str
         What was done to read it that people should know.
     ranks : polars.DataFrame or None

@@ -1,0 +1,132 @@
+"""Placements of a run in a Spark cluster: its workers count, with the code for rows that are grouped by query.
+
+The judgments travel with the task, or in the shuffle where they are many; only placements and counts come back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import IntArray
+from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import Blocks
+from deadheat.data.spark import of_kind, run_by_query, said
+from deadheat.data.tables import Qrels, Run
+from deadheat.errors import DataError
+from deadheat.io.guarding import guarded
+from deadheat.placements.contiguous import Contiguous
+from deadheat.placements.placements import Placements, from_frames
+
+QUERY, JUDGED, FIRST = "query", "judged", "first"  # what a worker says
+
+
+class Spark:
+    """An engine for a run in Spark, classic or Connect.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    run : Run
+        With `ClusterRows`.
+    precision : str, int or None
+        To which the scores are rounded, by the workers.
+    """
+
+    def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision) -> None:
+        self._qrels, self._run, self._precision = qrels, run, precision
+
+    def place(self) -> Placements:
+        """Return the placements, counted and checked in one pass."""
+        with guarded(self._run.where):
+            found = run_by_query(self._run, count, self._qrels.to_polars(), self._precision)
+            counts = of_kind(found, QUERY, "query_id", "above", "tied")
+            counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0)
+            self._check_together(counts["query_id"])
+            rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
+            # in one order, however the rows were divided
+            return from_frames(self._qrels, self._run, counts, rows.sort("query_id", "doc_id"))
+
+    def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
+        with guarded(self._run.where):
+            query_ids, doc_ids = placements.query_ids[placements.query[rows]], placements.doc_ids[rows]
+            wanted = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()})
+            judged = wanted.with_columns(relevance=pl.lit(0.0))
+            found = run_by_query(self._run, CountFirst(rule), judged, self._precision)
+            first = of_kind(found, FIRST, "query_id", "doc_id", "above")
+            return wanted.join(first, on=["query_id", "doc_id"], how="left", maintain_order="left")["above"].to_numpy()
+
+    def _check_together(self, queries: pl.Series) -> None:
+        """Raise if a query was counted in two parts, which no setting of Spark should do."""
+        twice = queries.filter(queries.is_duplicated())
+        if len(twice):
+            raise DataError(
+                f"Spark gave rows of query {twice.min()!r} to several workers, though they are partitioned by query",
+                path=self._run.where,
+            )
+
+
+def count(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+    """Say how many documents each query has, and where its judged ones are."""
+    placed = _placed(blocks, judgments)
+    ends_in_tie = pl.DataFrame({"query_id": [], "tied": []}, {"query_id": pl.String, "tied": pl.Int64})
+    found = []
+    if placed is not None:
+        _, placements = placed
+        ends_in_tie = pl.DataFrame(
+            {"query_id": placements.query_ids.tolist(), "tied": placements.ends_in_tie},
+            {"query_id": pl.String, "tied": pl.Int64},
+        )
+        found.append(
+            said(
+                JUDGED,
+                query_id=placements.query_ids[placements.query].tolist(),
+                doc_id=placements.doc_ids.tolist(),
+                value=placements.relevance,
+                above=placements.above,
+                tied=placements.tied,
+            )
+        )
+    counts = pl.DataFrame({"query_id": blocks.query_ids, "above": np.diff(blocks.bounds)})
+    counts = counts.join(ends_in_tie, on="query_id", how="left")
+    return [said(QUERY, **counts.to_dict()), *found]
+
+
+@dataclass(frozen=True)
+class CountFirst:
+    """Say how many documents of its tie a rule puts before each of the given ones.
+
+    Attributes
+    ----------
+    rule : {"doc_id"}
+    """
+
+    rule: str
+
+    def __call__(self, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+        """Return the counts."""
+        placed = _placed(blocks, judgments)
+        if placed is None:
+            return []
+        engine, placements = placed
+        rows = np.flatnonzero(placements.tied > 1)
+        return [
+            said(
+                FIRST,
+                query_id=placements.query_ids[placements.query[rows]].tolist(),
+                doc_id=placements.doc_ids[rows].tolist(),
+                above=engine.count_first(placements, rows, self.rule),
+            )
+        ]
+
+
+def _placed(blocks: Blocks, judgments: pl.DataFrame) -> tuple[Contiguous, Placements] | None:
+    """Return the engine of some queries and what it finds; None if none of them is judged."""
+    own = judgments.filter(pl.col("query_id").is_in(blocks.query_ids.implode()))
+    if not len(own):
+        return None
+    engine = Contiguous(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
+    return engine, engine.place()
