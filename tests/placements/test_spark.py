@@ -22,7 +22,7 @@ from deadheat.errors import (
 )
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
-from deadheat.placements.spark import Spark
+from deadheat.placements.by_query import Spark
 from oracle.random_cases import BATCHES
 from support.equal_numbers import BATCH, MEASURES, NAMES, assert_equal_to_dicts, rows_of
 from support.spark_cluster import session, skip_without_spark

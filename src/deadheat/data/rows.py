@@ -240,8 +240,8 @@ class LazyRows(Rows):
         return collect(self.lazy)
 
 
-class ClusterRows(LazyRows):
-    """A frame in a cluster, whose rows are checked in the pass that reads them.
+class UnreadRows(LazyRows):
+    """A frame in a cluster or a large file, whose rows are checked in the pass that reads them.
 
     Parameters
     ----------
@@ -250,14 +250,13 @@ class ClusterRows(LazyRows):
         Whether the pass that places them looks for repeated pairs too.
     """
 
-    in_polars = False
-
     def __init__(self, unread: Unread, *, check_duplicates: bool = False) -> None:
         self.unread, self.check_duplicates = unread, check_duplicates
+        self.in_polars = bool(unread.frame.implementation.is_polars())
 
     @cached_property
     def lazy(self) -> nw.LazyFrame[Any]:
-        """The rows in the cluster, checked in a pass of their own."""
+        """The rows where they are, checked in a pass of their own."""
         return self.unread.reading.in_engine(self.unread.frame, self.unread.where)
 
     @cached_property
@@ -275,10 +274,10 @@ class ClusterRows(LazyRows):
         """Fetch the rows, once."""
         return self._fetched
 
-    def negated(self) -> ClusterRows:
-        """Return the rows in the cluster with the lowest scores first."""
+    def negated(self) -> UnreadRows:
+        """Return the rows where they are with the lowest scores first."""
         reading = replace(self.unread.reading, ascending=True)
-        return ClusterRows(replace(self.unread, reading=reading), check_duplicates=self.check_duplicates)
+        return UnreadRows(replace(self.unread, reading=reading), check_duplicates=self.check_duplicates)
 
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""

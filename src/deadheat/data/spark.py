@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import polars as pl
 
 from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.data.rows import Blocks, ClusterRows, MemoryRows
+from deadheat.data.rows import Blocks, MemoryRows, UnreadRows
 from deadheat.data.tables import Run
 from deadheat.errors import MissingDependencyError
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_SENT = 1 << 24  # bytes of judgments that travel with every task; more of them are shuffled, as the run is
 ROWS, BAD, BEYOND, INFINITE, REPEATED = "rows", "bad", "beyond", "infinite", "repeated"  # what every pass may say
+QUERY = "query"  # what is said once of each query, if anything is
 SCHEMA: dict[str, type[pl.DataType]] = {
     "what": pl.String,
     "query_id": pl.String,
@@ -67,7 +68,7 @@ def run_by_query(
     Parameters
     ----------
     run : Run
-        With `ClusterRows`.
+        With `UnreadRows`.
     task : Task
     judgments : polars.DataFrame, optional
         query_id, doc_id and relevance.
@@ -81,7 +82,7 @@ def run_by_query(
     MissingDependencyError
         The workers have no deadheat.
     """
-    rows = cast("ClusterRows", run.rows)
+    rows = cast("UnreadRows", run.rows)
     raw = rows.unread.frame.to_native()
     sent = None if judgments is None else _packed(judgments)
     if sent is not None and len(sent) > MOST_SENT:
@@ -101,7 +102,7 @@ def run_by_query(
             ) from error
         raise
     found = cast("pl.DataFrame", pl.from_arrow(table))
-    _check(found, run, rows.unread.reading, precision)
+    check_said(found, run, rows.unread.reading, precision)
     return found
 
 
@@ -150,7 +151,7 @@ class Worker:
         frame = cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches(given)))
         of_arrow = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
         schema = pa.schema(list(zip(SCHEMA, of_arrow, strict=True)))
-        yield from pl.concat(self._look(*self._apart(frame))).to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
+        yield from pl.concat(self.look(*self._apart(frame))).to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
 
     def _apart(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return the rows of the run, and the judgments."""
@@ -162,7 +163,8 @@ class Worker:
             return frame, pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
         return frame, pl.read_ipc(self.judgments)
 
-    def _look(self, frame: pl.DataFrame, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+    def look(self, frame: pl.DataFrame, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+        """Return what there is to say of the rows of some queries."""
         import narwhals as nw
 
         rows, wrong = self.reading.in_polars(nw.from_native(frame.lazy()))
@@ -176,7 +178,9 @@ class Worker:
         if caught:
             beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
             found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
-        memory = MemoryRows(rows.with_columns(score=pl.Series(stored)).sort("query_id"))
+        memory = MemoryRows(rows.with_columns(score=pl.Series(stored)))
+        if memory.blocks is None:
+            memory = MemoryRows(memory.frame.sort("query_id", maintain_order=True))
         if self.check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
             return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
         return [*found, *self.task(cast("Blocks", memory.blocks), judgments)]
@@ -191,7 +195,7 @@ def _tell(wrong: WrongRows) -> Iterator[pl.DataFrame]:
         yield said(BEYOND, doc_id=[wrong.beyond])
 
 
-def _check(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
+def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
     """Raise for wrong rows and repeated pairs; warn of scores that rounding made infinite."""
     from deadheat.io.reading import WrongRows, add_up
 

@@ -19,7 +19,7 @@ import polars as pl
 from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
-from deadheat.data.rows import ClusterRows, LazyRows, MappingRows, MemoryRows, Rows
+from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
@@ -89,7 +89,9 @@ class Table:
         if not isinstance(content.rows, Mapping) and not (is_read and VALUE_COLUMN[self.kind] in content.rows.columns):
             from deadheat.io.frames import canonical
 
-            made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns)
+            made = canonical(
+                content.rows, self.kind, self.where, {} if is_read else self.columns, is_large=content.is_large
+            )
             content = replace(made, notes=(*content.notes, *made.notes))
         self.notes = content.notes
         if isinstance(content.rows, Mapping):
@@ -108,7 +110,7 @@ class Table:
             return MemoryRows(content.rows)
         from deadheat.io.reading import Unread  # loads Narwhals, as these rows have done
 
-        return ClusterRows(content.rows) if isinstance(content.rows, Unread) else LazyRows(content.rows)
+        return UnreadRows(content.rows) if isinstance(content.rows, Unread) else LazyRows(content.rows)
 
     def _unwrap(self, source: Source) -> Content:
         """Return what is inside the objects and documents of other tools, and the judgments of labelled cases."""
@@ -194,13 +196,17 @@ class Table:
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do.
 
-        A run in a cluster is checked when it is placed, in the same pass, and raises then.
+        A run in a cluster or a large file is checked when it is placed, in the same pass, and raises then.
         """
         if isinstance(self.rows, MappingRows):
             return
-        if isinstance(self.rows, ClusterRows) and self.kind == "run":
-            self.rows = ClusterRows(self.rows.unread, check_duplicates=True)
+        if isinstance(self.rows, UnreadRows) and self.kind == "run":
+            self.rows = UnreadRows(self.rows.unread, check_duplicates=True)
             return
+        self.check_read_duplicates()
+
+    def check_read_duplicates(self) -> None:
+        """Raise the same in a pass of its own."""
         with guarded(self.where):
             found = self.rows.repeated_pairs()
         if found is not None and len(found):

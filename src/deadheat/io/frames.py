@@ -30,7 +30,7 @@ from deadheat.io.results import ASSUMED, CALL
 Frame = nw.LazyFrame[Any]
 
 
-def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
+def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], *, is_large: bool = False) -> Content:
     """Return the three columns of a frame or of tuples, named, cast and checked.
 
     Parameters
@@ -42,12 +42,14 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         For messages.
     given : mapping of str to str
         Names of columns that the user says.
+    is_large : bool, default False
+        Whether the rows of a run are better read once, where they are needed.
 
     Returns
     -------
     Content
-        Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (in a
-        cluster `Unread`), and a dict of dicts where each row has a list of documents.
+        Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (for
+        runs in a cluster or a large file `Unread`), and a dict of dicts where each row has a list of documents.
     """
     if (listed := _listed(source, kind, where, given)) is not None:
         return listed
@@ -68,6 +70,8 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
     reading = Reading(kind, value or VALUE_COLUMN[kind])
     if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
         return Content(Unread(raw, reading, where), notes)
+    if is_large and kind == "run":
+        return Content(Unread(raw, reading, where), notes, _ranks(frame, names))
     try:
         if not isinstance(held, pl.DataFrame):
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))

@@ -129,7 +129,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Unread:
-    """Rows in a cluster, which are read and checked in the pass that needs them.
+    """Rows in a cluster or a large file, which are read and checked in the pass that needs them.
 
     Attributes
     ----------

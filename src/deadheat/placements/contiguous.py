@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, spans
 from deadheat.data.rows import HASH_BITS, Blocks
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
@@ -198,17 +198,6 @@ def rows_of_ties(scores: FloatArray, bounds: IntArray, block: IntArray, above: I
     # Sorting the rows of each tie afterwards is ten times as fast as a stable sort of the scores.
     offsets = np.repeat(np.arange(len(sizes)) * len(scores), sizes)
     return np.sort(offsets + order[rows]) - offsets
-
-
-def spans(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return the ranges ``start, ..., start + size - 1``, concatenated.
-
-    Examples
-    --------
-    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    return np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
 
 
 def _first_by_comparing(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: IntArray, *, by_id: bool) -> IntArray:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.rows import Blocks, ClusterRows
-from deadheat.data.spark import of_kind, run_by_query, said
+from deadheat.data.rows import Blocks, UnreadRows
+from deadheat.data.spark import QUERY, of_kind, said
+from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Run
 from deadheat.profile.scores import Groups, group_scores
 
-QUERY, TIE, KIND = "query", "tie", "kind"  # what a worker says
+TIE, KIND = "tie", "kind"  # what a worker says
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,10 @@ class Grouped:
 
 def grouped(run: Run) -> Grouped:
     """Group a run by query and score: in memory, or by the workers of a cluster, which check its rows too."""
-    return _by_workers(run) if isinstance(run.rows, ClusterRows) else _of_groups(group_scores(run.to_polars()))
+    with suppress(NotAdjacentError):
+        if isinstance(run.rows, UnreadRows):
+            return _by_workers(run)
+    return _of_groups(group_scores(run.to_polars()))
 
 
 def _of_groups(groups: Groups) -> Grouped:
@@ -53,7 +58,7 @@ def _of_groups(groups: Groups) -> Grouped:
 
 
 def _by_workers(run: Run) -> Grouped:
-    found = run_by_query(run, group)
+    found = by_query(run, group)
     queries = of_kind(found, QUERY, "query_id", "above", "tied").sort("query_id").with_row_index("code")
     ties = of_kind(found, TIE, "query_id", "above", "tied", "value")
     ties = ties.join(queries.select("query_id", "code"), on="query_id").sort("code", "above")

@@ -1,38 +1,42 @@
-"""Placements of a run in a Spark cluster: its workers count, with the code for rows that are grouped by query.
+"""Placements of a run that is not in memory: whole queries at a time, counted with the code for rows in memory.
 
-The judgments travel with the task, or in the shuffle where they are many; only placements and counts come back.
+The workers of a Spark cluster do it, to which the judgments travel with the task, or in the shuffle where they are
+many; or this process does, batch by batch, from a large file. Only placements and counts are kept.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.rows import Blocks
-from deadheat.data.spark import of_kind, run_by_query, said
+from deadheat.data.rows import Blocks, UnreadRows
+from deadheat.data.spark import QUERY, of_kind, said
+from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.io.guarding import guarded
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.placements import Placements, from_frames
+from deadheat.placements.relational import Relational
 
-QUERY, JUDGED, FIRST = "query", "judged", "first"  # what a worker says
+JUDGED, FIRST = "judged", "first"  # what a worker says
 
 
-class Spark:
-    """An engine for a run in Spark, classic or Connect.
+class ByQuery:
+    """An engine for a run in Spark, classic or Connect, or in a large file.
 
     Parameters
     ----------
     qrels : Qrels
     run : Run
-        With `ClusterRows`.
+        With `UnreadRows`.
     precision : str, int or None
-        To which the scores are rounded, by the workers.
+        To which the scores are rounded, in the same pass.
     """
 
     def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision) -> None:
@@ -41,7 +45,10 @@ class Spark:
     def place(self) -> Placements:
         """Return the placements, counted and checked in one pass."""
         with guarded(self._run.where):
-            found = run_by_query(self._run, count, self._qrels.to_polars(), self._precision)
+            try:
+                found = by_query(self._run, count, self._qrels.to_polars(), self._precision)
+            except NotAdjacentError:
+                return self._relational().place()
             counts = of_kind(found, QUERY, "query_id", "above", "tied")
             counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0)
             self._check_together(counts["query_id"])
@@ -55,9 +62,18 @@ class Spark:
             query_ids, doc_ids = placements.query_ids[placements.query[rows]], placements.doc_ids[rows]
             wanted = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()})
             judged = wanted.with_columns(relevance=pl.lit(0.0))
-            found = run_by_query(self._run, CountFirst(rule), judged, self._precision)
+            try:
+                found = by_query(self._run, CountFirst(rule), judged, self._precision)
+            except NotAdjacentError:
+                return self._relational().count_first(placements, rows, rule)
             first = of_kind(found, FIRST, "query_id", "doc_id", "above")
             return wanted.join(first, on=["query_id", "doc_id"], how="left", maintain_order="left")["above"].to_numpy()
+
+    def _relational(self) -> Relational:
+        """Return the engine for rows in any order, which are checked first."""
+        if cast("UnreadRows", self._run.rows).check_duplicates:
+            self._run.check_read_duplicates()
+        return Relational(self._qrels, self._run.rounded(self._precision))
 
     def _check_together(self, queries: pl.Series) -> None:
         """Raise if a query was counted in two parts, which no setting of Spark should do."""
@@ -101,7 +117,7 @@ class CountFirst:
 
     Attributes
     ----------
-    rule : {"doc_id"}
+    rule : {"doc_id", "input"}
     """
 
     rule: str
@@ -109,17 +125,19 @@ class CountFirst:
     def __call__(self, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
         """Return the counts."""
         placed = _placed(blocks, judgments)
+        queries = said(QUERY, query_id=blocks.query_ids)  # to see that each comes once
         if placed is None:
-            return []
+            return [queries]
         engine, placements = placed
         rows = np.flatnonzero(placements.tied > 1)
         return [
+            queries,
             said(
                 FIRST,
                 query_id=placements.query_ids[placements.query[rows]].tolist(),
                 doc_id=placements.doc_ids[rows].tolist(),
                 above=engine.count_first(placements, rows, self.rule),
-            )
+            ),
         ]
 
 
