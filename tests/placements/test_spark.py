@@ -20,9 +20,9 @@ from deadheat.errors import (
     NothingJudgedWarning,
     ScoreError,
 )
+from deadheat.placements.by_query import ByQuery
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
-from deadheat.placements.by_query import Spark
 from oracle.random_cases import BATCHES
 from support.equal_numbers import BATCH, MEASURES, NAMES, assert_equal_to_dicts, rows_of
 from support.spark_cluster import session, skip_without_spark
@@ -101,7 +101,7 @@ def test_ties_are_broken_as_in_memory(spark: Any, batch: Any) -> None:  # noqa: 
     engines = [
         engine_of(dh.Qrels(batch.qrels), dh.Run(run)) for run in (batch.run, frame(spark, rows_of(batch.run), "run"))
     ]
-    assert type(engines[1]) is Spark
+    assert type(engines[1]) is ByQuery
     found = [by_rule(engine.place(), engine, "doc_id").to_polars() for engine in engines]
     assert found[0].equals(found[1])
 

@@ -15,7 +15,7 @@ import polars as pl
 from deadheat.arrays import IntArray, spans
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
-from deadheat.data.spark import QUERY, Task, Worker, check_said, of_kind, run_by_query
+from deadheat.data.spark import QUERY, SCHEMA, Task, Worker, check_said, of_kind, run_by_query
 from deadheat.data.tables import Run
 from deadheat.io.forking import check_threads
 
@@ -51,12 +51,12 @@ def by_query(
     check_threads()
     worker = Worker(rows.unread.reading, task, None, precision, check_duplicates=rows.check_duplicates)
     own = None if judgments is None else _Judgments(judgments)
-    said = [
-        part
-        for batch in _whole_queries(cast("pl.LazyFrame", rows.unread.frame.to_native()))
-        for part in worker.look(batch, _NONE if own is None else own.of(batch["query_id"]))
-    ]
+    said = [pl.DataFrame(schema=SCHEMA)]
+    for batch in _whole_queries(cast("pl.LazyFrame", rows.unread.frame.to_native())):
+        said += worker.look(batch, _NONE if own is None else own.of(batch["query_id"]))
+    del own  # there may be many
     found = pl.concat(said)
+    del said
     check_said(found, run, rows.unread.reading, precision)
     if of_kind(found, QUERY, "query_id").to_series().is_duplicated().any():
         raise NotAdjacentError

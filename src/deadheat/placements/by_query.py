@@ -20,7 +20,7 @@ from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.io.guarding import guarded
-from deadheat.placements.contiguous import Contiguous
+from deadheat.placements.contiguous import Contiguous, count
 from deadheat.placements.placements import Placements, from_frames
 from deadheat.placements.relational import Relational
 
@@ -46,15 +46,15 @@ class ByQuery:
         """Return the placements, counted and checked in one pass."""
         with guarded(self._run.where):
             try:
-                found = by_query(self._run, count, self._qrels.to_polars(), self._precision)
+                found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
                 return self._relational().place()
             counts = of_kind(found, QUERY, "query_id", "above", "tied")
             counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0)
             self._check_together(counts["query_id"])
             rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
-            # in one order, however the rows were divided
-            return from_frames(self._qrels, self._run, counts, rows.sort("query_id", "doc_id"))
+            del found  # there may be many judgments
+            return from_frames(self._qrels, self._run, counts, rows)
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
@@ -85,30 +85,14 @@ class ByQuery:
             )
 
 
-def count(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     """Say how many documents each query has, and where its judged ones are."""
-    placed = _placed(blocks, judgments)
-    ends_in_tie = pl.DataFrame({"query_id": [], "tied": []}, {"query_id": pl.String, "tied": pl.Int64})
-    found = []
-    if placed is not None:
-        _, placements = placed
-        ends_in_tie = pl.DataFrame(
-            {"query_id": placements.query_ids.tolist(), "tied": placements.ends_in_tie},
-            {"query_id": pl.String, "tied": pl.Int64},
-        )
-        found.append(
-            said(
-                JUDGED,
-                query_id=placements.query_ids[placements.query].tolist(),
-                doc_id=placements.doc_ids.tolist(),
-                value=placements.relevance,
-                above=placements.above,
-                tied=placements.tied,
-            )
-        )
-    counts = pl.DataFrame({"query_id": blocks.query_ids, "above": np.diff(blocks.bounds)})
-    counts = counts.join(ends_in_tie, on="query_id", how="left")
-    return [said(QUERY, **counts.to_dict()), *found]
+    counts, rows = count(blocks, judgments)
+    rows = rows.sort("query_id", "doc_id")  # one order, however the rows were divided
+    return [
+        said(QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied"}).to_dict()),
+        said(JUDGED, **rows.rename({"relevance": "value"}).to_dict()),
+    ]
 
 
 @dataclass(frozen=True)
@@ -130,6 +114,8 @@ class CountFirst:
             return [queries]
         engine, placements = placed
         rows = np.flatnonzero(placements.tied > 1)
+        if not len(rows):
+            return [queries]
         return [
             queries,
             said(
