@@ -22,7 +22,7 @@ from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
 from deadheat.gates import GateResult, gate
-from deadheat.io.limits import max_decompressed
+from deadheat.io.limits import max_decompressed, max_memory
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
@@ -83,6 +83,7 @@ __all__ = [
     "gate",
     "load_evaluation",
     "max_decompressed",
+    "max_memory",
     "measures",
     "place",
     "read_cases",

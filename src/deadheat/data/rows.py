@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -252,7 +252,7 @@ class UnreadRows(LazyRows):
 
     def __init__(self, unread: Unread, *, check_duplicates: bool = False) -> None:
         self.unread, self.check_duplicates = unread, check_duplicates
-        self.in_polars = bool(unread.frame.implementation.is_polars())
+        self.in_polars = unread.is_ordered
 
     @cached_property
     def lazy(self) -> nw.LazyFrame[Any]:
@@ -276,8 +276,7 @@ class UnreadRows(LazyRows):
 
     def negated(self) -> UnreadRows:
         """Return the rows where they are with the lowest scores first."""
-        reading = replace(self.unread.reading, ascending=True)
-        return UnreadRows(replace(self.unread, reading=reading), check_duplicates=self.check_duplicates)
+        return UnreadRows(self.unread.ascending(), check_duplicates=self.check_duplicates)
 
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""

@@ -6,7 +6,7 @@ adjacent, as those of runs mostly are; if they are not, that is seen, and the ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import numpy as np
@@ -18,8 +18,7 @@ from deadheat.data.rows import UnreadRows
 from deadheat.data.spark import QUERY, SCHEMA, Task, Worker, check_said, of_kind, run_by_query
 from deadheat.data.tables import Run
 from deadheat.io.forking import check_threads
-
-BATCH = 1_000_000  # rows read at a time
+from deadheat.io.limits import rows_at_a_time
 
 
 class NotAdjacentError(Exception):
@@ -52,12 +51,13 @@ def by_query(
     worker = Worker(rows.unread.reading, task, None, precision, check_duplicates=rows.check_duplicates)
     own = None if judgments is None else _Judgments(judgments)
     said = [pl.DataFrame(schema=SCHEMA)]
-    for batch in _whole_queries(cast("pl.LazyFrame", rows.unread.frame.to_native())):
+    for batch in _whole_queries(rows.unread.batches(rows_at_a_time())):
         said += worker.look(batch, _NONE if own is None else own.of(batch["query_id"]))
     del own  # there may be many
     found = pl.concat(said)
     del said
     check_said(found, run, rows.unread.reading, precision)
+    run.notes = tuple(dict.fromkeys((*run.notes, *rows.unread.notes())))
     if of_kind(found, QUERY, "query_id").to_series().is_duplicated().any():
         raise NotAdjacentError
     return found
@@ -89,10 +89,10 @@ class _Judgments:
         return self._rows[spans(self._bounds[codes], np.diff(self._bounds)[codes])]
 
 
-def _whole_queries(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """Yield the rows in batches, in their order; the last query of each is completed by those of the next."""
+def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of whole queries, in their order; the last query of each is completed by those of the next."""
     begun: list[pl.DataFrame] = []
-    for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True):
+    for batch in batches:
         queries = batch["query_id"]
         is_last = queries.eq_missing(queries.last())
         start = len(batch) - int((~is_last).reverse().arg_max() or 0) if not is_last.all() else 0

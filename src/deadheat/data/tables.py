@@ -26,7 +26,7 @@ from deadheat.io.exports import exported
 from deadheat.io.folders import file_in, read_responses, responses_in
 from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
 from deadheat.io.forking import check_threads
-from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, locate, scan
+from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
@@ -86,7 +86,12 @@ class Table:
         if isinstance(content.rows, Mapping) and not is_plain(content.rows):
             content = Content(*nested_of(content.rows, self.kind, self.where))
         is_read = self.path is not None and isinstance(content.rows, pl.DataFrame)  # and checked, its columns renamed
-        if not isinstance(content.rows, Mapping) and not (is_read and VALUE_COLUMN[self.kind] in content.rows.columns):
+        is_unread = hasattr(content.rows, "batches")  # of a TREC file: to name its class would load Narwhals
+        if (
+            not isinstance(content.rows, Mapping)
+            and not is_unread
+            and not (is_read and VALUE_COLUMN[self.kind] in content.rows.columns)
+        ):
             from deadheat.io.frames import canonical
 
             made = canonical(
@@ -133,6 +138,10 @@ class Table:
                 self.path = path
                 content = self._scan(path, progress)
                 return replace(content, notes=(note, *content.notes))
+            if self.kind == "run" and is_too_large(path, self.format):
+                from deadheat.data.trec_blocks import in_blocks  # it needs Narwhals, and few runs are so large
+
+                return in_blocks(path)
             with phase(f"reading {path.name}"):
                 return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
         except LabelledCases:  # which a higher floor reads

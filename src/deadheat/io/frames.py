@@ -24,7 +24,7 @@ from deadheat.io.mappings import (
     series_of_ids,
     text_of_ids,
 )
-from deadheat.io.reading import Reading, Unread, collect
+from deadheat.io.reading import Reading, UnreadFrame, collect
 from deadheat.io.results import ASSUMED, CALL
 
 Frame = nw.LazyFrame[Any]
@@ -69,9 +69,9 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     raw = frame.select(*ids, number.alias(value or VALUE_COLUMN[kind]))
     reading = Reading(kind, value or VALUE_COLUMN[kind])
     if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
-        return Content(Unread(raw, reading, where), notes)
+        return Content(UnreadFrame(raw, reading, where), notes)
     if is_large and kind == "run":
-        return Content(Unread(raw, reading, where), notes, _ranks(frame, names))
+        return Content(UnreadFrame(raw, reading, where), notes, _ranks(frame, names))
     try:
         if not isinstance(held, pl.DataFrame):
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -127,22 +128,67 @@ class Reading:
         return WrongRows(rows, ids, null + bad, example)
 
 
-@dataclass(frozen=True, eq=False)
-class Unread:
+class Unread(ABC):
     """Rows in a cluster or a large file, which are read and checked in the pass that needs them.
 
     Attributes
     ----------
-    frame : narwhals.LazyFrame
-        query_id and doc_id as text, and the number in its own type.
     reading : Reading
     where : str
         For messages.
+    is_ordered : bool
+        Whether the rows have an order, as those of a file, and can be read in batches.
     """
 
-    frame: Frame
     reading: Reading
     where: str
+    is_ordered: bool
+
+    @property
+    @abstractmethod
+    def frame(self) -> Frame:
+        """query_id and doc_id as text, and the number in its own type."""
+
+    @abstractmethod
+    def ascending(self) -> Unread:
+        """Return the same rows with the lowest scores first."""
+
+    @abstractmethod
+    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a file in their order, about so many at a time."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what people should know of the rows that were read."""
+        return ()
+
+
+class UnreadFrame(Unread):
+    """Rows that are a lazy frame: of Spark, or of a large Parquet file in Polars.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+    reading : Reading
+    where : str
+    """
+
+    def __init__(self, frame: Frame, reading: Reading, where: str) -> None:
+        self._frame, self.reading, self.where = frame, reading, where
+        self.is_ordered = bool(frame.implementation.is_polars())
+
+    @property
+    def frame(self) -> Frame:
+        """query_id and doc_id as text, and the number in its own type."""
+        return self._frame
+
+    def ascending(self) -> UnreadFrame:
+        """Return the same rows with the lowest scores first."""
+        return UnreadFrame(self._frame, replace(self.reading, ascending=True), self.where)
+
+    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a file in their order, about so many at a time."""
+        check_threads()
+        yield from cast("pl.LazyFrame", self._frame.to_native()).collect_batches(chunk_size=n_rows, maintain_order=True)
 
 
 def add_up(parts: Sequence[WrongRows]) -> WrongRows:

@@ -12,6 +12,7 @@ from deadheat.errors import FileFormatError
 from deadheat.io.formats.base import Content, Format, ScoreColumns, register
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind
+from deadheat.io.limits import most_rows
 from deadheat.io.pages import check_pages
 from deadheat.io.source import compression
 from deadheat.io.writing import Compression
@@ -41,7 +42,7 @@ def _read(path: Path) -> Content:
     rows = scan_parquet(path)
     with guarded(path):
         n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
-    return Content(rows, is_large=n_rows >= LARGE)
+    return Content(rows, is_large=n_rows >= most_rows(LARGE))
 
 
 def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
