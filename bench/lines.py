@@ -295,6 +295,21 @@ def peers(setting: Setting) -> Iterator[Row]:
                 yield Row(f"{peer}, {work}", "-", f"{1e3 * statistics.median(seconds):.2f} ms", None)
 
 
+def spark(setting: Setting) -> Iterator[Row]:
+    """Spark on two cores of this machine; needs `make spark` and Java. The large run too, if it has been made."""
+    sizes = {"run": ("sparse.qrels", "run.parquet", setting.data.size.run, 8)}
+    if not setting.data.missing("large"):
+        sizes["large"] = ("large.qrels", "large.parquet", setting.data.size.large, 64)
+    for qrels, path, n_queries, n_partitions in sizes.values():
+        files = setting.path(qrels), setting.path(path)
+        taken = run(task("inside", "spark", *files, min(setting.repeats, 3), n_partitions)).output
+        theirs, ours = (statistics.median(taken[name]) for name in ("Spark", "Polars"))
+        line = (
+            f"Spark, local[2], {n_queries * DEPTH / 1e6:.3g} million rows of Parquet, duplicate check: placements, warm"
+        )
+        yield Row(line, "-", f"{theirs:.1f} s", None, f"Polars {ours:.1f} s; equal placements")
+
+
 LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "trec": trec,
     "csv": csv,
@@ -309,4 +324,4 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "resampling": resampling,
     "ontology": ontology,
 }
-ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers}
+ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers, "spark": spark}

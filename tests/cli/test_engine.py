@@ -49,8 +49,7 @@ def test_a_folder_and_a_pattern_are_one_run(data: Path, engine: str, ties: str) 
     expected = ok("evaluate", data / "qrels.jsonl", data / "one.parquet", *options)
     for path in (data / "one.parquet", data / "parts", data / "parts" / "**" / "*.parquet"):
         found = ok("evaluate", data / "qrels.jsonl", path, *options, "--engine", engine)
-        name = path.name.removesuffix(".parquet")
-        assert found.replace(name, "one") == expected
+        assert found.replace("parts", "one") == expected
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -84,6 +83,23 @@ def test_what_an_engine_cannot_do(
     result = call("evaluate", *arguments)
     assert result.exit_code in {2, 3}
     assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.skipif(not find_spec("pyspark"), reason="PySpark is not installed (make spark)")
+def test_spark_without_java(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    result = call("evaluate", data / "qrels.jsonl", data / "one.parquet", "--engine", "spark")
+    assert "Spark needs Java" in result.stderr
+    assert result.exit_code != 0
+
+
+@pytest.mark.skipif(bool(find_spec("pyspark")), reason="PySpark is installed")
+def test_an_engine_that_is_not_installed(data: Path) -> None:
+    result = call("evaluate", data / "qrels.jsonl", data / "one.parquet", "--engine", "spark")
+    assert 'the engine spark needs the package pyspark: pip install "deadheat[spark]"' in " ".join(
+        result.stderr.split()
+    )
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from oracle.random_cases import BATCHES
 from support.equal_numbers import BATCH, MEASURES, NAMES, assert_equal_to_dicts, rows_of
+from support.shared_data import HPO_RUNS, LLM_RUNS, hpo_qrels, hpo_run, llm_qrels, llm_run, needs_shared_data
 from support.spark_cluster import session, skip_without_spark
 
 if TYPE_CHECKING:
@@ -222,3 +223,19 @@ def test_zeros_that_the_run_lost_are_found_in_the_cluster(spark: Any) -> None:  
     rows = frame(spark, [("q1", "12", 2.0), ("q1", "13", 1.0), ("q1", "d", 1.0)], "run")
     with pytest.warns(NothingJudgedWarning, match="'012' of qrels is not retrieved, and '12' is"):
         dh.evaluate({"q1": {"012": 1, "d": 1}}, rows, ["RR"])
+
+
+@needs_shared_data
+def test_real_runs_in_one_job(spark: Any) -> None:  # noqa: ANN401 - PySpark may not be there
+    """The queries of all of them, with the run's name in front."""
+    qrels, run = [], []
+    for name in [*HPO_RUNS, *LLM_RUNS]:
+        paths = (hpo_qrels(name), hpo_run(name)) if name in HPO_RUNS else (llm_qrels(), llm_run(name))
+        prefixed = pl.concat_str(pl.lit(f"{name} "), "query_id")
+        qrels.append(dh.Qrels(paths[0]).to_polars().with_columns(query_id=prefixed))
+        run.append(dh.Run(paths[1]).to_polars().with_columns(query_id=prefixed))
+    judged, rows = pl.concat(qrels), pl.concat(run)
+    found = dh.evaluate(judged, spark.createDataFrame(rows.to_arrow()).repartition(5), MEASURES)
+    expected = dh.evaluate(judged, rows, MEASURES)
+    assert found.to_polars().equals(expected.to_polars())
+    assert found.placements.to_polars().equals(expected.placements.to_polars())

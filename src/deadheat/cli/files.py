@@ -57,7 +57,10 @@ def label(path: str, default: str) -> str:
     """
     from deadheat.data.tables import label_of
 
-    return _made_up(path, default) or printable(label_of(Path(path)))
+    named = Path(path)
+    while has_engine() and named.name and not label_of(named).strip("*"):  # the folder of a pattern
+        named = named.parent
+    return _made_up(path, default) or printable(label_of(named))
 
 
 def open_qrels(path: str) -> Qrels:

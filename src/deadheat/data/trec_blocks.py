@@ -32,9 +32,11 @@ class UnreadTrec(Unread):
         How its rows are read: the scores as they are by default.
     """
 
+    is_ordered = True
+
     def __init__(self, path: Path, reading: Reading | None = None) -> None:
         self._path, self._marked = path, Marked("run")
-        self.reading, self.where, self.is_ordered = reading or Reading("run", "score"), str(path), True
+        self.reading, self.where = reading or Reading("run", "score"), str(path)
 
     @cached_property
     def frame(self) -> Frame:

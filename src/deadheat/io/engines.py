@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Mapping
@@ -124,21 +125,24 @@ class _DuckDB:
 
 class _Spark:
     def __init__(self, master: str, conf: Mapping[str, str]) -> None:
+        # of versions of pandas, which no frame here comes from
+        warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # of versions of pandas
-                from pyspark.sql import SparkSession  # optional
+            from pyspark.sql import SparkSession  # optional
         except ImportError as error:
             raise MissingDependencyError(
                 f"the engine spark needs the package {error.name}", hint='pip install "deadheat[spark]"'
             ) from None
+        if not (master.startswith("sc://") or shutil.which("java") or os.environ.get("JAVA_HOME")):
+            raise MissingDependencyError(
+                "Spark needs Java, and there is none", hint="Debian, Ubuntu: apt-get install openjdk-17-jre-headless"
+            )
         if master.startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are processes of this machine
         builder: Any = SparkSession.builder.appName("deadheat")
         builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
         own = {} if master.startswith("sc://") else QUIET
         self._master, self._session = master, builder.config(map={**own, **conf}).getOrCreate()
-        warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
 
     def frame(self, path: str) -> object:
         # a cluster has files that this machine lacks

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import narwhals as nw
 import polars as pl
@@ -136,13 +136,15 @@ class Unread(ABC):
     reading : Reading
     where : str
         For messages.
-    is_ordered : bool
-        Whether the rows have an order, as those of a file, and can be read in batches.
     """
 
     reading: Reading
     where: str
-    is_ordered: bool
+
+    @property
+    @abstractmethod
+    def is_ordered(self) -> bool:
+        """Whether the rows have an order, as those of a file, and can be read in batches."""
 
     @property
     @abstractmethod
@@ -174,16 +176,20 @@ class UnreadFrame(Unread):
 
     def __init__(self, frame: Frame, reading: Reading, where: str) -> None:
         self._frame, self.reading, self.where = frame, reading, where
-        self.is_ordered = bool(frame.implementation.is_polars())
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the rows have an order, as those of a file, and can be read in batches."""
+        return bool(self._frame.implementation.is_polars())
 
     @property
     def frame(self) -> Frame:
         """query_id and doc_id as text, and the number in its own type."""
         return self._frame
 
-    def ascending(self) -> UnreadFrame:
+    def ascending(self) -> Self:
         """Return the same rows with the lowest scores first."""
-        return UnreadFrame(self._frame, replace(self.reading, ascending=True), self.where)
+        return type(self)(self._frame, replace(self.reading, ascending=True), self.where)
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the rows of a file in their order, about so many at a time."""
