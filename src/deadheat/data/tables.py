@@ -86,7 +86,7 @@ class Table:
         if isinstance(content.rows, Mapping) and not is_plain(content.rows):
             content = Content(*nested_of(content.rows, self.kind, self.where))
         is_read = self.path is not None and isinstance(content.rows, pl.DataFrame)  # and checked, its columns renamed
-        is_unread = hasattr(content.rows, "batches")  # of a TREC file: to name its class would load Narwhals
+        is_unread = self.path is not None and hasattr(content.rows, "batches")  # its class would load Narwhals
         if (
             not isinstance(content.rows, Mapping)
             and not is_unread
