@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.placements import dense
+from deadheat.placements import comparing
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "Judged@4", "ERR@5"]
 
@@ -38,7 +38,7 @@ def as_dicts(scores: np.ndarray, relevance: np.ndarray, excluded: np.ndarray) ->
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("many", [0, 16])
 def test_dense_is_what_dicts_give(monkeypatch: pytest.MonkeyPatch, seed: int, ties: str, many: int) -> None:
-    monkeypatch.setattr(dense, "MANY", many)
+    monkeypatch.setattr(comparing, "MANY", many)
     scores, relevance, excluded = random_case(seed)
     found = dh.evaluate_dense(scores, relevance, MEASURES, exclude=excluded, ties=ties)
     qrels, run = as_dicts(scores, relevance, excluded)
