@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from deadheat.arrays import AnyArray, BoolArray, IntArray
-from deadheat.placements.libraries import indices, namespace, on_device, to_memory, widened
+from deadheat.placements.libraries import beside, namespace, on_device, to_memory, widened
 
 IN_CACHE = 1 << 17  # numbers of a piece in main memory
 ON_DEVICE = 1 << 25  # and on another device, where each comparison has to be worth its start
@@ -91,20 +91,20 @@ class Matrix:
 
 
 def _at(xp: Any, array: Array, row: IntArray, column: IntArray) -> Array:  # noqa: ANN401 - a library
-    return array[indices(xp, row, array), indices(xp, column, array)]
+    return array[beside(xp, row, array), beside(xp, column, array)]
 
 
-def first_nan(piece: Piece) -> tuple[int, int] | None:
-    """Return row and column of a score that is NaN and counts; None if there is none."""
+def first_wrong(piece: Piece, *, may_be_infinite: bool = True) -> tuple[int, int] | None:
+    """Return row and column of a score that counts and is NaN (or infinite, if it may not be); None without one."""
     scores, kept, xp = piece
     if scores.dtype.kind != "f" if xp is np else xp.isdtype(scores.dtype, ("bool", "integral")):
         return None
-    is_nan = xp.isnan(scores)
+    is_wrong = xp.isnan(scores) if may_be_infinite else ~xp.isfinite(scores)
     if kept is not None:
-        is_nan = is_nan & kept
-    if not bool(xp.any(is_nan)):
+        is_wrong = is_wrong & kept
+    if not bool(xp.any(is_wrong)):
         return None
-    row, column = xp.nonzero(is_nan)
+    row, column = xp.nonzero(is_wrong)
     return int(row[0]), int(column[0])
 
 
@@ -165,10 +165,10 @@ def _in_all_rows(piece: Piece, first: IntArray, sizes: IntArray, own: Array, fou
         some = np.flatnonzero(sizes > number)
         part, mask = scores, kept
         if len(some) < len(sizes):
-            at = indices(xp, some, scores)
+            at = beside(xp, some, scores)
             part, mask = (one if one is None else xp.take(one, at, axis=0) for one in (scores, kept))
         places.append(first[some] + number)
-        column = xp.reshape(xp.take(own, indices(xp, places[-1], scores), axis=0), (-1, 1))
+        column = xp.reshape(xp.take(own, beside(xp, places[-1], scores), axis=0), (-1, 1))
         both = (part > column, part == column)
         counts += [_in_each_row(is_so if mask is None else is_so & mask, xp) for is_so in both]
     if not counts:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from deadheat.arrays import FloatArray, IntArray, TextArray
 from deadheat.errors import ParameterError, ScoreError, SwappedDataWarning
 from deadheat.io.forking import check_threads
-from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_nan
+from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
 from deadheat.placements.entries import NOTHING, SWAPPED, Entries, entries_of
 from deadheat.placements.libraries import device_of, in_memory, is_short, on_device, to_memory
 from deadheat.placements.placements import Placements, sort_rows
@@ -236,7 +236,9 @@ def _count(matrix: Matrix, judged: Entries, left_out: Entries) -> tuple[IntArray
         row, scores = judged.query[own] - rows.start, matrix.at(judged.query[own], judged.document[own])
         for columns in pieces:
             piece = matrix.piece(rows, columns)
-            refuse_nan(first_nan(piece), rows.start, columns.start)
+            if wrong := first_wrong(piece):
+                query, document = rows.start + wrong[0], columns.start + wrong[1]
+                raise ScoreError(f"score of document {document} for query {query} is NaN")
             counts = compare(piece, row, scores)
             above[own] += counts.above
             tied[own] += counts.tied
@@ -247,10 +249,3 @@ def _count(matrix: Matrix, judged: Entries, left_out: Entries) -> tuple[IntArray
             above[own] -= counts.above
             tied[own] -= counts.tied
     return above, tied
-
-
-def refuse_nan(found: tuple[int, int] | None, first_query: int, first_document: int) -> None:
-    """Raise `ScoreError` if a score is NaN, at a place in a piece of the matrix that begins with these."""
-    if found is not None:
-        query, document = first_query + found[0], first_document + found[1]
-        raise ScoreError(f"score of document {document} for query {query} is NaN")

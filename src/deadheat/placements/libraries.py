@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arrays import AnyArray, IntArray
+from deadheat.arrays import AnyArray
 from deadheat.errors import MissingDependencyError, ParameterError
 from deadheat.wording import Plain
 
@@ -122,8 +122,8 @@ def to_memory(array: object) -> AnyArray:
     return widened(np.asarray(some))
 
 
-def indices(xp: Any, some: IntArray, like: Any) -> Any:  # noqa: ANN401 - a library and its arrays
-    """Return indices as an array of a library, on the device of another array."""
+def beside(xp: Any, some: AnyArray, like: Any) -> Any:  # noqa: ANN401 - a library and its arrays
+    """Return an array of NumPy as one of a library, on the device of another array."""
     if xp is np:
         return some
     if xp.__name__.endswith("torch"):
