@@ -15,6 +15,7 @@ from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.evaluation.accumulator import Accumulator
 from deadheat.evaluation.columns import evaluate_columns
 from deadheat.evaluation.dense import evaluate_dense
 from deadheat.evaluation.embeddings import evaluate_embeddings
@@ -41,6 +42,7 @@ __version__: str
 
 __all__ = [
     "BM25",
+    "Accumulator",
     "BenchResult",
     "Cases",
     "CoarseningProfile",

@@ -120,6 +120,13 @@ def test_saved_and_compared(tmp_path: object) -> None:
     assert dh.compare_evaluations([one, other]).to_polars().height == 1
 
 
+def test_saved_with_a_query_without_judgments(tmp_path: object) -> None:
+    ev = dh.evaluate_dense([[0.2, 0.1], [0.1, 0.2]], [[0], []], ["RR"])
+    ev.save(f"{tmp_path}/a.json")
+    found = dh.load_evaluation(f"{tmp_path}/a.json")
+    assert found.to_dict() == ev.to_dict() == {"0": {"RR": 1.0}, "1": {"RR": 0.0}}
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.errors import ParameterError, ScoreError, SwappedDataWarning
 from deadheat.io.forking import check_threads
 from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
@@ -36,7 +36,7 @@ class Counted:
         In the order of the rows.
     n_retrieved : ndarray of int, shape (n_queries,)
     query : ndarray of int, shape (n_judged,)
-        Index into `query_ids` of each judgment.
+        Index into `query_ids` of each judgment, ascending.
     doc_ids : ndarray of str, shape (n_judged,)
     relevance : ndarray of float, shape (n_judged,)
     above, tied : ndarray of int, shape (n_judged,)
@@ -64,6 +64,30 @@ class Counted:
             np.concatenate([one.above for one in parts]),
             np.concatenate([one.tied for one in parts]),
         )
+
+    def select(self, keep: BoolArray) -> Counted:
+        """Return some queries.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_queries,)
+        """
+        code, rows = np.cumsum(keep) - 1, keep[self.query]
+        return Counted(
+            self.query_ids[keep],
+            self.n_retrieved[keep],
+            code[self.query[rows]],
+            self.doc_ids[rows],
+            self.relevance[rows],
+            self.above[rows],
+            self.tied[rows],
+        )
+
+    def rows_of(self, query: int) -> tuple[int, list[tuple[str, float, int, int]]]:
+        """Return how many documents a query retrieved, and its judgments in the order of their documents."""
+        first, last = np.searchsorted(self.query, (query, query + 1))
+        columns = (self.doc_ids, self.relevance, self.above, self.tied)
+        return int(self.n_retrieved[query]), sorted(zip(*(one[first:last].tolist() for one in columns), strict=True))
 
     def placements(self) -> Placements:
         """Return the placements; every query is one of theirs, also without judgments."""
@@ -223,9 +247,9 @@ class Ids:
         """Return the ids of some rows or columns."""
         return np.array(list(map(str, places.tolist())), object) if self._given is None else self._given[places]
 
-    def all(self) -> TextArray:
-        """Return the ids of all."""
-        return self.of(np.arange(self._size))
+    def all(self, start: int = 0) -> TextArray:
+        """Return the ids of all; numbers begin with `start`."""
+        return self.of(np.arange(start, start + self._size))
 
 
 def _count(matrix: Matrix, judged: Entries, left_out: Entries) -> tuple[IntArray, IntArray]:
