@@ -99,6 +99,8 @@ def first_wrong(piece: Piece, *, may_be_infinite: bool = True) -> tuple[int, int
     scores, kept, xp = piece
     if scores.dtype.kind != "f" if xp is np else xp.isdtype(scores.dtype, ("bool", "integral")):
         return None
+    if xp is np and kept is None and may_be_infinite and not np.isnan(scores.max()):
+        return None  # twice as fast: the largest of several numbers is NaN if one of them is
     is_wrong = xp.isnan(scores) if may_be_infinite else ~xp.isfinite(scores)
     if kept is not None:
         is_wrong = is_wrong & kept
