@@ -64,6 +64,28 @@ def test_dense_by_enumeration() -> None:
     assert (mine.tie_min[0], mine.tie_max[0]) == (min(found), max(found))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_masked_and_excluded_by_enumeration(seed: int) -> None:
+    """nDCG@3 and RR, graded, from their definitions on every order of the ties of what is retrieved."""
+    rng = np.random.default_rng(seed)
+    scores, relevance = rng.integers(0, 3, 7), rng.integers(0, 3, 7) * (rng.random(7) < 0.6)
+    relevance[0] = 2
+    excluded, mask = (rng.random(7) < 0.3) & (relevance == 0), rng.random(7) < 0.8
+    retrieved = np.flatnonzero(mask & ~excluded)
+    ideal = sum(gain / np.log2(n + 1) for n, gain in enumerate(sorted(relevance, reverse=True)[:3], 1))
+    found = []
+    for order in permutations(retrieved):
+        ranking = sorted(order, key=lambda d: -scores[d])  # stable: ties stay in this order
+        gain = sum(relevance[d] / np.log2(n + 1) for n, d in enumerate(ranking[:3], 1))
+        found.append((gain / ideal, next((1 / n for n, d in enumerate(ranking, 1) if relevance[d] > 0), 0.0)))
+    mine = dh.evaluate_dense([scores], relevance[None], ["nDCG@3", "RR"], exclude=excluded[None], mask=mask[None])
+    for scores_of, values in zip(mine, np.array(found).T, strict=True):
+        assert scores_of.values[0] == pytest.approx(values.mean(), abs=1e-13)
+        assert scores_of.tie_std[0] == pytest.approx(values.std(), abs=1e-12)
+        assert scores_of.tie_min[0] == pytest.approx(values.min(), abs=1e-13)
+        assert scores_of.tie_max[0] == pytest.approx(values.max(), abs=1e-13)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint8, np.int64, bool])
 def test_scores_of_any_number_type(dtype: type) -> None:
     scores: np.ndarray = np.array([[1, 0, 1, 1], [0, 0, 1, 0]], dtype)

@@ -9,7 +9,7 @@ from scipy import sparse
 import deadheat as dh
 from deadheat.data.precision import ScorePrecision
 from deadheat.errors import ParameterError, ScoreError
-from deadheat.placements import comparing
+from deadheat.placements import comparing, dense, entries, libraries
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "Judged@4", "ERR@5", "Q", "RBP"]
@@ -168,11 +168,36 @@ def test_a_tensor_that_numpy_cannot_hold() -> None:
         dh.evaluate_dense(torch.eye(2).to_sparse(), [[0], [1]], ["RR"])
 
 
-def test_gradients_are_not_needed() -> None:
+@pytest.mark.parametrize("kind", ["torch", "torch as on a GPU"])
+def test_gradients_are_not_needed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    scores = torch.tensor([[0.5, 0.5]], requires_grad=True)
+    take_for_a_gpu(kind, monkeypatch)
+    scores = torch.nn.Parameter(torch.tensor([[0.5, 0.5]]))
     assert dh.evaluate_dense(scores, [[0]], ["RR"]).means() == {"RR": 0.75}
+    assert dh.evaluate_embeddings(scores, scores, [[0]], ["RR"]).means() == {"RR": 1.0}
     assert scores.requires_grad
+    assert scores.grad is None
+
+
+@pytest.mark.parametrize("kind", ELSEWHERE)
+def test_the_matrix_stays_on_its_device(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    take_for_a_gpu(kind, monkeypatch)
+    travelled: list[int] = []
+
+    def to_memory(array: object) -> np.ndarray:
+        found = libraries.to_memory(array)
+        travelled.append(found.size)
+        return found
+
+    for module in (comparing, dense, entries):
+        monkeypatch.setattr(module, "to_memory", to_memory)
+    scores = np.random.default_rng(2).integers(0, 9, (20, 500)).astype(np.float32)
+    relevance = np.zeros(scores.shape, bool)
+    relevance[:, 7] = True
+    first, second, mask = (array_of(kind, one) for one in (scores, relevance, scores > 0))
+    found = dh.evaluate_dense(first, second, ["RR"], mask=mask)
+    assert found.to_dict() == dh.evaluate_dense(scores, relevance, ["RR"], mask=scores > 0).to_dict()
+    assert 0 < max(travelled) <= 40  # above and tied of each relevant document
 
 
 @pytest.mark.parametrize("index", [2**63 + 1, 2**64 - 1, 3])

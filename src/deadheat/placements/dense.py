@@ -15,7 +15,7 @@ from deadheat.errors import ParameterError, ScoreError, SwappedDataWarning
 from deadheat.io.forking import check_threads
 from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
 from deadheat.placements.entries import NOTHING, SWAPPED, Entries, entries_of
-from deadheat.placements.libraries import device_of, in_memory, is_short, on_device, to_memory
+from deadheat.placements.libraries import detached, device_of, in_memory, is_short, on_device, to_memory
 from deadheat.placements.placements import Placements, sort_rows
 from deadheat.wording import Plain
 
@@ -175,7 +175,7 @@ def _scores_of(scores: object) -> Array:
     if hasattr(scores, "tocoo"):
         raise ParameterError(argument="scores", given=Plain("a sparse matrix"), allowed=allowed, hint=SWAPPED)
     if on_device(scores):
-        some: Any = scores
+        some = detached(scores)
         if len(some.shape) != 2 or 0 in some.shape or "complex" in str(some.dtype):
             given = Plain(f"shape {tuple(some.shape)}, dtype {some.dtype}")
             raise ParameterError(argument="scores", given=given, allowed=NUMBERS)

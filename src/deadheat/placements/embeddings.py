@@ -22,6 +22,7 @@ from deadheat.placements.entries import Entries, entries_of
 from deadheat.placements.identical import as_floats, first_identical
 from deadheat.placements.libraries import (
     beside,
+    detached,
     device_of,
     in_memory,
     is_short,
@@ -274,7 +275,7 @@ def _vectors_of(given: object, argument: str) -> Array:
     """Return vectors as an array of numbers."""
     allowed = f"numbers of shape (n_{argument}, n_dimensions)"
     if on_device(given):
-        some: Any = given
+        some = detached(given)
         is_number = "complex" not in str(some.dtype)
     else:
         try:

@@ -20,7 +20,9 @@ _OF_DEVICES = ("torch", "cupy", *_OF_JAX)
 
 
 def _library(given: object) -> str:
-    return type(given).__module__.partition(".")[0]
+    """Return the name of an array's library; others derive classes from those of PyTorch."""
+    names = [base.__module__.partition(".")[0] for base in type(given).__mro__]
+    return next((name for name in names if name in _OF_DEVICES), names[0])
 
 
 def _is_array(given: object) -> bool:
@@ -65,6 +67,12 @@ def in_memory(given: object) -> object:
         raise ParameterError(
             given=shown, allowed="a dense array of numbers", hint="convert it, as by .float()"
         ) from None
+
+
+def detached(array: object) -> Any:  # noqa: ANN401 - an array of any library
+    """Return an array without its gradient, which PyTorch would carry through all that is done with it."""
+    some: Any = array
+    return some.detach() if _library(array) == "torch" else some
 
 
 def is_short(dtype: np.dtype[Any]) -> bool:
