@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 import deadheat as dh
 from deadheat.data.precision import ScorePrecision
-from deadheat.errors import ParameterError, ScoreError
+from deadheat.errors import MissingDependencyError, ParameterError, ScoreError
 from deadheat.placements import comparing, dense, entries, libraries
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
@@ -222,3 +224,23 @@ def test_counts_of_8_and_16_bits_do_not_wrap_around(monkeypatch: pytest.MonkeyPa
     placements = dh.evaluate_dense(scores, [[0], [69_999]], ["RR"]).placements
     assert placements.above.tolist() == [0, 300]
     assert placements.tied.tolist() == [70_000, 69_700]
+
+
+class OnAGpu:
+    """As an array of a library that nobody has here."""
+
+    shape, dtype, device = (2, 3), "float32", "gpu:0"
+
+    def __array_namespace__(self) -> None:
+        """Say as the standard does that this is an array."""
+
+
+def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "array_api_compat", None)
+    message = (
+        r"on gpu:0 need the package array-api-compat: pip install \"deadheat\[dense\]\"; or move them to main memory"
+    )
+    with pytest.raises(MissingDependencyError, match=message):
+        dh.evaluate_dense(OnAGpu(), [[0], [1]], ["RR"])  # type: ignore[arg-type]
+    with pytest.raises(MissingDependencyError, match=message):
+        dh.evaluate_embeddings(OnAGpu(), OnAGpu(), [[0], [1]], ["RR"])  # type: ignore[arg-type]
