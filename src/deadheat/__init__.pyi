@@ -15,8 +15,10 @@ from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.evaluation.accumulator import Accumulator
 from deadheat.evaluation.columns import evaluate_columns
 from deadheat.evaluation.dense import evaluate_dense
+from deadheat.evaluation.embeddings import evaluate_embeddings
 from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
@@ -40,6 +42,7 @@ __version__: str
 
 __all__ = [
     "BM25",
+    "Accumulator",
     "BenchResult",
     "Cases",
     "CoarseningProfile",
@@ -78,6 +81,7 @@ __all__ = [
     "evaluate",
     "evaluate_columns",
     "evaluate_dense",
+    "evaluate_embeddings",
     "evaluate_with_confidence",
     "from_arrays",
     "gate",

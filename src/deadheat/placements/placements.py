@@ -234,7 +234,7 @@ def sort_rows(
         tied[order],
         judged_query[ideal],
         judged_relevance[ideal],
-        float(judged_relevance.max()),
+        float(judged_relevance.max()) if len(judged_relevance) else 0.0,
         unjudged_queries,
         ends_in_tie=ends_in_tie,
     )
