@@ -15,6 +15,7 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import (
+    engine_under,
     evaluate_under,
     opened,
     parse_measures,
@@ -51,6 +52,9 @@ def compare(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    rel: float | None = None,
+    judged_only: bool = False,
+    depth: int | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -79,7 +83,7 @@ def compare(
     cluster, queries
         As for :meth:`Scores.interval`: clusters are resampled, and their signs flipped, whole.
     rng : numpy.random.Generator or int, default 0
-    ties, missing, no_relevant, score_precision, check_duplicates
+    ties, missing, no_relevant, score_precision, check_duplicates, rel, judged_only, depth
         As for :func:`evaluate`.
 
     Returns
@@ -117,7 +121,9 @@ def compare(
         method=method,
         rng=rng,
     )
-    conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
+    conventions = Conventions(
+        ties, "empty" if missing is None else missing, no_relevant, score_precision, rel, judged_only, depth
+    )
     named = _named(runs)
     design.check_systems(list(named), has_clusters=cluster is not None)
     chosen, judgments = parse_measures(measures), Qrels.of(qrels)
@@ -160,10 +166,10 @@ def compare_under(
         if check_duplicates:
             run.check_duplicates()
         rng = generator(design.rng, number)  # of each run, its own draws
-        engine = engine_of(qrels, run, conventions.score_precision)
+        engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), rng)
         one = evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
         ranked = policies.by_rule(one.placements, engine, "doc_id")
-        by_doc_id[name] = [measure.mean(ranked) for measure in measures]
+        by_doc_id[name] = [measure.mean(ranked) for measure in one.measures]
     _check_shared(evaluations, design)
     return assemble(evaluations, design, cluster, queries, by_doc_id)
 

@@ -109,6 +109,8 @@ class Evaluation(
         # looked up first, as a custom measure's name cannot be parsed
         wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
         if wanted not in self._scores:
+            wanted = self.conventions.leveled(wanted)
+        if wanted not in self._scores:
             raise UnknownMeasureError(
                 f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
                 hint=did_you_mean(wanted.label, held),

@@ -108,6 +108,13 @@ def made_under(conventions: Conventions) -> Iterator[Fact]:
     yield Fact("score_precision", precision, "scores", _rounded_to(precision), is_note=precision is not None)
     yield Fact("missing", conventions.missing)
     yield Fact("no_relevant", conventions.no_relevant)
+    if conventions.rel is not None:
+        level = f"from relevance {conventions.rel:g} on, where a measure names no other"
+        yield Fact("rel", conventions.rel, "relevant", level, is_note=True)
+    if conventions.depth is not None:
+        yield Fact("depth", conventions.depth, "lists", f"cut after {conventions.depth:,} documents", is_note=True)
+    if conventions.judged_only:
+        yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
 
 
 def _rounded_to(precision: ScorePrecision) -> str:
