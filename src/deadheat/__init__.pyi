@@ -21,6 +21,8 @@ from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
+from deadheat.explanation.explain import explain
+from deadheat.explanation.explanation import Explanation
 from deadheat.gates import GateResult, gate
 from deadheat.io.limits import max_decompressed
 from deadheat.measures import *  # noqa: F403 - every measure is public
@@ -50,6 +52,7 @@ __all__ = [
     "DeadheatWarning",
     "Embedding",
     "Evaluation",
+    "Explanation",
     "GateResult",
     "Hits",
     "Interval",
@@ -79,6 +82,7 @@ __all__ = [
     "evaluate_columns",
     "evaluate_dense",
     "evaluate_with_confidence",
+    "explain",
     "from_arrays",
     "gate",
     "load_evaluation",

@@ -11,6 +11,7 @@ from deadheat.cli.compare import compare
 from deadheat.cli.convert import convert
 from deadheat.cli.demo import demo
 from deadheat.cli.evaluate import evaluate
+from deadheat.cli.explain import explain
 from deadheat.cli.gate import gate
 from deadheat.cli.measures import measures
 from deadheat.cli.report import report
@@ -48,7 +49,7 @@ def main() -> None:
 
 
 for command in (
-    *(evaluate, compare, report, gate, ties, simulate, trec_eval),
+    *(evaluate, compare, report, gate, ties, explain, simulate, trec_eval),
     *(measures, convert, bench, cases, validate, demo),
 ):
     main.add_command(command)
