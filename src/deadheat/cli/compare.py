@@ -201,7 +201,7 @@ def saved_evaluations(ctx: click.Context, paths: list[str]) -> list[str]:
         raise click.UsageError(
             f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN..."
         )
-    of_evaluating = ("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth")
+    of_evaluating = ("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth", "unjudged")
     for name in ("notations", *of_evaluating, "check_duplicates"):
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "-m" if name == "notations" else f"--{name.replace('_', '-')}"

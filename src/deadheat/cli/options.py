@@ -102,6 +102,19 @@ lists_options = together(
     click.option(
         "-M", "--depth", type=click.IntRange(1), metavar="N", help="Look at the first N documents of each list."
     ),
+    click.option(
+        "--unjudged",
+        metavar="zero|bounds",
+        default="zero",
+        show_default=True,
+        help="Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs.",
+    ),
+    click.option(
+        "--unjudged-max-rel",
+        type=float,
+        metavar="LEVEL",
+        help="The highest relevance of --unjudged bounds; default: the highest in the qrels.",
+    ),
 )
 test_options = together(
     click.option(

@@ -55,6 +55,8 @@ def compare(
     rel: float | None = None,
     judged_only: bool = False,
     depth: int | None = None,
+    unjudged: str = "zero",
+    unjudged_max_rel: float | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -85,6 +87,8 @@ def compare(
     rng : numpy.random.Generator or int, default 0
     ties, missing, no_relevant, score_precision, check_duplicates, rel, judged_only, depth
         As for :func:`evaluate`.
+    unjudged, unjudged_max_rel
+        As for :func:`evaluate`; with "bounds" there are `Comparison.unjudged_outer_bounds`.
 
     Returns
     -------
@@ -122,7 +126,15 @@ def compare(
         rng=rng,
     )
     conventions = Conventions(
-        ties, "empty" if missing is None else missing, no_relevant, score_precision, rel, judged_only, depth
+        ties,
+        "empty" if missing is None else missing,
+        no_relevant,
+        score_precision,
+        rel,
+        judged_only,
+        depth,
+        unjudged,
+        unjudged_max_rel,
     )
     named = _named(runs)
     design.check_systems(list(named), has_clusters=cluster is not None)

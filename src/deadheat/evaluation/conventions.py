@@ -15,6 +15,9 @@ from deadheat.placements.policies import POLICIES
 
 MISSING = ("empty", "skip", "error")
 NO_RELEVANT = ("zero", "skip")
+UNJUDGED = ("zero", "bounds")
+BOUNDED = ("expected", "doc_id", "input", "random")
+"""The tie policies whose order does not depend on relevance: others have no bounds over unjudged documents."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Conventions:
 
     Attributes
     ----------
-    ties, missing, no_relevant, score_precision, rel, judged_only, depth
+    ties, missing, no_relevant, score_precision, rel, judged_only, depth, unjudged, unjudged_max_rel
         As given to :func:`evaluate`.
     """
 
@@ -36,14 +39,23 @@ class Conventions:
     rel: float | None = None
     judged_only: bool = False
     depth: int | None = None
+    unjudged: str = "zero"
+    unjudged_max_rel: float | None = None
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what is not allowed."""
-        for name, allowed in (("ties", POLICIES), ("missing", MISSING), ("no_relevant", NO_RELEVANT)):
+        choices = {"ties": POLICIES, "missing": MISSING, "no_relevant": NO_RELEVANT, "unjudged": UNJUDGED}
+        for name, allowed in choices.items():
             check_choice(name, getattr(self, name), allowed)
         object.__setattr__(self, "score_precision", check_precision(self.score_precision))
         for name, check in CHECKS.items():
             object.__setattr__(self, name, _checked(name, getattr(self, name), check))
+        if self.unjudged == "bounds" and self.ties not in BOUNDED:
+            raise ParameterError(argument="ties", given=self.ties, allowed=BOUNDED, beside={"unjudged": "bounds"})
+        if self.unjudged != "bounds" and self.unjudged_max_rel is not None:
+            raise ParameterError(
+                "is of bounds", argument="unjudged_max_rel", given=self.unjudged_max_rel, hint="unjudged='bounds'"
+            )
 
     def measures(self, asked: Iterable[Measure]) -> tuple[Measure, ...]:
         """Return the measures that are computed: those with a lowest relevant level have that of the conventions.
@@ -70,7 +82,12 @@ class Conventions:
         return measure if self.rel == of_class.default else measure(rel=self.rel)
 
 
-CHECKS: dict[str, Check] = {"rel": Number(optional=True), "judged_only": Flag(), "depth": Cutoff()}
+CHECKS: dict[str, Check] = {
+    "rel": Number(optional=True),
+    "judged_only": Flag(),
+    "depth": Cutoff(),
+    "unjudged_max_rel": Number(low=0, optional=True),
+}
 
 
 def _checked(name: str, value: Any, check: Check) -> Any:  # noqa: ANN401 - a check takes whatever the user gave

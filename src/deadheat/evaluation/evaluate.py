@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
@@ -27,7 +28,7 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import PlacedSpread, Scores
+from deadheat.evaluation.scores import PlacedBounds, PlacedSpread, Scores
 from deadheat.io.phases import phase
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
@@ -35,6 +36,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.placements.shortened import Shortened, shortened
+from deadheat.placements.unjudged import NONE_UNJUDGED, Unjudged, with_ties, without_ties
 from deadheat.wording import Plain, counted, three
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
@@ -55,6 +57,8 @@ class Options(TypedDict, total=False):
     rel: float | None
     judged_only: bool
     depth: int | None
+    unjudged: str
+    unjudged_max_rel: float | None
 
 
 Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
@@ -85,6 +89,8 @@ def evaluate(
     rel: float | None = None,
     judged_only: bool = False,
     depth: int | None = None,
+    unjudged: str = "zero",
+    unjudged_max_rel: float | None = None,
 ) -> Evaluation | dict[str, Evaluation]:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
@@ -126,6 +132,12 @@ def evaluate(
         Look at so many documents of each list, and then take out unjudged ones (trec_eval's -M). Under
         ``ties="expected"`` the cut must not go through a tie with judged documents; under other policies they say
         which documents remain, and the range over tie orders is that of the remaining list.
+    unjudged : {"zero", "bounds"}, default "zero"
+        A document without a judgment has no gain. With "bounds", `Scores.unjudged_min` and `Scores.unjudged_max` are
+        the least and the greatest value if each retrieved unjudged document had any relevance from 0 to a top, exact
+        and attained. Not for ``ties="best"`` and ``"worst"``, whose order depends on relevance.
+    unjudged_max_rel : float, optional
+        That top; by default the highest relevance in the qrels.
 
     Returns
     -------
@@ -167,11 +179,21 @@ def evaluate(
             rel=rel,
             judged_only=judged_only,
             depth=depth,
+            unjudged=unjudged,
+            unjudged_max_rel=unjudged_max_rel,
         )
         chosen = parse_measures(measures)
         return {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
     conventions = Conventions(
-        ties, "empty" if missing is None else missing, no_relevant, score_precision, rel, judged_only, depth
+        ties,
+        "empty" if missing is None else missing,
+        no_relevant,
+        score_precision,
+        rel,
+        judged_only,
+        depth,
+        unjudged,
+        unjudged_max_rel,
     )
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
@@ -259,6 +281,9 @@ def evaluate_under(
         scores = [
             score_of(measure, placements, ranked, conventions.no_relevant) for measure in conventions.measures(measures)
         ]
+        if conventions.unjudged == "bounds":
+            labels = _labels(conventions, run, placements, ranked)
+            scores = [replace(one, unjudged=PlacedBounds(one.measure, *labels)) for one in scores]
     return Evaluation(
         scores,
         name=run.name,
@@ -285,6 +310,19 @@ def engine_under(conventions: Conventions, engine: Engine, rng: Rng = None) -> E
     ties = conventions.ties
     generator = arguments.generator(rng) if ties == "random" and conventions.depth else None
     return shortened(engine, depth=conventions.depth, judged_only=conventions.judged_only, ties=ties, rng=generator)
+
+
+def _labels(
+    conventions: Conventions, run: Run, placements: Placements, ranked: Placements
+) -> tuple[Placements, Unjudged, float]:
+    """Return what bounds over unjudged documents need: the placements, where those are ranked, and the top."""
+    top = conventions.unjudged_max_rel
+    top = max(placements.max_relevance, 0.0) if top is None else top
+    if conventions.judged_only:
+        return placements, NONE_UNJUDGED, top
+    if conventions.ties != "expected":
+        return ranked, without_ties(ranked), top
+    return placements, with_ties(placements, run, conventions.score_precision, conventions.depth), top
 
 
 def load_evaluation(path: str | Path) -> Evaluation:

@@ -65,8 +65,8 @@ def reported(measure: MeasureLike, given: float | str) -> Reported:
     >>> one = reported("nDCG@10", "0.6807")
     >>> one.is_printed_from(0.68074), one.is_printed_from(0.68076)
     (True, False)
-    >>> reported("nDCG@10", 68.1).value, reported("RR", "50%").is_percent
-    (0.681, True)
+    >>> reported("nDCG@10", 68.5).value, reported("RR", "50%").is_percent
+    (0.685, True)
     """
     parsed, text = parse_measure(measure), str(given).strip()
     match = NUMBER.fullmatch(text)

@@ -113,8 +113,24 @@ def made_under(conventions: Conventions) -> Iterator[Fact]:
         yield Fact("rel", conventions.rel, "relevant", level, is_note=True)
     if conventions.depth is not None:
         yield Fact("depth", conventions.depth, "lists", f"cut after {conventions.depth:,} documents", is_note=True)
+    if conventions.unjudged == "bounds":
+        top = conventions.unjudged_max_rel
+        told = "the highest in the qrels" if top is None else f"{top:g}"
+        yield Fact(
+            "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {told}"
+        )
+        yield Fact("unjudged_max_rel", top)
     if conventions.judged_only:
         yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
+
+
+def without_bounds(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Name the measures that have no bounds over unjudged documents, if bounds were asked for."""
+    lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]
+    if lacking:
+        yield Fact(
+            "without_bounds", lacking, "", f"no bound over unjudged documents: {', '.join(lacking)}", is_note=True
+        )
 
 
 def _rounded_to(precision: ScorePrecision) -> str:

@@ -24,6 +24,7 @@ from deadheat.report.conventions import (
     named,
     nothing_judged,
     of_runs,
+    without_bounds,
     without_relevant,
 )
 from deadheat.report.model import Fact, Report, Share
@@ -131,6 +132,7 @@ def _facts(
     if context.intervals is not None:
         yield from _intervals(parts, context.intervals, context.digits)
     yield from made_under(first.conventions)
+    yield from without_bounds(evaluations)
     yield from _by_run("missing_queries", evaluations, COUNTED[first.conventions.missing])
     yield from _by_run("unjudged_queries", evaluations, LEFT_OUT)
     yield from without_relevant(evaluations)
