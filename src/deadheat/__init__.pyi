@@ -10,6 +10,7 @@ from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.holes import Holes, holes
 from deadheat.comparison.pairs import Pair
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
@@ -55,6 +56,7 @@ __all__ = [
     "Explanation",
     "GateResult",
     "Hits",
+    "Holes",
     "Interval",
     "Ontology",
     "Pair",
@@ -85,6 +87,7 @@ __all__ = [
     "explain",
     "from_arrays",
     "gate",
+    "holes",
     "load_evaluation",
     "max_decompressed",
     "measures",

@@ -136,7 +136,7 @@ def compare(
         unjudged,
         unjudged_max_rel,
     )
-    named = _named(runs)
+    named = named_runs(runs)
     design.check_systems(list(named), has_clusters=cluster is not None)
     chosen, judgments = parse_measures(measures), Qrels.of(qrels)
     found = compare_under(
@@ -261,7 +261,8 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
         )
 
 
-def _named(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
+def named_runs(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
+    """Return runs by name; those of a sequence by the names of their files."""
     if isinstance(runs, Mapping):
         return {str(name): run if isinstance(run, Run) else Run(run, name=str(name)) for name, run in runs.items()}
     if isinstance(runs, str | Path) or not isinstance(runs, Iterable):

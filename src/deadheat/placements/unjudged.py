@@ -134,30 +134,101 @@ def with_ties(
     return Unjudged(query[some], above[some], tied[some], count[some])
 
 
+def answers(
+    placements: Placements, unjudged: Unjudged, ties: IntArray, relevance: float
+) -> tuple[Placements, Unjudged]:
+    """Return, for each of some ties, the query as it is once one unjudged document of the tie is judged.
+
+    Parameters
+    ----------
+    placements : Placements
+    unjudged : Unjudged
+        Of the same lists.
+    ties : ndarray of int, shape (n,)
+        Which ties of `unjudged`.
+    relevance : float
+        What the document is judged as.
+
+    Returns
+    -------
+    placements, unjudged
+        Of n queries, each a copy of one of the given ones with one more judgment.
+    """
+    added = {"above": unjudged.above[ties], "tied": unjudged.tied[ties]}
+    judged = _with_one(_copies(placements, unjudged.query[ties]), np.arange(len(ties)), relevance, added)
+    starts, stops = (np.searchsorted(unjudged.query, unjudged.query[ties], side=side) for side in ("left", "right"))
+    rows, query = _ranges(starts, stops)
+    count = unjudged.count[rows] - (rows == ties[query])
+    some = count > 0
+    left = Unjudged(query[some], unjudged.above[rows][some], unjudged.tied[rows][some], count[some])
+    return judged, left
+
+
+def answers_elsewhere(placements: Placements, queries: IntArray, relevance: float) -> Placements:
+    """Return copies of some queries, each with one more judgment, of a document that is not retrieved."""
+    return _with_one(_copies(placements, queries), np.arange(len(queries)), relevance, None)
+
+
+def _copies(placements: Placements, queries: IntArray) -> Placements:
+    """Return the placements of some queries, each as often as it is named."""
+    rows, query = _ranges(*(np.searchsorted(placements.query, queries, side=side) for side in ("left", "right")))
+    judged, judged_query = _ranges(
+        *(np.searchsorted(placements.judged_query, queries, side=side) for side in ("left", "right"))
+    )
+    return replace(
+        placements,
+        query_ids=placements.query_ids[queries],
+        n_retrieved=placements.n_retrieved[queries],
+        query=query,
+        doc_ids=placements.doc_ids[rows],
+        relevance=placements.relevance[rows],
+        above=placements.above[rows],
+        tied=placements.tied[rows],
+        judged_query=judged_query,
+        judged_relevance=placements.judged_relevance[judged],
+        before=None,
+        ends_in_tie=None,
+    )
+
+
+def _with_one(
+    placements: Placements, query: IntArray, relevance: float, added: dict[str, IntArray] | None
+) -> Placements:
+    """Return the placements with one more judgment for each of some queries, retrieved if its rank is given."""
+    level = np.full(len(query), relevance)
+    judged_query = np.concatenate((placements.judged_query, query))
+    judged_relevance = np.concatenate((placements.judged_relevance, level))
+    ideal = np.lexsort((-judged_relevance, judged_query))
+    found = replace(placements, judged_query=judged_query[ideal], judged_relevance=judged_relevance[ideal])
+    if added is None:
+        return found
+    all_query, all_above = (
+        np.concatenate(both) for both in ((placements.query, query), (placements.above, added["above"]))
+    )
+    all_relevance = np.concatenate((placements.relevance, level))
+    order = np.lexsort((-all_relevance, all_above, all_query))
+    return replace(
+        found,
+        query=all_query[order],
+        doc_ids=np.concatenate((placements.doc_ids, np.full(len(query), "", dtype=object)))[order],
+        relevance=all_relevance[order],
+        above=all_above[order],
+        tied=np.concatenate((placements.tied, added["tied"]))[order],
+    )
+
+
+def _ranges(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
+    """Return all places of some ranges, one range after another, and the range of each."""
+    sizes = stops - starts
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    return np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + np.repeat(starts, sizes), owner
+
+
 def labelled(placements: Placements, unjudged: Unjudged, relevance: float) -> Placements:
     """Return the placements as if every retrieved unjudged document were judged, all of one relevance.
 
     The highest relevance of the qrels, which is the top of some measures' scale, remains.
     """
     query = np.repeat(unjudged.query, unjudged.count)
-    above, tied = (np.repeat(column, unjudged.count) for column in (unjudged.above, unjudged.tied))
-    level = np.full(len(query), relevance)
-    all_query = np.concatenate((placements.query, query))
-    all_above = np.concatenate((placements.above, above))
-    all_relevance = np.concatenate((placements.relevance, level))
-    order = np.lexsort((-all_relevance, all_above, all_query))
-    judged_query = np.concatenate((placements.judged_query, query))
-    judged_relevance = np.concatenate((placements.judged_relevance, level))
-    ideal = np.lexsort((-judged_relevance, judged_query))
-    return replace(
-        placements,
-        query=all_query[order],
-        doc_ids=np.concatenate((placements.doc_ids, np.full(len(query), "", dtype=object)))[order],
-        relevance=all_relevance[order],
-        above=all_above[order],
-        tied=np.concatenate((placements.tied, tied))[order],
-        judged_query=judged_query[ideal],
-        judged_relevance=judged_relevance[ideal],
-        before=None,
-        ends_in_tie=None,
-    )
+    added = {name: np.repeat(getattr(unjudged, name), unjudged.count) for name in ("above", "tied")}
+    return replace(_with_one(placements, query, relevance, added), before=None, ends_in_tie=None)

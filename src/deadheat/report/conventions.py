@@ -128,9 +128,8 @@ def without_bounds(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Name the measures that have no bounds over unjudged documents, if bounds were asked for."""
     lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]
     if lacking:
-        yield Fact(
-            "without_bounds", lacking, "", f"no bound over unjudged documents: {', '.join(lacking)}", is_note=True
-        )
+        text = f"over unjudged documents: {', '.join(lacking)}"
+        yield Fact("without_bounds", lacking, "no bound", text, is_note=True)
 
 
 def _rounded_to(precision: ScorePrecision) -> str:
