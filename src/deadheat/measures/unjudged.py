@@ -35,7 +35,10 @@ Ends = tuple[FloatArray, FloatArray]
 
 def has_ends(measure: Measure) -> bool:
     """Tell whether a measure has bounds over unjudged documents."""
-    return type(measure) in ENDS and not getattr(measure, "is_conditional", False)
+    # their divisor, the ideal or the top of the scale is of the same list or query, in a way that is not solved
+    depends = {"ideal": "retrieved", "top": "query"}
+    is_open = any(getattr(measure, name, None) == value for name, value in depends.items())
+    return type(measure) in ENDS and not is_open and not getattr(measure, "is_conditional", False)
 
 
 def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: float) -> Ends:

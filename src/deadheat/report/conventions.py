@@ -10,6 +10,7 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import TOP
 from deadheat.evaluation.intervals import PROPORTION, Interval
 from deadheat.measures import Measure
+from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import Fact, Share
 from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell
 from deadheat.wording import counted, three
@@ -122,6 +123,14 @@ def made_under(conventions: Conventions) -> Iterator[Fact]:
         yield Fact("unjudged_max_rel", top)
     if conventions.judged_only:
         yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
+
+
+def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
+    """Say how names were read that mean something else elsewhere."""
+    for one in measures:
+        if one.asked and is_doubted(one.asked):
+            told = f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}"
+            yield Fact("", None, "name", told, is_note=True)
 
 
 def without_bounds(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

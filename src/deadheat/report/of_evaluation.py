@@ -19,6 +19,7 @@ from deadheat.report.conventions import (
     RULES,
     broken_by,
     cannot_be_known,
+    doubted_names,
     estimated_by,
     made_under,
     named,
@@ -133,6 +134,7 @@ def _facts(
         yield from _intervals(parts, context.intervals, context.digits)
     yield from made_under(first.conventions)
     yield from without_bounds(evaluations)
+    yield from doubted_names(first.measures)
     yield from _by_run("missing_queries", evaluations, COUNTED[first.conventions.missing])
     yield from _by_run("unjudged_queries", evaluations, LEFT_OUT)
     yield from without_relevant(evaluations)
