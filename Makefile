@@ -53,7 +53,7 @@ test-lowest: $(LOWEST)/.test  ## run the tests with the lowest versions that pyp
 
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/integrations tests/io/test_foreign.py \
-		tests/whole/test_from.py tests/whole/test_recipes.py
+		tests/whole/test_conventions.py tests/whole/test_from.py tests/whole/test_recipes.py
 
 lint: $(VENV)/.test  ## ruff: rules and format
 	$(BIN)/ruff check .
