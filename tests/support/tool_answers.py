@@ -287,7 +287,14 @@ QUESTIONS: tuple[Question, ...] = (
     ),
 )
 
-HEAD = "# Who does what\n\nEach tool was asked about one tiny example, and answered as the table says. The last column is the notation that gives this number in deadheat, with the options of `evaluate` that belong to it; a dash means that there is none. The tests ask the tools again wherever they are installed, so a change is noticed.\n\npytrec_eval is trec_eval 9. BEIR uses it too, for all but the measures named here. `deadheat explain` finds which of these conventions [a reported number](guide/explain.md) was made with.\n"
+HEAD = (
+    "# Who does what\n\n"
+    "Each tool was asked about one tiny example, and answered as the table says. The last column is the notation that"
+    " gives this number in deadheat, with the options of `evaluate` that belong to it; a dash means that there is none."
+    " The tests ask the tools again wherever they are installed, so a change is noticed.\n\n"
+    "pytrec_eval is trec_eval 9. BEIR uses it too, for all but the measures named here. `deadheat explain` finds which"
+    " of these conventions [a reported number](guide/explain.md) was made with.\n"
+)
 
 
 def _told(answer: Answer) -> str:
