@@ -17,7 +17,7 @@ from oracle.orders import moments, weighted_rankings
 from oracle.variants import VARIANTS, Variant
 
 NAMES = ("P", "R", "F", "Hit", "RR", "AP", "Rprec", "DCG", "nDCG", "RBP", "ERR")
-BOUNDED = [one for one in VARIANTS if one.name in NAMES]
+BOUNDED = [one for one in VARIANTS if one.name in NAMES and one.parameters.get("top") != "query"]
 CUTOFFS = (None, 1, 2, 3, 5)
 WHOLE = (0.0, 1.0, 2.0, 3.0)
 EQUAL = 1e-12

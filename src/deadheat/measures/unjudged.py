@@ -35,10 +35,8 @@ Ends = tuple[FloatArray, FloatArray]
 
 def has_ends(measure: Measure) -> bool:
     """Tell whether a measure has bounds over unjudged documents."""
-    # their divisor, the ideal or the top of the scale is of the same list or query, in a way that is not solved
-    depends = {"ideal": "retrieved", "top": "query"}
-    is_open = any(getattr(measure, name, None) == value for name, value in depends.items())
-    return type(measure) in ENDS and not is_open and not getattr(measure, "is_conditional", False)
+    is_open = getattr(measure, "top", "") == "query" or getattr(measure, "is_conditional", False)  # divisors change
+    return type(measure) in ENDS and not is_open
 
 
 def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
@@ -197,7 +195,10 @@ def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> 
 
 
 def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
-    sums, gains = measure.moment(placements, squares=False), ideal_gains(placements, measure.gain)
+    sums, is_list = measure.moment(placements, squares=False), getattr(measure, "ideal", "") == "retrieved"
+    judged_query, gains = placements.judged_query, ideal_gains(placements, measure.gain)
+    if is_list:  # the ideal holds what was retrieved
+        judged_query, gains = placements.query, gains_of(measure.gain, placements.relevance)
     if isinstance(measure.gain, Gains):
         labels = gains_of(measure.gain, np.array(_named(measure.gain, top)))
         if labels.min() > 0:
@@ -212,12 +213,13 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
         above, tied, count = unjudged.above[own], unjudged.tied[own], unjudged.count[own]
         first = np.minimum(above, len(discounts))
         weights = (prefix[first + measure.inside(above, tied)] - prefix[first]) / tied
-        judged = gains[slice(*np.searchsorted(placements.judged_query, (code, code + 1)))]
+        judged = gains[slice(*np.searchsorted(judged_query, (code, code + 1)))]
+        lost = 0 if is_list else unjudged.lost_of(code)
         attainable = labels if isinstance(measure.gain, Gains) else _tried(measure.gain, judged, top)
-        n_ranks = len(judged) + int(count.sum()) + unjudged.lost_of(code)
+        n_ranks = len(judged) + int(count.sum()) + lost
         return kernels.ndcg_ends(
             float(sums[code]),
-            np.append(np.repeat(weights, count), np.zeros(unjudged.lost_of(code))),
+            np.append(np.repeat(weights, count), np.zeros(lost)),
             judged,
             np.unique(attainable[attainable > 0]),
             discounts[:n_ranks],
