@@ -10,6 +10,7 @@ from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.holes import Holes, holes
 from deadheat.comparison.pairs import Pair
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
@@ -23,6 +24,8 @@ from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
+from deadheat.explanation.explain import explain
+from deadheat.explanation.explanation import Explanation
 from deadheat.gates import GateResult, gate
 from deadheat.io.limits import max_decompressed, max_memory
 from deadheat.measures import *  # noqa: F403 - every measure is public
@@ -53,8 +56,10 @@ __all__ = [
     "DeadheatWarning",
     "Embedding",
     "Evaluation",
+    "Explanation",
     "GateResult",
     "Hits",
+    "Holes",
     "Interval",
     "Ontology",
     "Pair",
@@ -83,8 +88,10 @@ __all__ = [
     "evaluate_dense",
     "evaluate_embeddings",
     "evaluate_with_confidence",
+    "explain",
     "from_arrays",
     "gate",
+    "holes",
     "load_evaluation",
     "max_decompressed",
     "max_memory",

@@ -94,6 +94,12 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
     ),
     "Placements": lambda given: evaluation(given).placements,
     "GateResult": gated,
+    "Explanation": lambda given: dh.explain(
+        given.qrels, dh.Run(given.runs[next(iter(given.runs))], name=EVIL[0]), {"nDCG@3": 0.5, "MAP": 0.5, "P@1": 50}
+    ),
+    "Holes": lambda given: dh.holes(
+        {query: dict(list(own.items())[:3]) for query, own in given.qrels.items()}, given.runs, "nDCG@3"
+    ),
 }
 SAID: dict[tuple[str, bool], Any] = {}  # objects are made once
 

@@ -11,7 +11,9 @@ from deadheat.cli.compare import compare
 from deadheat.cli.convert import convert
 from deadheat.cli.demo import demo
 from deadheat.cli.evaluate import evaluate
+from deadheat.cli.explain import explain
 from deadheat.cli.gate import gate
+from deadheat.cli.holes import holes
 from deadheat.cli.measures import measures
 from deadheat.cli.report import report
 from deadheat.cli.simulate import simulate
@@ -48,7 +50,7 @@ def main() -> None:
 
 
 for command in (
-    *(evaluate, compare, report, gate, ties, simulate, trec_eval),
+    *(evaluate, compare, report, gate, ties, explain, holes, simulate, trec_eval),
     *(measures, convert, bench, cases, validate, demo),
 ):
     main.add_command(command)

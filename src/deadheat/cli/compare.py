@@ -32,6 +32,7 @@ from deadheat.cli.options import (
     design_of,
     duplicates_option,
     examples,
+    lists_options,
     measure_option,
     parsed_measures,
     precision_option,
@@ -105,6 +106,7 @@ EXAMPLES = examples(
     help="One table for a paper: systems by measures, the best bold, with marks of significance and a caption.",
 )
 @queries_options
+@lists_options
 @precision_option
 @then_by_option
 @reading_options
@@ -213,7 +215,8 @@ def saved_evaluations(ctx: click.Context, paths: list[str]) -> list[str]:
         raise click.UsageError(
             f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN..."
         )
-    for name in ("notations", "ties", "missing", "no_relevant", "score_precision", "check_duplicates"):
+    of_evaluating = ("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth", "unjudged")
+    for name in ("notations", *of_evaluating, "check_duplicates"):
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "-m" if name == "notations" else f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} is for QRELS RUN RUN...: {paths[0]} is already evaluated")

@@ -36,6 +36,7 @@ OURS = re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{KIND}"'.encode())
 HEAD = 1 << 10  # bytes, enough to recognise a saved evaluation
 SHA256 = re.compile("[0-9a-f]{64}")
 EQUAL = 1e-9  # relative: another NumPy may sum a mean in another order
+ALWAYS = ("ties", "missing", "no_relevant", "score_precision")  # conventions that files of all versions have
 HINT = "Evaluation.save or deadheat evaluate --save writes one"
 
 
@@ -406,6 +407,7 @@ def _check_summary(scores: Scores, stated: _Members) -> None:
 
 def _conventions(stated: _Members) -> Conventions:
     try:
-        return Conventions(**{one.name: stated.given.get(one.name, "") for one in fields(Conventions)})
+        given = {one.name: stated.given[one.name] for one in fields(Conventions) if one.name in stated.given}
+        return Conventions(**dict.fromkeys(ALWAYS, "") | given)
     except ParameterError as error:
         raise StoredError(f"conventions: {error}") from None

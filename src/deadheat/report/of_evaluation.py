@@ -19,11 +19,13 @@ from deadheat.report.conventions import (
     RULES,
     broken_by,
     cannot_be_known,
+    doubted_names,
     estimated_by,
     made_under,
     named,
     nothing_judged,
     of_runs,
+    without_bounds,
     without_relevant,
 )
 from deadheat.report.model import Fact, Report, Share
@@ -131,6 +133,8 @@ def _facts(
     if context.intervals is not None:
         yield from _intervals(parts, context.intervals, context.digits)
     yield from made_under(first.conventions)
+    yield from without_bounds(evaluations)
+    yield from doubted_names(first.measures)
     yield from _by_run("missing_queries", evaluations, COUNTED[first.conventions.missing])
     yield from _by_run("unjudged_queries", evaluations, LEFT_OUT)
     yield from without_relevant(evaluations)
