@@ -52,10 +52,24 @@ from oracle.graded import (
     rank_biased_precision,
     rank_biased_residual,
 )
+from oracle.pairs import (
+    area_under_precision,
+    area_under_roc,
+    pair_accuracy,
+    search_length,
+    unjudged_share,
+    weighted_area,
+)
 
 Reference: TypeAlias = Callable[..., float]
 
 REFERENCE: dict[str, Reference] = {
+    "AUC": area_under_roc,
+    "GAUC": weighted_area,
+    "Accuracy": pair_accuracy,
+    "ESL": search_length,
+    "Hole": unjudged_share,
+    "AUPRC": area_under_precision,
     "P": precision,
     "R": recall,
     "F": f_measure,

@@ -68,8 +68,11 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("AR", cross(RELS[:2], NORMS), CUTOFFS),
     ("DCG", [*GAINS, {"discount": "zipf(2, 0)"}], CUTOFFS),
     ("nDCG", [*GAINS, *DISCOUNTS[1:], {"gain": "exp", "discount": "linear"}], CUTOFFS),
+    ("nDCG", [{"ideal": "retrieved"}, {"ideal": "retrieved", "gain": UNEVEN_GAIN}], CUTOFFS),
     ("RBP", [*RELS[:2], {"p": 0.5}, {"graded": True}, {"graded": True, "max_rel": 4, "p": 0.95}], CUTOFFS),
+    ("RBP", [{"p": 0.9, "graded": True, "top": "query"}], CUTOFFS),
     ("RBPResidual", [{}, {"p": 0.5}], CUTOFFS),
+    ("RBPResidual", [{"p": 0.9, "tail": "unjudged"}], NO_CUTOFF),
     ("ERR", [{}, {"max_rel": 4}, {"stop": "sigmoid(1, 1.5)"}, {"stop": "sigmoid(3, 2)"}], CUTOFFS),
     ("nERR", [{}, {"max_rel": 4}, {"stop": "sigmoid(1, 1.5)"}], CUTOFFS),
     ("MR", RELS, CUTOFFS),
@@ -103,6 +106,12 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("MTRR", RELS[:2], NO_CUTOFF),
     ("TMHits", RELS[:2], ONLY_CUTOFFS),
     ("MaxRel", [{}], CUTOFFS),
+    ("AUC", RELS, NO_CUTOFF),
+    ("GAUC", [*RELS[:2], {"weight": "relevant"}], NO_CUTOFF),
+    ("Accuracy", RELS, CUTOFFS),
+    ("ESL", [*RELS, {"wanted": 2}, {"wanted": 3, "rel": 2}], NO_CUTOFF),
+    ("Hole", [{}], CUTOFFS),
+    ("AUPRC", RELS, NO_CUTOFF),
 ]
 
 VARIANTS = [Variant(name, parameters, cutoffs) for name, options, cutoffs in GRID for parameters in options]

@@ -92,7 +92,7 @@ class PrefixMeasure(OrdersMeasure):
         return moments
 
 
-def _along(values: FloatArray | IntArray, n_axes: int) -> Any:  # noqa: ANN401 - of the dtype of the values
+def along(values: FloatArray | IntArray, n_axes: int) -> Any:  # noqa: ANN401 - of the dtype of the values
     """Return numbers of ties, shaped for the states of the kinds."""
     return values.reshape(-1, *(1 for _ in range(n_axes)))
 
@@ -151,9 +151,9 @@ class infAP(RelevanceMeasure, PrefixMeasure):
             n_axes = seen[0].ndim
             if kind:
                 return np.zeros([1] * (n_axes + 1))
-            of_kinds = [_along(before[ties, n], n_axes) + (seen[n] if n < len(seen) else 0) for n in range(3)]
+            of_kinds = [along(before[ties, n], n_axes) + (seen[n] if n < len(seen) else 0) for n in range(3)]
             relevant, other, pooled = of_kinds
-            return _inferred(_along(above[ties] + j, n_axes), relevant, relevant + other, pooled)
+            return _inferred(along(above[ties] + j, n_axes), relevant, relevant + other, pooled)
 
         return KindTies(query[own], placements.tied[starts][own], counts[own]), added
 
@@ -231,11 +231,11 @@ class G(PrefixMeasure):
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             n_axes = seen[0].ndim
-            found = _along(before[ties] + levels[ties, kind], n_axes)
+            found = along(before[ties] + levels[ties, kind], n_axes)
             for other, number in enumerate(seen):
-                found = found + _along(levels[ties, other], n_axes) * number
-            cost = _along(self._cost(placements, ranks_above[ties] + j, of[ties]), n_axes)
-            gain = _along(levels[ties, kind], n_axes)
+                found = found + along(levels[ties, other], n_axes) * number
+            cost = along(self._cost(placements, ranks_above[ties] + j, of[ties]), n_axes)
+            gain = along(levels[ties, kind], n_axes)
             return gain / np.log2(np.maximum(2 + cost - found, 2.0))  # less is for states that no order reaches
 
         return KindTies(of, placements.tied[rows][starts], counts), added
