@@ -38,6 +38,17 @@ from oracle.binary import (
     smoothed_log_odds,
     utility,
 )
+from oracle.continuing import (
+    adaptive_inverse_squares,
+    bejeweled,
+    compatibility,
+    inverse_squares,
+    nearly_err_8,
+    nearly_err_9,
+    nearly_err_10,
+    nearly_err_11,
+    scaled_dcg,
+)
 from oracle.graded import (
     discounted_gain,
     expected_reciprocal_rank,
@@ -64,6 +75,15 @@ from oracle.pairs import (
 Reference: TypeAlias = Callable[..., float]
 
 REFERENCE: dict[str, Reference] = {
+    "INSQ": inverse_squares,
+    "SDCG": scaled_dcg,
+    "BPM": bejeweled,
+    "INST": adaptive_inverse_squares,
+    "NERR8": nearly_err_8,
+    "NERR9": nearly_err_9,
+    "NERR10": nearly_err_10,
+    "NERR11": nearly_err_11,
+    "Compat": compatibility,
     "AUC": area_under_roc,
     "GAUC": weighted_area,
     "Accuracy": pair_accuracy,

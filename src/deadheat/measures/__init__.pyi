@@ -5,9 +5,11 @@ from deadheat.measures.average import AP, AR, MAP, MAR
 from deadheat.measures.averaged import RnDCG, nDCGRel
 from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, MERR, nERR
+from deadheat.measures.compatibility import Compat
 from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet
 from deadheat.measures.curve import AUPRC
 from deadheat.measures.custom import Custom
+from deadheat.measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.geometric import GMAP, GMbpref, yaap
@@ -29,6 +31,7 @@ __all__ = [
     "AR",
     "AUC",
     "AUPRC",
+    "BPM",
     "DCG",
     "ERR",
     "ESL",
@@ -37,15 +40,23 @@ __all__ = [
     "GAUC",
     "GMAP",
     "HR",
+    "INSQ",
+    "INST",
     "MAP",
     "MAR",
     "MERR",
     "MR",
     "MRR",
     "MTRR",
+    "NERR8",
+    "NERR9",
+    "NERR10",
+    "NERR11",
     "RBP",
     "RR",
+    "SDCG",
     "Accuracy",
+    "Compat",
     "Custom",
     "CutMeasure",
     "F",

@@ -28,9 +28,9 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
     curve begins at precision 1. Beyond the recall of the whole list there is no area. It is never above `AP`, which
     takes the precision at the end of each step. Ties are averaged over their orders; scikit-learn joins the two ends of
     a tie by one straight line, which is no mean over orders. The points themselves are P@k and R@k, and ``pr_curve``
-    stands for interpolated precision at eleven levels of recall (`IPrec`). Moments and extremes over ties are exact; for
-    ties of several thousand documents with many relevant ones, orders are drawn, and ``Scores.standard_error`` says how
-    far the mean may be off.
+    stands for interpolated precision at eleven levels of recall (`IPrec`). Moments and extremes over ties are exact.
+    For ties of several thousand documents with many relevant ones, orders are drawn, and ``Scores.standard_error``
+    says how far the mean may be off.
 
     References
     ----------
