@@ -8,6 +8,7 @@ from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
+from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
@@ -40,6 +41,7 @@ __version__: str
 
 __all__ = [
     "BM25",
+    "Agreement",
     "BenchResult",
     "Cases",
     "CoarseningProfile",
@@ -70,6 +72,7 @@ __all__ = [
     "TieComplexity",
     "TieOrders",
     "TieProfile",
+    "agree",
     "bench",
     "coarsen",
     "coarsening_profile",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from deadheat.cli.agree import agree
 from deadheat.cli.app import App, debug_option
 from deadheat.cli.bench import bench
 from deadheat.cli.cases import cases
@@ -48,7 +49,7 @@ def main() -> None:
 
 
 for command in (
-    *(evaluate, compare, report, gate, ties, simulate, trec_eval),
+    *(evaluate, compare, agree, report, gate, ties, simulate, trec_eval),
     *(measures, convert, bench, cases, validate, demo),
 ):
     main.add_command(command)
