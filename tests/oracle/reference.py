@@ -6,6 +6,7 @@ qrels. Parameters have the names and defaults of the notation.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from oracle.binary import (
@@ -71,10 +72,13 @@ from oracle.pairs import (
     unjudged_share,
     weighted_area,
 )
+from oracle.subtopics import of_one_subtopic
 
 Reference: TypeAlias = Callable[..., float]
 
+DIVERSITY = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
 REFERENCE: dict[str, Reference] = {
+    **{name: partial(of_one_subtopic, name) for name in DIVERSITY},
     "INSQ": inverse_squares,
     "SDCG": scaled_dcg,
     "BPM": bejeweled,

@@ -94,6 +94,7 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
     ),
     "Placements": lambda given: evaluation(given).placements,
     "GateResult": gated,
+    "Agreement": lambda given: dh.agree(*(dh.Run(run, name=name) for name, run in list(given.runs.items())[:2])),
 }
 SAID: dict[tuple[str, bool], Any] = {}  # objects are made once
 

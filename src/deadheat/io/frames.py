@@ -29,6 +29,8 @@ from deadheat.io.mappings import (
     text_of_ids,
 )
 from deadheat.io.results import ASSUMED, CALL
+from deadheat.io.subtopics import NAMES as SUBTOPICS
+from deadheat.io.subtopics import SUBTOPIC, split_off
 from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
@@ -75,6 +77,13 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         _check_rows(checked, value or VALUE_COLUMN[kind], kind, where)
         if value != "rank":
             notes = () if value else (ASSUMED["qrels"],)
+            topic = next((name for name in SUBTOPICS if kind == "qrels" and name in schema.names()), None)
+            if topic is not None and topic not in names.values():
+                own = nw.col(topic).cast(nw.String).alias(SUBTOPIC)
+                judged = collect(frame.select(*ids, own, number.alias("relevance")))
+                merged, subtopics, told = split_off(judged, where)
+                if subtopics is not None:
+                    return Content(merged, (*notes, *told), subtopics=subtopics)
             return Content(named if collected is None else collected, notes, _ranks(frame, names))
         ranked = checked.select(*KEYS, score=0.0 - nw.col("rank"))
         return Content(ranked if collected is None else collect(ranked), (RANKED_BY_COLUMN,))
@@ -167,7 +176,8 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
         return frame
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
-        kept = list(dict.fromkeys([*names.values(), *({"rank"} & set(frame.columns))]))
+        extra = {"rank", *(SUBTOPICS if kind == "qrels" else ())}
+        kept = list(dict.fromkeys([*names.values(), *(name for name in frame.columns if name in extra)]))
         return to_polars(frame.select(*kept), where)
     if (inside := frame_of(source)) is not None:
         return _hold(inside, kind, where, given)

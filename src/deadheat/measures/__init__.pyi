@@ -11,6 +11,7 @@ from deadheat.measures.curve import AUPRC
 from deadheat.measures.custom import Custom
 from deadheat.measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
+from deadheat.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 from deadheat.measures.first import FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.geometric import GMAP, GMbpref, yaap
 from deadheat.measures.graded import GAP, Q
@@ -28,12 +29,14 @@ from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
 __all__ = [
     "AP",
     "AP11",
+    "AP_IA",
     "AR",
     "AUC",
     "AUPRC",
     "BPM",
     "DCG",
     "ERR",
+    "ERR_IA",
     "ESL",
     "FRP",
     "GAP",
@@ -52,6 +55,8 @@ __all__ = [
     "NERR9",
     "NERR10",
     "NERR11",
+    "NRBP",
+    "P_IA",
     "RBP",
     "RR",
     "SDCG",
@@ -82,9 +87,12 @@ __all__ = [
     "Rprec",
     "RprecMult",
     "SetAP",
+    "StRecall",
     "Success",
     "TMHits",
     "Utility",
+    "alpha_DCG",
+    "alpha_nDCG",
     "binG",
     "bpref",
     "infAP",
@@ -92,6 +100,8 @@ __all__ = [
     "nDCG",
     "nDCGRel",
     "nERR",
+    "nERR_IA",
+    "nNRBP",
     "parse_measure",
     "register",
     "yaap",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -83,6 +83,8 @@ class GainTies:
 class PrefixMeasure(ExtremesMeasure):
     """A sum over the ranks, divided by a constant of the query."""
 
+    most_steps: ClassVar[int | None] = None  # states of one tie, if not MOST_STEPS
+
     @abstractmethod
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties, in the order of queries and ranks, and what their ranks add."""
@@ -97,8 +99,9 @@ class PrefixMeasure(ExtremesMeasure):
 
     def _find(self, placements: Placements) -> FloatArray:
         ties, added = self.ties(placements)
+        most = MOST_STEPS if self.most_steps is None else self.most_steps
         is_large = np.zeros(placements.n_queries, np.bool_)
-        is_large[ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > MOST_STEPS]] = True
+        is_large[ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > most]] = True
         own = np.flatnonzero(~is_large[ties.query])
         parts = prefix_counts.moments(
             ties.tied[own], ties.counts[own], lambda index, j, kind, seen: added(own[index], j, kind, seen)

@@ -31,11 +31,14 @@ class Content:
         What was done to read it that people should know.
     ranks : polars.DataFrame or None
         query_id, rank and score of the first rows of a run that has both.
+    subtopics : polars.DataFrame or None
+        query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
     """
 
     rows: Any
     notes: tuple[str, ...] = ()
     ranks: pl.DataFrame | None = None
+    subtopics: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True, eq=False)
