@@ -29,6 +29,7 @@ from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
 from deadheat.profile import TieProfile, tie_profile
+from deadheat.profile.items import ItemProfile, item_profile
 from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
 from deadheat.simulation.coarsening import coarsen
@@ -55,6 +56,7 @@ __all__ = [
     "GateResult",
     "Hits",
     "Interval",
+    "ItemProfile",
     "Ontology",
     "Pair",
     "Placements",
@@ -84,6 +86,7 @@ __all__ = [
     "evaluate_with_confidence",
     "from_arrays",
     "gate",
+    "item_profile",
     "load_evaluation",
     "max_decompressed",
     "measures",

@@ -94,6 +94,9 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
     ),
     "Placements": lambda given: evaluation(given).placements,
     "GateResult": gated,
+    "ItemProfile": lambda given: dh.item_profile(
+        dh.Run(next(iter(given.runs.values())), name=EVIL[0] if given is WILD else "one"), given.qrels, cutoff=3
+    ),
     "Agreement": lambda given: dh.agree(*(dh.Run(run, name=name) for name, run in list(given.runs.items())[:2])),
 }
 SAID: dict[tuple[str, bool], Any] = {}  # objects are made once

@@ -13,6 +13,7 @@ from deadheat.cli.convert import convert
 from deadheat.cli.demo import demo
 from deadheat.cli.evaluate import evaluate
 from deadheat.cli.gate import gate
+from deadheat.cli.items import items
 from deadheat.cli.measures import measures
 from deadheat.cli.report import report
 from deadheat.cli.simulate import simulate
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 for command in (
-    *(evaluate, compare, agree, report, gate, ties, simulate, trec_eval),
+    *(evaluate, compare, agree, report, gate, ties, items, simulate, trec_eval),
     *(measures, convert, bench, cases, validate, demo),
 ):
     main.add_command(command)

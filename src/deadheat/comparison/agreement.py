@@ -14,7 +14,7 @@ from deadheat.data.tables import Run, Source
 from deadheat.errors import NoCommonQueryError, ParameterError
 from deadheat.io.forking import check_threads
 from deadheat.kernels import agreement
-from deadheat.wording import as_given, three
+from deadheat.wording import three
 
 KINDS = {
     "tau_b": "Kendall's tau-b",
@@ -191,9 +191,9 @@ def _columns(rows: list[dict[str, float]]) -> dict[str, FloatArray]:
 
 def _check(p: object, cutoff: object) -> None:
     if isinstance(p, bool) or not isinstance(p, int | float | np.floating) or not 0 < p < 1:
-        raise ParameterError(argument="p", given=as_given(p), allowed="a number between 0 and 1")
+        raise ParameterError(argument="p", given=p, allowed="a number between 0 and 1")
     if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-        raise ParameterError(argument="cutoff", given=as_given(cutoff), allowed="a whole number from 1 on")
+        raise ParameterError(argument="cutoff", given=cutoff, allowed="a whole number from 1 on")
 
 
 def _ranked(run: Run) -> pl.DataFrame:
