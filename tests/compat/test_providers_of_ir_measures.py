@@ -89,6 +89,13 @@ def test_compat() -> None:
     assert_agree(COMPAT, *drawn(2))
 
 
+def test_our_provider_computes_compat_for_ir_measures() -> None:
+    from deadheat.compat.ir_measures_provider import ours  # needs ir_measures
+
+    assert ours(ir_measures.parse_measure("Compat(p=0.5)")) == dh.parse_measure("Compat(p=0.5)")
+    assert ours(ir_measures.parse_measure("Compat(normalize=False)")) == dh.parse_measure("Compat(normalize=False)")
+
+
 @needs_shared_data
 @pytest.mark.parametrize("name", LLM_RUNS)
 def test_compat_of_real_runs(name: str) -> None:
