@@ -20,7 +20,7 @@ from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import CutMeasure, register
 from deadheat.measures.parameters import Number, parameter
-from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
+from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
 
@@ -106,7 +106,7 @@ def find_topics(placements: Placements, rel: float) -> Topics:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TopicMeasure(PrefixMeasure):
+class TopicMeasure(MeanMeasure):
     """A sum over subtopics and ranks of what the relevant documents of a subtopic are worth."""
 
     most_steps: ClassVar[int | None] = 1 << 19  # each takes as long as it has subtopics and sets of them
@@ -135,14 +135,6 @@ class TopicMeasure(PrefixMeasure):
         """Return NaN: the best list of documents with several subtopics would take too long to find."""
         return np.full(placements.n_queries, np.nan)
 
-    def standard_error(self, placements: Placements) -> FloatArray:
-        """Return 0: the mean is exact, also where variance and extremes are those of a sample."""
-        return np.zeros(placements.n_queries)
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return placements.cached(("mean", self), lambda: self._mean(placements))
-
     def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Return mean, variance, the error of a sample's mean, minimum and maximum, of shape (5, n_queries)."""
 
@@ -158,7 +150,8 @@ class TopicMeasure(PrefixMeasure):
         """Return the sets of subtopics, which are in the place of relevance here."""
         return np.nan_to_num(relevance)
 
-    def _mean(self, placements: Placements) -> FloatArray:
+    def exact_mean(self, placements: Placements) -> FloatArray:
+        """Return the mean over all tie orders, a sum over the subtopics."""
         topics, total = self.topics(placements), np.zeros(placements.n_queries)
         starts = placements.tie_starts
         counts = segment_sums(topics.member[topics.codes].astype(np.int64), starts)

@@ -122,6 +122,26 @@ class PrefixMeasure(ExtremesMeasure):
         return moments
 
 
+class MeanMeasure(PrefixMeasure):
+    """One whose mean is a sum of means that are exact however many documents tie."""
+
+    @abstractmethod
+    def exact_mean(self, placements: Placements) -> FloatArray:
+        """Return the mean over all tie orders."""
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return placements.cached(("mean", self), lambda: self.exact_mean(placements))
+
+    def standard_error(self, placements: Placements) -> FloatArray:
+        """Return 0: the mean is exact, also where variance and extremes are those of a sample."""
+        return np.zeros(placements.n_queries)
+
+    def has_drawn_spread(self, placements: Placements) -> BoolArray:
+        """Tell for which queries variance and extremes are those of drawn orders."""
+        return self.moments(placements)[2] > 0
+
+
 def along(values: FloatArray | IntArray, n_axes: int) -> Any:  # noqa: ANN401 - of the dtype of the values
     """Return numbers of ties, shaped for the states of the kinds."""
     return values.reshape(-1, *(1 for _ in range(n_axes)))
