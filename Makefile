@@ -148,6 +148,8 @@ $(PEERS)/.test: pyproject.toml | $(VENV)/bin/python
 	@$(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install '$(TORCH)'
 	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install '$(TORCH)' --editable '.[peers-test]'
+	@# what ir_measures calls; cwl-eval runs with NumPy 2, but does not say so
+	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install --no-deps cwl-eval pyndeval
 	@touch $@
 
 $(VENV)/.dev:

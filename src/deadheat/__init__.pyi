@@ -8,6 +8,7 @@ from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
+from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.holes import Holes, holes
@@ -33,6 +34,7 @@ from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
 from deadheat.profile import TieProfile, tie_profile
+from deadheat.profile.items import ItemProfile, item_profile
 from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
 from deadheat.simulation.coarsening import coarsen
@@ -46,6 +48,7 @@ __version__: str
 __all__ = [
     "BM25",
     "Accumulator",
+    "Agreement",
     "BenchResult",
     "Cases",
     "CoarseningProfile",
@@ -61,6 +64,7 @@ __all__ = [
     "Hits",
     "Holes",
     "Interval",
+    "ItemProfile",
     "Ontology",
     "Pair",
     "Placements",
@@ -78,6 +82,7 @@ __all__ = [
     "TieComplexity",
     "TieOrders",
     "TieProfile",
+    "agree",
     "bench",
     "coarsen",
     "coarsening_profile",
@@ -92,6 +97,7 @@ __all__ = [
     "from_arrays",
     "gate",
     "holes",
+    "item_profile",
     "load_evaluation",
     "max_decompressed",
     "max_memory",

@@ -100,6 +100,10 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
     "Holes": lambda given: dh.holes(
         {query: dict(list(own.items())[:3]) for query, own in given.qrels.items()}, given.runs, "nDCG@3"
     ),
+    "ItemProfile": lambda given: dh.item_profile(
+        dh.Run(next(iter(given.runs.values())), name=EVIL[0] if given is WILD else "one"), given.qrels, cutoff=3
+    ),
+    "Agreement": lambda given: dh.agree(*(dh.Run(run, name=name) for name, run in list(given.runs.items())[:2])),
 }
 SAID: dict[tuple[str, bool], Any] = {}  # objects are made once
 

@@ -26,6 +26,8 @@ from deadheat.io.mappings import (
 )
 from deadheat.io.reading import Reading, UnreadFrame, collect
 from deadheat.io.results import ASSUMED, CALL
+from deadheat.io.subtopics import NAMES as SUBTOPICS
+from deadheat.io.subtopics import SUBTOPIC, split_off
 
 Frame = nw.LazyFrame[Any]
 
@@ -74,14 +76,28 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         return Content(UnreadFrame(raw, reading, where), notes, _ranks(frame, names))
     try:
         if not isinstance(held, pl.DataFrame):
-            return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
-        rows, wrong = reading.in_polars(raw)
-        reading.check(wrong, where)
-        return Content(rows, notes, _ranks(frame, names))
+            content = Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
+        else:
+            rows, wrong = reading.in_polars(raw)
+            reading.check(wrong, where)
+            content = Content(rows, notes, _ranks(frame, names))
+        return content if kind == "run" else _with_subtopics(content, frame, names, where)
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
         raise DataError(
             f"rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
         ) from error
+
+
+def _with_subtopics(content: Content, frame: Frame, names: Mapping[str, str], where: str) -> Content:
+    """Return qrels with the subtopics of a column that has some, and without them a document's highest relevance."""
+    topic = next((name for name in SUBTOPICS if name in frame.collect_schema().names()), None)
+    if topic is None or topic in names.values():
+        return content
+    number = nw.col(names["relevance"]).cast(nw.Float64) if "relevance" in names else nw.lit(1.0)
+    ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
+    judged = collect(frame.select(*ids, nw.col(topic).cast(nw.String).alias(SUBTOPIC), number.alias("relevance")))
+    merged, subtopics, told = split_off(judged, where)
+    return content if subtopics is None else Content(merged, (*content.notes, *told), subtopics=subtopics)
 
 
 def _listed(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
@@ -154,7 +170,8 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
         return frame
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
-        kept = list(dict.fromkeys([*names.values(), *({"rank"} & set(frame.columns))]))
+        extra = {"rank", *(SUBTOPICS if kind == "qrels" else ())}
+        kept = list(dict.fromkeys([*names.values(), *(name for name in frame.columns if name in extra)]))
         return to_polars(frame.select(*kept), where)
     if (inside := frame_of(source)) is not None:
         return _hold(inside, kind, where, given)

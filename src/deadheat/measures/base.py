@@ -291,6 +291,10 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the standard error of :meth:`mean`: 0, as it is exact (but for a `Custom` measure)."""
         return np.zeros(placements.n_queries)
 
+    def has_drawn_spread(self, placements: Placements) -> BoolArray:
+        """Tell for which queries variance and extremes are those of drawn orders, though the mean is exact."""
+        return np.zeros(placements.n_queries, np.bool_)
+
 
 def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Placements:
     """Return placements in which each query retrieves some of its judged documents, all tied.

@@ -22,6 +22,7 @@ BUNDLES = {
         *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
         *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     ),
+    "pr_curve": tuple(f"IPrec@{tenth / 10:g}" for tenth in range(11)),
 }
 AROUND_AT = re.compile(r"\s*@\s*")
 # A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.

@@ -247,6 +247,13 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
         of = f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}"
         text = f"{of}, with a standard error of up to {format_cell(error, digits)}"
         yield Fact("", None, "estimated", text, is_note=True)
+    for one in evaluations:
+        for scores in one if one.has_placements else ():
+            n_drawn = int(scores.measure.has_drawn_spread(one.placements).sum())
+            if n_drawn:
+                of = f"tie std, min and max of {scores.measure.label} of {one.name}"
+                text = f"{of} are of drawn orders for {counted(n_drawn, 'query', 'queries')}; its means are exact"
+                yield Fact("", None, "estimated", text, is_note=True)
 
 
 def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
