@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.measures import main_of
+from deadheat.benchmark.meeting import tell_meeting
 from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_verdicts
 from deadheat.benchmark.result import Grouping, Key, Results
@@ -419,6 +420,10 @@ def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int =
     systems = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
     yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(systems))
     yield Fact("languages", list(result.languages), "languages", of_languages if len(result.languages) > 1 else "")
+    spoken = settings.spoken
+    yield Fact("collection_languages", {"languages": list(spoken.languages), "is_guess": spoken.is_guess})
+    for text, is_note in tell_meeting(list(result.parts.values()), spoken, settings.collection):
+        yield Fact("", None, "languages meet" if is_note else "languages", text, is_note=is_note)
     yield Fact("ties", "expected", "ties", broken_by("expected", None))
     yield from _of_measures(result, left_out)
     yield from _of_strata(result, groupings)

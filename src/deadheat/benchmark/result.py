@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.benchmark.failures import Failure
+from deadheat.benchmark.meeting import Spoken
 from deadheat.benchmark.parts import Part, check_by
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Design
@@ -39,6 +40,8 @@ class Settings:
     Attributes
     ----------
     collection : str
+    spoken : Spoken
+        The languages of its texts.
     n_documents : int
     k : int
     measures : tuple of Measure
@@ -65,6 +68,7 @@ class Settings:
     kind: str = "lin"
     by: tuple[str, ...] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
+    spoken: Spoken = Spoken()
 
 
 @dataclass(frozen=True)

@@ -224,6 +224,8 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
             "name": documents.name,
             "n_documents": len(documents.ids),
             "fingerprint": documents.fingerprint,
+            "languages": list(settings.spoken.languages),
+            "language_is_guess": settings.spoken.is_guess,
         },
         "cases": [
             {

@@ -100,8 +100,8 @@ def _notes(
         told = [
             f"{len(own):,} of {counted(len(ids), 'term')} have a name in it",
             f"{several:,} of them several labels, all of which count" if several else "",
-            f"{n_candidates:,} candidates are left out" if n_candidates else "",
-            f"{n_unknown:,} of its terms are not in this release" if n_unknown else "",
+            f"{counted(n_candidates, 'candidate')} left out" if n_candidates else "",
+            f"{counted(n_unknown, 'id')} not of this release" if n_unknown else "",
         ]
         yield f"{table.path.name} ({table.language}): {'; '.join(filter(None, told))}"
 
