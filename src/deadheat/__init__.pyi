@@ -10,6 +10,7 @@ from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.pairs import Pair
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
@@ -53,6 +54,7 @@ __all__ = [
     "GateResult",
     "Hits",
     "Interval",
+    "Languages",
     "Ontology",
     "Pair",
     "Placements",
@@ -75,6 +77,7 @@ __all__ = [
     "coarsening_profile",
     "compare",
     "compare_evaluations",
+    "compare_languages",
     "evaluate",
     "evaluate_columns",
     "evaluate_dense",

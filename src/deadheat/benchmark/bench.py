@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deadheat.arguments import Rng, as_count, check_choice, generator, whole
+from deadheat.arguments import Rng, as_count, check_choice, generator, positive, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.failures import Failure, failures_of
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
@@ -67,6 +67,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     method: str = "auto",
+    margin: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> BenchResult:
     """Run retrievers on labelled cases, and compare them; each set and each language separately.
@@ -113,6 +114,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         What dependent cases share: they are resampled as a whole. "expected_ids": cases that share an expected id.
     test, correction, alternative, confidence_level, n_resamples, method
         As for :func:`compare`.
+    margin : float, optional
+        Of sets that are parallel: also test whether a retriever's languages are equivalent up to it.
     progress : callable, optional
         Called with one line of text for each step.
 
@@ -130,6 +133,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     """
     k = as_count("k", k)
     check_choice("kind", kind, KINDS)
+    if margin is not None:
+        positive("margin", margin)
     check_cluster(cluster)
     of_collection = {"synonyms": synonyms, "texts": texts, "original": original, "language": collection_language}
     _check_collection(collection, of_collection)
@@ -173,6 +178,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         kind=kind,
         by=strata,
         systems={name: described(one) for name, one in systems.items()},
+        margin=margin,
     )
     graded = [one for one in chosen if isinstance(one, MaxRel)]
     notes = [

@@ -58,7 +58,7 @@ def tell_meeting(parts: Sequence[Part], spoken: Spoken, collection: str) -> Iter
     if not with_language:
         return
     if not spoken.languages:
-        yield f"nobody says in which language the texts of {collection} are: --collection-language names it", False
+        yield f"nobody says in which language the texts of {collection} are: name it by --collection-language", False
         return
     crossing = [part for part in with_language if spoken.is_crossed_by(part.language)]
     if crossing:

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deadheat.benchmark.cases import SMALL
+from deadheat.benchmark.families import families_of
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.meeting import tell_meeting
 from deadheat.benchmark.parts import STRATA, Part
@@ -28,6 +29,14 @@ from deadheat.report.conventions import broken_by
 from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import MARK, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_languages import (
+    data_of_languages,
+    facts_of_languages,
+    list_languages,
+    tell_doubts,
+    tell_gaps,
+    tell_languages,
+)
 from deadheat.report.of_shown import in_python
 from deadheat.report.of_strata import few_queries
 from deadheat.report.score_tables import level_heading
@@ -48,6 +57,8 @@ if TYPE_CHECKING:
 
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
 SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")
+CASE = ("case", "cases")
+MOST_LANGUAGES = 12  # rows of differences between languages on a screen
 LABELS = (Column("cases", "cases"), Column("language", "language"), RETRIEVER, MEASURE)
 MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
 
@@ -147,6 +158,7 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
             _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
             for key in result.comparisons
         ),
+        *_languages(result, shown if full else main, full=full),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
         *(_strata_differences(result, one.part, of_strata) for one in groupings if by),
@@ -173,6 +185,7 @@ def data_of_bench(result: Results) -> Report:
     averages = [row for row in _rows(result, result.averages()) if row["measure"] not in counts]
     if averages:
         tables.append(_data("averages", (RETRIEVER, MEASURE), averages))
+    tables += data_of_languages(result.across, leading=LABELS[0], margin=result.settings.margin)
     groupings = result.groupings(result.settings.by) if result.settings.by else ()
     if groupings:
         tables.insert(0, _data_of_strata(result, groupings))
@@ -288,8 +301,23 @@ def _difference(pair: Pair, *drawn: Cell) -> tuple[Cell, ...]:
     )
 
 
+def _languages(result: Results, measures: Sequence[Measure], *, full: bool) -> Iterator[Table]:
+    """Show retrievers by languages, of the cases that are the same in several."""
+    for one in result.across.values():
+        yield from list_languages(
+            one,
+            measures,
+            system=RETRIEVER,
+            margin=result.settings.margin,
+            most=None if full else MOST_LANGUAGES,
+            unit=CASE,
+        )
+
+
 def _averages(result: Results, measures: Sequence[Measure]) -> Iterator[Table]:
     """Each measure of each retriever across languages; totals cannot be averaged."""
+    if len(result.families) == 1 and result.families[0].covers(result.parts.values()):
+        return  # its table has the same means
     frame, measures = result.averages(), [one for one in measures if not one.total]
     if frame.is_empty() or not measures:
         return
@@ -424,6 +452,13 @@ def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int =
     yield Fact("collection_languages", {"languages": list(spoken.languages), "is_guess": spoken.is_guess})
     for text, is_note in tell_meeting(list(result.parts.values()), spoken, settings.collection):
         yield Fact("", None, "languages meet" if is_note else "languages", text, is_note=is_note)
+    if text := families_of(list(result.parts.values()))[1]:
+        yield Fact("", None, "not parallel", text, is_note=True)
+    for one in result.across.values():
+        yield from tell_languages(one, unit=CASE, margin=settings.margin)
+    if result.across:
+        yield from facts_of_languages(result.across)
+    yield Fact("margin", settings.margin)
     yield Fact("ties", "expected", "ties", broken_by("expected", None))
     yield from _of_measures(result, left_out)
     yield from _of_strata(result, groupings)
@@ -557,7 +592,14 @@ def _of_tests(result: Results) -> Iterator[Fact]:
         places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
         placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
         has_clusters = result.settings.cluster is not None
-        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=("case", "cases"))
+        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=CASE)
+    for one in result.across.values():
+        if result.comparisons:
+            yield from tell_doubts(one, unit=CASE)
+        else:
+            placed = [(difference.system, difference.pair) for difference in one.differences]
+            yield from tell_tests(result.settings.design, placed, has_clusters=one.cluster is not None, unit=CASE)
+        yield from tell_gaps(one)
 
 
 def _of_cases(result: Results) -> Iterator[Fact]:

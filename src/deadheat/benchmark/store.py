@@ -7,7 +7,7 @@ import io
 import json
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +19,7 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Part
 from deadheat.benchmark.result import Results
 from deadheat.benchmark.retrievers import Retriever, identity
+from deadheat.comparison.languages import Languages
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, cluster_name
@@ -29,6 +30,11 @@ from deadheat.io.writing import replacing
 from deadheat.report.model import named
 from deadheat.report.numbers import plain
 
+ACROSS: dict[str, Callable[[Languages], pl.DataFrame]] = {
+    "across_languages": Languages.to_polars,
+    "language_differences": Languages.differences_to_polars,
+    "language_interactions": Languages.interactions_to_polars,
+}
 LONGEST = 60  # bytes of each of the three names in the name of a file, without a hash
 KIND, RUN_KIND = "deadheat bench", "deadheat bench run"
 FORMAT = 1
@@ -254,6 +260,11 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
             for row in _rows(result, comparison.to_polars(details=True))
         ],
         "averages": _rows(result, result.averages()),
+        "margin": settings.margin,
+        **{
+            key: [{"cases": name, **row} for name, one in result.across.items() for row in _rows(result, frame_of(one))]
+            for key, frame_of in ACROSS.items()
+        },
         "failures": [
             {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one.to_dict()}
             for key, failed in result.failures.items()

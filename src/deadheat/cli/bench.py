@@ -130,6 +130,11 @@ EXAMPLES = examples(
     metavar="COLUMN",
     help="Resample whole clusters of cases that share this: expected_ids, text, difficulty, category or domain.",
 )
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, min_open=True),
+    help="Of parallel sets: also test that languages differ by less than this.",
+)
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @figures_options
 @click.option(
@@ -185,6 +190,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
             collection_language=options["collection_language"],
             limit=options["limit"],
             cluster=options["cluster"],
+            margin=options["margin"],
             progress=say,
             **vars(design),
         )

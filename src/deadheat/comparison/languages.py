@@ -19,8 +19,10 @@ from deadheat.comparison.comparison import n_units
 from deadheat.comparison.gaps import Gap
 from deadheat.comparison.pairs import Design, Pair, Side, compare_sides, pairs_of, side_of
 from deadheat.data.drawn import Drawn
+from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Shown
-from deadheat.errors import DataError, NoCommonQueryError, ParameterError
+from deadheat.data.tables import Source
+from deadheat.errors import ColumnError, DataError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.io.forking import check_threads
@@ -28,6 +30,7 @@ from deadheat.measures import Measure
 from deadheat.stats.spread import order_range, spread_of_means
 from deadheat.wording import counted
 
+PAIR = "pair_id"
 SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),
     "n_queries": pl.Int64,
@@ -448,6 +451,7 @@ def compare_languages(
     evaluations: Mapping[str, Evaluation | Mapping[str, Evaluation]],
     pairs: Mapping[str, Mapping[str, str]] | None = None,
     *,
+    queries: Source | None = None,
     name: str = "queries",
     baseline: str | None = None,
     test: str = "randomization",
@@ -464,10 +468,13 @@ def compare_languages(
     Parameters
     ----------
     evaluations : dict of str to Evaluation, or to dict of str to Evaluation
-        By language, of one system or of several by name; of the same measures and conventions.
+        By language, of one system or of several by name; of the same measures and conventions. With `queries`: by
+        name, each of a system on the queries of all languages.
     pairs : dict of str to dict of str to str, optional
         By language, what each query shares with its translations; queries without an entry are left out. By default
         queries that belong together have the same id in each language.
+    queries : path or frame, optional
+        A table of queries with the columns language and pair_id, which says what belongs together.
     name : str, default "queries"
     baseline : str, optional
         The system with whose gaps those of the others are compared; by default every pair.
@@ -510,6 +517,8 @@ def compare_languages(
         method=method,
         rng=rng,
     )
+    if queries is not None:
+        evaluations, pairs = split_by_language(evaluations, Queries.of(queries))
     named = {
         language: dict(own) if isinstance(own, Mapping) else {own.name: own} for language, own in evaluations.items()
     }
@@ -518,6 +527,38 @@ def compare_languages(
     if all(not isinstance(own, Mapping) for own in evaluations.values()):  # one system, whatever its runs are called
         named = {language: {"run": one} for language, own in named.items() for one in own.values()}
     return languages_of(named, pairs, design=design, name=name, cluster=cluster)
+
+
+def split_by_language(
+    evaluations: Mapping[str, Any], table: Queries
+) -> tuple[dict[str, dict[str, Evaluation]], dict[str, dict[str, str]]]:
+    """Return the evaluations of each language, and the pair id of each of its queries that has one.
+
+    Parameters
+    ----------
+    evaluations : dict of str to Evaluation
+        By system.
+    table : Queries
+        With the columns language and pair_id.
+    """
+    if any(not isinstance(one, Evaluation) for one in evaluations.values()):
+        allowed = "a dict of system to Evaluation, where queries have the languages"
+        raise ParameterError(argument="evaluations", given=list(evaluations), allowed=allowed)
+    column = table.language_column
+    if column is None:
+        raise ColumnError("no column 'language' in the table of queries", allowed="one", path=table.where)
+    table.check_columns([PAIR])
+    found: dict[str, dict[str, Evaluation]] = {}
+    pairs: dict[str, dict[str, str]] = {}
+    for name, one in evaluations.items():
+        ids = one.query_ids.tolist()
+        table.check_common(ids)
+        of_query = list(zip(ids, table.column(column, ids), table.column(PAIR, ids), strict=True))
+        for language in sorted({language for _, language, pair in of_query if language and pair}):
+            own = {query: pair for query, of, pair in of_query if of == language and pair}
+            found.setdefault(language, {})[name] = one.select(np.array([query in own for query in ids], np.bool_))
+            pairs.setdefault(language, {}).update(own)
+    return found, pairs
 
 
 def languages_of(
