@@ -16,6 +16,7 @@ from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_verdicts
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Pair
 from deadheat.data.shown import Numbers, Shown
 from deadheat.errors import ParameterError, UnlabelledQueriesWarning
@@ -87,7 +88,7 @@ class BenchResult(
         language: str | None = None,
         **options: Any,  # noqa: ANN401 - of the figure
     ) -> alt.LayerChart:
-        """Draw a figure of one set of cases in one language.
+        """Draw a figure of one set of cases in one language, or of one set across its languages ("slopes").
 
         Parameters
         ----------
@@ -110,7 +111,10 @@ class BenchResult(
             The figure cannot show these retrievers.
         """
         from deadheat.figures import plot_of
+        from deadheat.figures.base import LANGUAGES, figures_of
 
+        if kind in figures_of(LANGUAGES):
+            return plot_of(self._across_of(cases), kind, **options)
         keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
         if len(keys) != 1:
             named = " or ".join(f"cases={name!r}, language={of!r}" for name, of in self.parts)
@@ -121,6 +125,17 @@ class BenchResult(
             )
         own = {name: self.evaluations[Key(*keys[0], name)] for name in self.retrievers}
         return plot_of(self.comparisons.get(keys[0], own), kind, **options)
+
+    def _across_of(self, cases: str | None) -> Languages:
+        """Return the languages of a set, or of the only one that has several."""
+        found = {name: one for name, one in self.across.items() if cases in {None, name}}
+        if len(found) != 1:
+            raise ParameterError(
+                "a figure of languages is of one set of cases whose languages are paired",
+                given=Plain(f"{len(found)} of them"),
+                hint=f"give cases={' or '.join(map(repr, self.across))}" if self.across else "cases need a pair_id",
+            )
+        return next(iter(found.values()))
 
     def named_numbers(self) -> Numbers:
         """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""

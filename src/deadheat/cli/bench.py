@@ -221,6 +221,8 @@ def _subjects(result: Results) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         has_pairs = key in result.comparisons
         found = {} if has_pairs else {"options": result.interval_options(part)}
         yield before[key], result.comparisons[key] if has_pairs else own, found
+    for name, across in result.across.items():
+        yield f"{name}-" if len(result.across) > 1 else "", across, {}
     for one in result.groupings(result.settings.by) if result.settings.by else ():
         strata = {key.retriever: of_run for key, of_run in one.strata.items()}
         yield before[one.part.name, one.part.language], strata, {"options": result.interval_options(one.part)}

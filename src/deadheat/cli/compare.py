@@ -324,6 +324,8 @@ def _drawn(
     from deadheat.errors import UnlabelledQueriesWarning
 
     subjects: list[tuple[str, Any, Mapping[str, Any]]] = [("", comparison, {})]
+    if queries is not None and (languages := _languages(comparison, queries)):
+        subjects.append(("", languages, {}))
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
             of_each = {

@@ -54,6 +54,8 @@ class Across:
         Each is one in every language.
     means : dict of str to float
         Of each language.
+    ties : dict of str to tuple of float
+        Between which ends tie orders keep the mean of each language.
     mean, low, high : float
         Of the means of the languages, which count the same; and its interval, over such queries.
     variance, variance_low, variance_high : float
@@ -75,6 +77,7 @@ class Across:
     system: str
     n_queries: int
     means: Mapping[str, float]
+    ties: Mapping[str, tuple[float, float]]
     mean: float
     low: float
     high: float
@@ -279,12 +282,14 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
         differ = n > 0 and float(np.ptp(means)) > stats.NEGLIGIBLE_DIFFERENCE
         order = np.argsort(signs * means, kind="stable").tolist()
         worst = order[0]
-        one_order, least, most = _variance_over_orders([_of_queries(side, whole) for side in sides])
+        over_orders = [_of_queries(side, whole) for side in sides]
+        one_order, least, most = _variance_over_orders(over_orders)
         return Across(
             measure=measure.label,
             system=name,
             n_queries=n,
             means=dict(zip(self.languages, means.tolist(), strict=True)),
+            ties={name: (one.low, one.high) for name, one in zip(self.languages, over_orders, strict=True)},
             mean=float(means.mean()),
             low=float(low),
             high=float(high),
@@ -310,7 +315,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             measure, system, n_queries, mean_LANGUAGE of each, and the other numbers of `Across`.
         """
         check_threads()
-        names = [one.name for one in fields(Across) if one.name != "means"]
+        names = [one.name for one in fields(Across) if one.name not in {"means", "ties"}]
         rows = [
             {name: getattr(one, name) for name in names} | {f"mean_{code}": mean for code, mean in one.means.items()}
             for one in self.across
