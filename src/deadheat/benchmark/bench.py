@@ -15,7 +15,7 @@ from deadheat.arguments import Rng, as_count, check_choice, generator, positive,
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.failures import Failure, failures_of
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
-from deadheat.benchmark.meeting import spoken_in
+from deadheat.benchmark.meeting import spoken_in, words_by_language
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
 from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
 from deadheat.benchmark.report import BenchResult
@@ -179,6 +179,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         by=strata,
         systems={name: described(one) for name, one in systems.items()},
         margin=margin,
+        words={name: found for name, one in systems.items() if (found := words_by_language(one, parts))},
     )
     graded = [one for one in chosen if isinstance(one, MaxRel)]
     notes = [

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from deadheat.benchmark.cases.language import guess
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.languages import base
 from deadheat.benchmark.parts import Part
+from deadheat.benchmark.retrievers import Retriever
 from deadheat.errors import MissingDependencyError
 from deadheat.evaluation.strata import NONE
 
+ENGLISH = "English stop words"
 SAMPLE = 300  # texts, from which the language of a collection is guessed
 
 
@@ -50,6 +52,29 @@ def spoken_in(documents: Collection, parts: Sequence[Part]) -> Spoken:
     except MissingDependencyError:  # a guess is no result: without the package there is none
         found = None
     return Spoken((found,), is_guess=True) if found else Spoken()
+
+
+def words_by_language(retriever: Retriever, parts: Sequence[Part]) -> dict[str, tuple[str, ...]]:
+    """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
+    say = getattr(retriever, "words_in", None)
+    if not callable(say):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for language in dict.fromkeys(part.language for part in parts):
+        words = say(None if language == NONE else language)
+        found[words] = (*found.get(words, ()), language)
+    return found
+
+
+def tell_words(words: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Iterator[str]:
+    """Yield how words were taken, where that is not English alone for English cases alone."""
+    for name, found in words.items():
+        languages = [language for own in found.values() for language in own]
+        if list(found) == [ENGLISH] and {base(one) for one in languages} <= {"en", NONE}:
+            continue
+        told = "; ".join(f"{how} ({', '.join(own)})" for how, own in found.items())
+        is_alike = (len(found) == 1 and len(languages) > 1) or list(found) == [ENGLISH]
+        yield f"{name}: {told}" + ("; bm25(language='cases') takes those of each language" if is_alike else "")
 
 
 def tell_meeting(parts: Sequence[Part], spoken: Spoken, collection: str) -> Iterator[tuple[str, bool]]:

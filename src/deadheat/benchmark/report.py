@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.families import families_of
 from deadheat.benchmark.measures import main_of
-from deadheat.benchmark.meeting import tell_meeting
+from deadheat.benchmark.meeting import tell_meeting, tell_words
 from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_verdicts
 from deadheat.benchmark.result import Grouping, Key, Results
@@ -467,6 +467,9 @@ def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int =
     yield Fact("collection_languages", {"languages": list(spoken.languages), "is_guess": spoken.is_guess})
     for text, is_note in tell_meeting(list(result.parts.values()), spoken, settings.collection):
         yield Fact("", None, "languages meet" if is_note else "languages", text, is_note=is_note)
+    yield Fact("words", {name: {how: list(own) for how, own in one.items()} for name, one in settings.words.items()})
+    for text in tell_words(settings.words):
+        yield Fact("", None, "words", text)
     if text := families_of(list(result.parts.values()))[1]:
         yield Fact("", None, "not parallel", text, is_note=True)
     for one in result.across.values():

@@ -59,6 +59,8 @@ class Settings:
         What each retriever is, in words.
     margin : float or None
         Up to which languages are tested for equivalence.
+    words : dict of str to dict of str to tuple of str
+        Of each retriever that matches words, how it takes them, with the languages that it is so for.
     """
 
     collection: str
@@ -74,6 +76,7 @@ class Settings:
     systems: Mapping[str, str] = field(default_factory=dict)
     spoken: Spoken = Spoken()
     margin: float | None = None
+    words: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
