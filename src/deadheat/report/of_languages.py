@@ -88,7 +88,7 @@ def _means(found: Languages, across: Sequence[Across], system: Column, unit: tup
     columns = (
         Column("n_queries", unit[1], is_data=True),
         *(Column(f"mean_{code}", code) for code in found.languages),
-        Column("mean", "mean"),
+        Column("mean", "mean", spare=2),
         Column("variance", "variance"),
         Column("variance_ci", level_heading(found.design.confidence_level, set()), ("variance_low", "variance_high")),
         Column("worst", "worst", spare=1),
