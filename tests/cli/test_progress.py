@@ -72,6 +72,8 @@ def test_a_pipe_and_a_quiet_command_get_no_bar(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(sys, "stderr", stream)
     watch = Watch(lambda: (is_quiet, False), stream.write)
     with watched_by(watch), phase("reading"):
+        with phase("counting"):  # the one around it lasts when this one ends
+            pass
         assert watch._thread is None
     watch.close()
     assert stream.getvalue() == ""

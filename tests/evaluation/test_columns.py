@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
+from deadheat import AP, Custom, nDCG
 from deadheat.errors import (
     ColumnError,
     DuplicateError,
@@ -20,12 +22,16 @@ from deadheat.errors import (
     ScoreError,
     SourceTypeError,
 )
+from deadheat.evaluation.columns import evaluate_each, open_scorings
+from deadheat.evaluation.conventions import Conventions
 from oracle.orders import moments, pick_order, rank
 from oracle.random_cases import BATCHES, Case
 from oracle.variants import Variant
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from deadheat.arrays import FloatArray
 
 NAMES = ["nDCG@3", "AP", "RR(rel=2)", "ERR", "R@4", "MR", "bpref"]
 TABLE = pl.DataFrame(
@@ -119,6 +125,31 @@ def test_ascending_and_precision_are_those_of_a_run() -> None:
         expected = dh.evaluate(qrels, run, "nDCG@3", score_precision=0)
         np.testing.assert_array_equal(own["nDCG@3"].values, expected["nDCG@3"].values)
         assert own.notes == expected.notes
+
+
+@pytest.mark.parametrize("is_grouped", [True, False], ids=["grouped", "mixed"])
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id", "input"])
+def test_the_reverse_of_each_column_is_that_of_a_run(ties: str, *, is_grouped: bool) -> None:
+    for seed in range(3):
+        qrels, table = random_table(seed, is_grouped=is_grouped)
+        judged, scorings = open_scorings(qrels, table, None)
+        columns = [*evaluate_each(Conventions(ties), judged, scorings, [nDCG @ 3, AP()], both_ways=True)]
+        assert [one.name for one in columns] == ["fine", "coarse", "same", "far"]
+        for one in columns:
+            run = dh.Run(table.select("query_id", "doc_id", score=one.name), ascending=True)
+            assert one.reversed == dh.evaluate(qrels, run, nDCG @ 3, ties=ties, missing="empty")["nDCG@3"].mean
+
+
+def test_a_function_of_a_user_is_called_by_one_thread() -> None:
+    threads: set[int] = set()
+
+    def first(relevance: FloatArray) -> float:
+        threads.add(threading.get_ident())
+        return float(relevance.max(initial=0))
+
+    qrels, table = random_table(0, is_grouped=True)
+    dh.evaluate_columns(qrels, table, [Custom("first", first)], missing="empty")
+    assert len(threads) == 1
 
 
 def test_one_table_holds_judgments_and_scores() -> None:

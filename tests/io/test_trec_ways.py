@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deadheat.errors import DataError, ScoreError
-from deadheat.io import source
+from deadheat.io import source, splitting
 from deadheat.io.census import count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats import scan, trec
 from deadheat.io.formats.trec import read_lines
@@ -115,7 +115,7 @@ def test_whatever_is_refused_is_refused_at_the_right_line(text: str, tmp_path_fa
 @example("infin")
 @example("2.2250738585072011e-308")
 def test_polars_and_the_slow_way_read_the_same_numbers(text: str) -> None:
-    parsed = trec._parse(f"q Q0 d 1 {text} t\n".encode(), "run", " ")
+    parsed = splitting.split(f"q Q0 d 1 {text} t\n".encode(), "run", " ")
     value = None if parsed is None else parsed["score"].item()
     try:
         expected = read_value(text, "run", path=Path("x"), line=1)

@@ -12,6 +12,7 @@ import deadheat as dh
 from deadheat.arrays import run_starts
 from deadheat.errors import DeadheatWarning, MeasureError
 from deadheat.kernels import cascade, counts, first, pairwise, segments
+from oracle.prefix_counts import Array, LargeTie
 
 
 def one_tie(relevance: list[float], tied: int, above: int = 0) -> dh.Placements:
@@ -127,6 +128,30 @@ def test_merging_equal_documents_equals_adding_them_one_by_one(plain_stop: float
     tie, classes = groups(stop.tolist(), 900, 400, plain_stop), {s: int((stop == s).sum()) for s in (0.125, 0.5, 0.875)}
     one_by_one = cascade._stop_chances(tie, np.array([0]), 400)[0]
     np.testing.assert_allclose(cascade._merged_chances(tie, 0, 400, classes), one_by_one, rtol=1e-12)
+
+
+@pytest.mark.parametrize("stops", [(1e-9, 3e-9), (0.001, 0.007), (0.02, 0.05), (0.01, 0.6), (0.05, 1.0)], ids=str)
+@pytest.mark.parametrize(("size", "inside"), [(150, 150), (260, 260), (260, 120)])
+def test_documents_taken_together_equal_a_sum_over_what_was_seen(
+    stops: tuple[float, float], size: int, inside: int
+) -> None:
+    counts = (90, 60)
+    tie = groups([stops[0]] * counts[0] + [stops[1]] * counts[1], size - sum(counts), inside)
+    found = cascade.variance(tie, weights=1 / np.arange(1.0, size + 1))[0]
+
+    def added(rank: int, kind: int, first: Array, second: Array) -> Array:
+        arrived = (1 - stops[0]) ** first * (1 - stops[1]) ** second
+        return arrived * stops[kind] / rank if rank <= inside else 0 * first * second
+
+    mean, expected = LargeTie([], size, counts).moments(added)
+    assert found == pytest.approx(expected, rel=1e-11, abs=1e-15 * mean**2)
+
+
+def test_only_many_documents_are_taken_together() -> None:
+    alike = cascade._alike(groups([0.001] * 100 + [0.9] * 100, 0, 200), np.array([200 * 200]))
+    assert 100 <= alike[0] < 110  # a few of the others do not spoil it
+    assert cascade._alike(groups([0.001] * 100, 0, 100), np.array([64 * 64])).tolist() == [0]
+    assert cascade._alike(groups([0.001] * 20 + [0.9] * 100, 0, 120), np.array([120 * 120])).tolist() == [0]
 
 
 def test_many_different_documents_are_not_merged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,6 +137,7 @@ LATE = {
     "evaluation.evaluation imports evaluation in Evaluation.store": "few evaluations are saved",
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
+    "io.limits imports arguments in max_decompressed": "NumPy, without which a command begins to read",
     "placements.place imports placements in engine_of": "Narwhals",
     "report.page.pictures imports figures in are_missing": "Altair",
     "report.page.pictures imports figures in _drawn": "Altair",

@@ -11,7 +11,17 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.figures import check_figures, figures_options, with_figures
-from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, second_keys, shown_path
+from deadheat.cli.files import (
+    PATH,
+    check_inputs,
+    input_path,
+    label,
+    open_qrels,
+    open_run,
+    read_ahead,
+    second_keys,
+    shown_path,
+)
 from deadheat.cli.options import (
     StratumOptions,
     cluster_option,
@@ -120,10 +130,12 @@ def compare(
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
+    qrels, *given = map(input_path, (qrels, *runs))
+    for first in given[:1]:
+        read_ahead(first)
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
 
     # report typos before large files are read
-    qrels, *given = map(input_path, (qrels, *runs))
     strata = StratumOptions.of(options)
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], PARTS, inputs)

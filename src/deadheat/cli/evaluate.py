@@ -12,7 +12,17 @@ import click
 
 from deadheat.cli.app import debug_option
 from deadheat.cli.figures import check_figures, figures_options, with_figures
-from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, save_paths, shown_path
+from deadheat.cli.files import (
+    PATH,
+    check_inputs,
+    input_path,
+    label,
+    open_qrels,
+    open_run,
+    read_ahead,
+    save_paths,
+    shown_path,
+)
 from deadheat.cli.options import (
     StratumOptions,
     beside_option,
@@ -109,11 +119,13 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
+    qrels, *given = map(input_path, (qrels, *runs))
+    for first in given[:1]:
+        read_ahead(first)
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
     from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 
     # report typos before large files are read
-    qrels, *given = map(input_path, (qrels, *runs))
     if wants_columns(qrels, given, options["score_columns"]):
         conventions = conventions_of(options)
         measures = parsed_measures(notations) or DEFAULT_MEASURES

@@ -79,7 +79,8 @@ class Watch:
         finally:
             with self._lock:
                 self._phases.remove(begun)
-                self._show()
+                if self._thread is not None:  # else the phase around it would get a bar where there is no terminal
+                    self._show()
         if is_verbose:
             self._say(f"{what}: {time.monotonic() - begun.start:.2f} s")
 

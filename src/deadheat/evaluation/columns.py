@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.arguments import Rng
+from deadheat.arrays import FloatArray
 from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.scorings import Scorings
 from deadheat.data.tables import Qrels, Source, path_of
@@ -23,10 +26,11 @@ from deadheat.evaluation.evaluate import (
     warn_of_unmatched,
 )
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.io.phases import watched_by
-from deadheat.measures import Measure
+from deadheat.measures import Custom, Measure
 from deadheat.placements.columns import Column, Columns
 from deadheat.placements.policies import LOOK_AT_RUN
+
+N_THREADS = 2  # columns at a time: NumPy sorts and adds without the interpreter's lock
 
 
 def evaluate_columns(
@@ -191,15 +195,26 @@ def evaluate_each(
     """
     columns = Columns(qrels, scorings)
     run = scorings.run(next(iter(scorings.scores)))  # its name and notes: the scores are those of the engine
-    for name, given in scorings.scores.items():
-        scores = round_and_warn(given, conventions.score_precision)
-        engine = Column(columns, scores)
+    # what is kept of both ways is numbers, which ids do not change unless they order ties
+    has_ids = not both_ways or conventions.ties in LOOK_AT_RUN
+
+    def evaluated(name: str, scores: FloatArray) -> Scored:
+        engine = Column(columns, scores, has_ids=has_ids)
+        evaluation = evaluate_under(conventions, qrels, run.renamed(name), measures, rng, engine=engine)
         reverse = None
-        with watched_by(None):  # a column is one step
-            evaluation = evaluate_under(conventions, qrels, run.renamed(name), measures, rng, engine=engine)
-            if both_ways:
-                # ids do not matter for one number, unless they order ties
-                other = Column(columns, 0.0 - scores, has_ids=conventions.ties in LOOK_AT_RUN)
-                first = next(iter(evaluate_under(conventions, qrels, run, measures[:1], rng, engine=other)))
-                reverse = first.total if first.measure.total else first.mean
-        yield Scored(name, evaluation, engine.n_tied, columns.n_documents, reverse)
+        if both_ways:
+            first = next(iter(evaluate_under(conventions, qrels, run, measures[:1], rng, engine=engine.reversed())))
+            reverse = first.total if first.measure.total else first.mean
+        return Scored(name, evaluation, engine.n_tied, columns.n_documents, reverse)
+
+    # a user's function may not be made for several threads
+    n_threads = 1 if any(isinstance(one, Custom) for one in measures) else N_THREADS
+    with ThreadPoolExecutor(n_threads) as pool:
+        waiting: deque[Future[Scored]] = deque()
+        for name, given in scorings.scores.items():
+            scores = round_and_warn(given, conventions.score_precision)
+            waiting.append(pool.submit(evaluated, name, scores))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from deadheat.arguments import as_count
 from deadheat.errors import FileFormatError, MalformedRowError
 from deadheat.wording import Advice
 
@@ -41,6 +40,8 @@ def max_decompressed(n_bytes: int) -> Iterator[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
+    from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
+
     token = _given.set(as_count("max_decompressed", n_bytes))
     try:
         yield

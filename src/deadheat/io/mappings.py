@@ -6,7 +6,7 @@ import math
 import struct
 from collections.abc import Mapping, Sequence, Sized
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, repeat
 from numbers import Integral, Rational
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ Nested = Mapping[str, Mapping[str, float]]
 
 VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}
 LARGEST_INTEGER = 2**53
+LONGEST_NUMBER = 20  # digits of an id that may have been written as a number
+_ABSENT = math.nan  # no number is NaN
 BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
 
 
@@ -111,6 +113,14 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
             raise DataError(f"id {given!r} has a lone surrogate", allowed="text that UTF-8 can hold", path=where)
 
 
+def refuse_other_forms(lacking: Sequence[str], documents: Mapping[Any, Any], where: str) -> None:
+    """Raise if documents that seem to be lacking are there as what is not text: 10 is not "10", nor is b"10"."""
+    has_none = documents.keys().isdisjoint
+    numbers = [int(doc) for doc in lacking if doc.isdecimal() and len(doc) < LONGEST_NUMBER]
+    if not (has_none(numbers) and has_none(map(str.encode, lacking))):
+        check_ids(list(documents), where)
+
+
 def is_id(given: object) -> bool:
     """Return whether a value is text or a whole number; true and false are neither."""
     return isinstance(given, str | Integral) and not isinstance(given, bool)
@@ -166,20 +176,36 @@ def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str)
 
     Numbers are checked one by one only if some number may be wrong.
     """
+    return numbers_and_some(mapping, queries, kind, where)[0]
+
+
+def numbers_and_some(
+    mapping: Nested, queries: Sequence[str], kind: Kind, where: str, wanted: Nested | None = None
+) -> tuple[FloatArray, list[float]]:
+    """Return the same, and the numbers of the documents that are wanted of each query, NaN for those it lacks.
+
+    Both at once, as each dict is in the processor's cache then.
+    """
     numbers = np.empty(sum(len(mapping[query]) for query in queries))
-    at = 0
+    at, some = 0, list[float]()
     try:
         # Packing is faster than np.fromiter, and refuses text, which np.fromiter would read as numbers.
         for query in queries:
-            values = mapping[query].values()
-            struct.pack_into(f"{len(values)}d", numbers.data, at, *values)
-            at += len(values) * numbers.itemsize
+            documents = mapping[query]
+            struct.pack_into(f"{len(documents)}d", numbers.data, at, *documents.values())
+            at += len(documents) * numbers.itemsize
+            if wanted is not None:
+                found = [*map(documents.get, wanted[query], repeat(_ABSENT))]
+                if _ABSENT in found:  # a judged document would be missed in silence
+                    lacking = [doc for doc, number in zip(wanted[query], found, strict=True) if number is _ABSENT]
+                    refuse_other_forms(lacking, documents, where)
+                some += found
     except (struct.error, TypeError, OverflowError):
         check_all(mapping, queries, kind, where)
         raise
     if len(numbers) and not (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
         _check_doubtful(mapping, queries, kind, where, numbers)
-    return numbers
+    return numbers, some
 
 
 def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: str, numbers: FloatArray) -> None:

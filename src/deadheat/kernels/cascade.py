@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -26,6 +27,10 @@ MAX_TABLE = 1 << 28  # cells of them for one tie: 2 GB, and about as much again 
 CELLS_A_SECOND = 1e8  # that one document is added to
 LONG = 10.0  # seconds that are announced
 DENSE = 512  # documents; with more, equal ones are merged in one go where that is shorter
+ALIKE = 4.0  # sum of squared deviations up to which documents are put into the tables together
+MANY = 64  # documents from which that is worth it
+DEGREE = 64  # of the expansion in their deviations: the terms beyond it are below 1e-24 (e ALIKE / DEGREE)^(DEGREE/2)
+NEVER = 1e-25  # chance of a number of documents seen that is left out
 
 
 @dataclass(frozen=True)
@@ -201,10 +206,12 @@ def variance(groups: Groups, *, weights: FloatArray) -> FloatArray:
     stoppers = groups.listed + (groups.plain if groups.plain_stop else 0)
     size, n_above = _sizes(groups, stoppers)
     cells = N_TABLES * size * n_above
-    _check_cost(cells, groups.listed)
-    for index in _two_way_batches(groups.inside * (size > 0), groups.listed, cells):
+    alike = _alike(groups, size * n_above)
+    _check_cost(cells, groups.listed - alike)
+    some = _two_way_batches(groups.inside * (size > 0) * (alike == 0), groups.listed, cells)
+    for index in chain(some, np.flatnonzero(alike)[:, None]):
         shape = int(n_above[index].max()), int(size[index].max())
-        chance, chance_pair = _stop_moments(groups, index, shape)
+        chance, chance_pair = _stop_moments(groups, index, shape, int(alike[index[0]]))
         gain, gain_pair = _gain_moments(groups, index, stoppers[index], shape[1], weights)
         centre = (chance * gain).sum(axis=1)
         part[index] = np.maximum((chance_pair * gain_pair[:, : shape[0]]).sum(axis=(1, 2)) - centre**2, 0.0)
@@ -259,23 +266,28 @@ def _is_random(groups: Groups) -> BoolArray:
     return mixed & (groups.listed > 0) & (groups.tied > 1) & (groups.inside > 0)
 
 
-def _stop_moments(groups: Groups, index: IntArray, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+def _stop_moments(groups: Groups, index: IntArray, shape: tuple[int, int], alike: int) -> tuple[FloatArray, FloatArray]:
     """Return E[Z_s], of shape (b, size), and E[Z_s Z_s'], of shape (b, n_above, size), zero below the diagonal.
 
     The pairs above the diagonal are counted twice, for both of their orders. For s < s', Z_s Z_s' is the product of
     q^2 over the a = s - 1 documents above both, s q of the s-th, q over the b documents between, and s of the s'-th.
-    `shape` is (n_above, size).
+    `shape` is (n_above, size), `alike` as of `_alike` for a group by itself.
     """
     n_above, size = shape
     a, b = np.arange(n_above)[:, None], np.arange(size)
     n = groups.plain[index, None, None] if groups.plain_stop else np.zeros((len(index), 1, 1), np.int64)
-    s, q = groups.plain_stop, 1 - groups.plain_stop
-    both = np.where(a + b <= n, q ** (2 * a + b), 0.0)  # mean product of q^2 over a documents and q over b others,
-    one = np.where(a + b < n, both, 0.0)
-    # times nothing; s of one more; s q of one more; and both
-    tables = np.stack([both, one * s, one * s * q, np.where(a + b + 1 < n, both * s * s * q, 0.0)])
-    twice = one[:, :, 0] * s * s  # and s^2 of one more, b = 0
     listed, stop = groups.listed[index], groups.padded(index, int(groups.listed[index].max()))
+    if alike:
+        stop = np.sort(stop)
+        tables, twice = _together(np.append(np.full(int(n[0, 0, 0]), groups.plain_stop), stop[0, :alike]), shape)
+        listed, stop, n = listed - alike, stop[:, alike:], n + alike
+    else:
+        s, q = groups.plain_stop, 1 - groups.plain_stop
+        both = np.where(a + b <= n, q ** (2 * a + b), 0.0)  # mean product of q^2 over a documents and q over b others,
+        one = np.where(a + b < n, both, 0.0)
+        # times nothing; s of one more; s q of one more; and both
+        tables = np.stack([both, one * s, one * s * q, np.where(a + b + 1 < n, both * s * s * q, 0.0)])
+        twice = one[:, :, 0] * s * s  # and s^2 of one more, b = 0
     for added in range(stop.shape[1]):
         here = int(n.max()) + 2  # no more documents, no more cells
         real = added < listed
@@ -287,6 +299,67 @@ def _stop_moments(groups: Groups, index: IntArray, shape: tuple[int, int]) -> tu
         pairs[:, first, first] = twice[:, first]
         pairs[:, first, first + 1 :] = 2 * tables[3, :, first, : size - first - 1]
     return tables[1, :, 0], pairs
+
+
+def _alike(groups: Groups, cells: IntArray) -> IntArray:
+    """Return how many of each group's listed documents, those that stop the reading least, can be taken together."""
+    found = np.zeros(len(cells), np.int64)
+    for group in np.flatnonzero((cells > DEGREE**2) & (groups.listed >= MANY)):
+        own = groups.stop[groups.start[group] : groups.start[group] + groups.listed[group]]
+        plain = int(groups.plain[group]) if groups.plain_stop else 0
+        squares = (1 - np.append(np.full(plain, groups.plain_stop), np.sort(own))) ** 2
+        size = np.arange(1, len(squares) + 1)
+        sums = np.maximum(np.cumsum(squares), np.finfo(np.float64).tiny)
+        deviation = size * (size * np.cumsum(squares**2) / sums**2 - 1)  # sum of (q^2 / mean - 1)^2
+        n_alike = int(np.flatnonzero(deviation <= ALIKE)[-1]) + 1 - plain  # a document by itself does not deviate
+        found[group] = n_alike if n_alike >= MANY else 0
+    return found
+
+
+def _together(stop: FloatArray, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+    r"""Return the tables of `_stop_moments` for one group of documents that are alike, without a step for each.
+
+    With q^2 = r (1 + e) and q = p (1 + d), where r and p are the means, the mean product of q^2 over a documents and
+    q over b others is :math:`r^a p^b \sum_{ij} c_{ij} a^{(i)} b^{(j)} / n^{(i+j)}`: falling factorials, and c the
+    coefficients of :math:`\prod (1 + e t + d u)`. As the deviations e have the sum 0 and squares that sum to V,
+    :math:`|c_i| \le (e V / i)^{i/2}`: few terms are needed, and for small V nothing cancels.
+    """
+    n, reading = len(stop), 1 - stop
+    r, p = (reading**2).mean(), reading.mean()
+    terms, squares = _expansion(stop, reading**2 / r - 1, reading / p - 1)
+    a, b, i = np.arange(shape[0]), np.arange(shape[1]), np.arange(DEGREE)
+    falling_a, falling_b = (np.cumprod(np.vstack([np.ones(len(x)), (x - i[:-1, None]) / n]), axis=0) for x in (a, b))
+    degree = np.add.outer(i, i)
+    steps = np.arange(2 * DEGREE + 2)
+    scale = np.append(1.0, np.cumprod(np.where(steps < n, n / np.maximum(n - steps, 1), 0.0)))  # n^i / n^(i)
+    decay = np.power.outer(r, a)[:, None] * np.power.outer(p, b)
+    total = np.add.outer(a, b)
+    tables = np.empty((4, 1, *shape))
+    for table, marked in enumerate((0, 1, 1, 2)):
+        scaled = terms[table] * scale[degree + marked] / n**marked
+        found = (falling_a.T @ scaled @ falling_b) * decay
+        tables[table, 0] = np.where(total + marked <= n, np.maximum(found, 0.0), 0.0)
+    twice = (squares * scale[i + 1] / n) @ falling_a * decay[:, 0]
+    return tables, np.where(a < n, np.maximum(twice, 0.0), 0.0)[None]
+
+
+def _expansion(stop: FloatArray, e: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the coefficients of `_together`, of shape (4, DEGREE, DEGREE): plain, and with marked documents.
+
+    The marked ones have s; s q; and one of each. The second array, of shape (DEGREE,), has s^2, for b = 0.
+    """
+    terms, squares = np.zeros((4, DEGREE, DEGREE)), np.zeros(DEGREE)
+    terms[0, 0, 0] = 1.0
+    for s, of_both, of_one in zip(stop.tolist(), e.tolist(), d.tolist(), strict=True):
+        grown, more = terms.copy(), squares.copy()
+        grown[:, 1:] += of_both * terms[:, :-1]
+        grown[:, :, 1:] += of_one * terms[:, :, :-1]
+        more[1:] += of_both * squares[:-1]
+        grown[1] += s * terms[0]
+        grown[2] += s * (1 - s) * terms[0]
+        grown[3] += s * terms[2] + s * (1 - s) * terms[1]
+        terms, squares = grown, more + s * s * terms[0, :, 0]
+    return terms, squares
 
 
 def _with_document(
@@ -320,20 +393,25 @@ def _gain_moments(
     gained = np.zeros((b, size, size + 1))  # E[w(T_s); so many seen]
     single, pairs = np.zeros((b, size)), np.zeros((b, size, size))
     s = np.arange(size)
+    low, high = 0, 1  # so many stoppers may be above: what is hardly ever so is left out
     for rank in range(int(inside.max())):
         place = np.minimum(groups.above[index] + rank, len(weights) - 1)
         w = np.where(rank < inside, weights[place], 0.0)[:, None]
-        if rank % 64 == 63 and not (count.any() or gained.any()):
+        likely = np.flatnonzero((count[:, low:high] > NEVER).any(axis=0))
+        if not len(likely):
             break  # every order has more stoppers above
-        stop = np.clip((stoppers[:, None] - seen) / np.maximum(n - rank, 1), 0.0, 1.0)
-        stopped = gained * stop[:, None, :]
-        arrived = count * stop
-        pairs += stopped[:, :, :-1] * w[:, :, None]
-        pairs[:, s, s] += arrived[:, :-1] * w * w
-        single += arrived[:, :-1] * w
-        gained -= stopped
-        gained[:, :, 1:] += stopped[:, :, :-1]
-        gained[:, s, s + 1] += arrived[:, :-1] * w
-        count -= arrived
-        count[:, 1:] += arrived[:, :-1]
+        low, high = low + int(likely[0]), min(low + int(likely[-1]) + 2, size + 1)
+        top = min(high, size)  # the pairs end there
+        now, up, up_to = slice(low, high), slice(low, top), slice(low + 1, top + 1)
+        stop = np.clip((stoppers[:, None] - seen[now]) / np.maximum(n - rank, 1), 0.0, 1.0)
+        stopped, arrived = gained[:, :top, now] * stop[:, None, :], count[:, now] * stop
+        ends, some = stopped[:, :, : top - low], arrived[:, : top - low]
+        pairs[:, :top, up] += ends * w[:, :, None]
+        pairs[:, s[up], s[up]] += some * w * w
+        single[:, up] += some * w
+        gained[:, :top, now] -= stopped
+        gained[:, :top, up_to] += ends
+        gained[:, s[up], s[up] + 1] += some * w
+        count[:, now] -= arrived
+        count[:, up_to] += some
     return single, pairs

@@ -37,6 +37,23 @@ class _Batch:
     is_own: BoolArray | None
 
 
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """Rows of all queries in the order of their scores, documents of one score in the order of the rows.
+
+    Attributes
+    ----------
+    above, tied : ndarray of int, shape (n_rows,)
+        Number of documents of the query above each and tied with it.
+    source : ndarray of int, shape (n_rows,)
+        Which row stands there.
+    """
+
+    above: IntArray
+    tied: IntArray
+    source: IntArray
+
+
 class Columns:
     """The documents of a table, joined with the judgments.
 
@@ -67,6 +84,7 @@ class Columns:
         self._is_judged: BoolArray = self._relevance > -np.inf
         self._batches = _batches(sizes)
         self._last: IntArray = np.cumsum(sizes)[sizes > 1] - 1
+        self._sizes: IntArray = np.repeat(sizes, sizes)  # of each row's query
 
     def _joined(self, blocks: Blocks) -> Placements:
         """Return placements with the row of each judged document in the place of the number above it."""
@@ -81,29 +99,38 @@ class Columns:
         """Number of (query, document) pairs in queries that have judgments."""
         return len(self._rows)
 
-    def place(self, scores: FloatArray, *, has_ids: bool = True) -> tuple[Placements, int]:
-        """Return the placements under the scores of each row, and how many documents tie with another.
-
-        Without ids, which no measure looks at, it is faster.
-        """
-        above, tied, source = (np.empty(len(self._rows), np.int64) for _ in range(3))
+    def rank(self, scores: FloatArray) -> _Ranking:
+        """Rank the rows of each query by the scores of each row."""
+        found = _Ranking(*(np.empty(len(self._rows), np.int64) for _ in range(3)))
         own = scores[self._rows]
         for batch in self._batches:
-            _sort(own, batch, above, tied, source)
+            _sort(own, batch, found)
+        return found
+
+    def reverse(self, ranking: _Ranking) -> _Ranking:
+        """Rank the lowest scores first, without another sort: ties change places, and stay as they are inside."""
+        above = self._sizes - ranking.above - ranking.tied
+        place = np.arange(len(above)) - ranking.above + above  # the start of its query and the place in its tie remain
+        found = _Ranking(*(np.empty_like(above) for _ in range(3)))
+        found.above[place], found.tied[place], found.source[place] = above, ranking.tied, ranking.source
+        return found
+
+    def place(self, ranking: _Ranking, *, has_ids: bool) -> Placements:
+        """Return the placements under a ranking; without ids, which no measure looks at, it is faster."""
+        tied, source = ranking.tied, ranking.source
         ends_in_tie = np.zeros(len(self.base.query_ids), np.bool_)
         ends_in_tie[self._query[self._last]] = tied[self._last] > 1
         keep = slice(None) if self._all_judged else np.flatnonzero(self._is_judged[source])
         rows = source[keep]
-        placements = replace(
+        return replace(
             self.base,
             query=self._query[keep],
             doc_ids=self._documents[rows] if has_ids else np.empty(len(rows), dtype=object),
             relevance=self._relevance[rows],
-            above=above[keep],
+            above=ranking.above[keep],
             tied=tied[keep],
             ends_in_tie=ends_in_tie,
         )
-        return placements, int(np.count_nonzero(tied > 1))
 
     @cached_property
     def _all_judged(self) -> bool:
@@ -120,16 +147,29 @@ class Column:
         Of each row of the table, rounded.
     has_ids : bool, default True
         Whether its placements have document ids.
+    ranking : optional
+        The ranking by the scores; made here by default.
     """
 
-    def __init__(self, columns: Columns, scores: FloatArray, *, has_ids: bool = True) -> None:
+    def __init__(
+        self, columns: Columns, scores: FloatArray, *, has_ids: bool = True, ranking: _Ranking | None = None
+    ) -> None:
         self._columns, self._scores, self._has_ids = columns, scores, has_ids
-        self.n_tied = 0
+        self._ranking = columns.rank(scores) if ranking is None else ranking
+
+    @property
+    def n_tied(self) -> int:
+        """Number of documents that tie with another of their query, in queries that have judgments."""
+        return int(np.count_nonzero(self._ranking.tied > 1))
+
+    def reversed(self) -> Column:
+        """Return the engine for the lowest scores first."""
+        ranking = self._columns.reverse(self._ranking)
+        return Column(self._columns, 0.0 - self._scores, has_ids=self._has_ids, ranking=ranking)
 
     def place(self) -> Placements:
         """Return the placements of the judged documents."""
-        found, self.n_tied = self._columns.place(self._scores, has_ids=self._has_ids)
-        return found
+        return self._columns.place(self._ranking, has_ids=self._has_ids)
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
@@ -168,11 +208,8 @@ def _batches(sizes: IntArray) -> list[_Batch]:
     return found
 
 
-def _sort(scores: FloatArray, batch: _Batch, above: IntArray, tied: IntArray, source: IntArray) -> None:
-    """Sort the rows of some queries by score, highest first, and write to the places of each query.
-
-    `above` and `tied` receive the number of documents above each and tied with it, `source` where it was.
-    """
+def _sort(scores: FloatArray, batch: _Batch, ranking: _Ranking) -> None:
+    """Sort the rows of some queries by score, highest first, and write to the places of each query."""
     places, is_own = batch.places, batch.is_own
     # beyond the end of the last query there is nothing
     keys = -scores[places if is_own is None else np.minimum(places, len(scores) - 1)]
@@ -190,7 +227,7 @@ def _sort(scores: FloatArray, batch: _Batch, above: IntArray, tied: IntArray, so
         np.repeat(values, lengths).reshape(keys.shape) for values in (starts % keys.shape[1], lengths)
     )
     found = np.take_along_axis(places, order, axis=1)
-    for target, values in ((above, from_start), (tied, length), (source, found)):
+    for target, values in ((ranking.above, from_start), (ranking.tied, length), (ranking.source, found)):
         if values.size == target.size and is_own is None:
             target[:] = values.ravel()  # all rows, in their order
         else:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from itertools import chain, repeat
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -12,7 +11,7 @@ from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision, round_and_warn, round_scores
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.mappings import check_ids, series_of_ids
+from deadheat.io.mappings import numbers_and_some, series_of_ids
 from deadheat.placements.contiguous import InBlocks, count_above_and_tied
 from deadheat.placements.placements import Placements, no_common_query, sort_rows
 
@@ -39,7 +38,9 @@ class Mapping(InBlocks):
         self._precision = precision
         query_ids, documents = sorted(judged.mapping), retrieved.mapping
         bounds = np.append(0, np.cumsum(np.array([len(documents.get(query, ())) for query in query_ids], np.int64)))
-        scores = retrieved.numbers([query for query in query_ids if query in documents])
+        found = [query for query in query_ids if query in documents]
+        scores, looked_up = numbers_and_some(documents, found, "run", run.where, judged.mapping)
+        self._looked_up = np.array(looked_up)
         super().__init__(query_ids, bounds, round_and_warn(scores, precision))
 
     def place(self) -> Placements:
@@ -49,16 +50,11 @@ class Mapping(InBlocks):
         if len(unjudged) == len(retrieved):
             raise no_common_query(self._qrels, self._run, query_ids, unjudged)
         self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
-        looked_up: list[float] = []
-        for query in query_ids:
-            looked_up += map(retrieved.get(query, {}).get, judgments[query], repeat(math.nan))  # no score is NaN
-        own = np.array(looked_up, np.float64)
+        sizes = np.array([len(judgments[query]) for query in query_ids])
+        code = np.repeat(np.arange(len(query_ids)), sizes)
+        own = np.full(len(code), np.nan)
+        own[np.repeat(np.diff(self._bounds) > 0, sizes)] = self._looked_up
         is_found = ~np.isnan(own)
-        code = np.repeat(np.arange(len(query_ids)), [len(judgments[query]) for query in query_ids])
-        # 10 is not "10": a judged document would be missed silently. Checking all ids would take as long as the rest.
-        lacking: list[int] = code[~is_found].tolist()
-        for number in sorted(set(lacking)):
-            check_ids(list(retrieved.get(query_ids[number], ())), self._run.where)
         doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
         relevance = self._judged.numbers(query_ids)
         above, tied, ends_in_tie = count_above_and_tied(

@@ -33,6 +33,7 @@ from deadheat.io.source import (
     refuse_binary,
     without_bom,
 )
+from deadheat.io.splitting import split
 from deadheat.io.values import (
     are_exact,
     check_ids_of_row,
@@ -91,7 +92,7 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
         return None
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
         census = beside.submit(count_blanks_of_file, path)
-        frame = _parse(path, kind, separator)
+        frame = split(path, kind, separator)
     if frame is None or not _is_proved(frame, kind, census.result()):
         return None
     value = frame[VALUE_COLUMN[kind]]
@@ -170,36 +171,15 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
         return None
     separator = "\t" if b"\t" in block[:1000] else " "
     census = count_blanks(block)
-    frame = _parse(block, kind, separator) if census.are_regular else None
+    frame = split(block, kind, separator) if census.are_regular else None
     if frame is None or not _is_proved(frame, kind, census):
         block, separator = with_single_blanks(block), " "
-        frame = _parse(block, kind, separator)
+        frame = split(block, kind, separator)
         if frame is None or not _is_proved(frame, kind, count_blanks(block)):
             return None
     if holds_large(frame[VALUE_COLUMN[kind]]) and not _large_are_exact(block, kind, separator, frame, path):
         return None
     return frame.drop("ends_early")
-
-
-def _parse(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | None:
-    """Let Polars split the rows; None where it cannot."""
-    if not source or (isinstance(source, bytes) and misleads_polars(source)):
-        return None
-    fields, value = TREC_FIELDS[kind], VALUE_COLUMN[kind]
-    rows = pl.scan_csv(
-        source,
-        has_header=False,
-        separator=separator,
-        quote_char=None,
-        schema={name: pl.Float64 if name == value else pl.String for name in fields},
-        glob=False,
-    )
-    # Polars looks for a field too many only where the last column is read.
-    wanted = rows.select("query_id", "doc_id", value, ends_early=pl.col(fields[-1]).is_null())
-    try:
-        return wanted.collect(engine="streaming")
-    except pl.exceptions.PolarsError:
-        return None
 
 
 def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:

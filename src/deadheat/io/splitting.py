@@ -1,0 +1,102 @@
+"""Polars splits the rows of TREC files into fields; it may begin while the rest of the program is still imported.
+
+This module and what it imports load no NumPy, so that a command can begin with its largest file first.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+import polars as pl
+
+from deadheat.errors import DataError
+from deadheat.io.forking import check_threads
+from deadheat.io.kinds import TREC_FIELDS, VALUE_COLUMN, Kind
+from deadheat.io.source import check_lines_of, misleads_polars, plain_head
+
+WORTHWHILE = 4 << 20  # bytes of a file from which a thread of its own saves time
+
+_Key: TypeAlias = tuple[Path, int, int, Kind, str]
+_begun: dict[_Key, Future[pl.DataFrame | None]] = {}
+
+
+def split(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | None:
+    """Let Polars split the rows; None where it cannot.
+
+    Parameters
+    ----------
+    source : pathlib.Path or bytes
+        An uncompressed file, or whole lines of one.
+    kind : {"qrels", "run"}
+    separator : str
+        The blank between fields.
+
+    Returns
+    -------
+    polars.DataFrame or None
+        query_id, doc_id, the value, and whether the row ends early.
+    """
+    if _begun and isinstance(source, Path):
+        begun = _begun.pop(_key(source, kind, separator), None)
+        if begun is not None:
+            return begun.result()
+    if not source or (isinstance(source, bytes) and misleads_polars(source)):
+        return None
+    return _split(source, kind, separator)
+
+
+def begin(path: Path) -> None:
+    """Begin to split a large run in a thread, if it is TREC as it is mostly written; `split` waits for it.
+
+    Nothing is reported from here: what is wrong with a file is seen, and said, when it is read.
+    """
+    separator = _separator(path)
+    if separator is None:
+        return
+    check_threads()
+    _begun.clear()  # one at a time, as each takes memory
+    beside = ThreadPoolExecutor(1)
+    _begun[_key(path, "run", separator)] = beside.submit(_split, path, "run", separator)
+    beside.shutdown(wait=False)
+
+
+def _key(path: Path, kind: Kind, separator: str) -> _Key:
+    """Name what is split, so that a file that has changed since is split again."""
+    found = path.stat()
+    return path, found.st_size, found.st_mtime_ns, kind, separator
+
+
+def _separator(path: Path) -> str | None:
+    """Return the blank between the fields of a large run; None if it is small, or anything else."""
+    try:
+        head = plain_head(path)
+        if not head or misleads_polars(head) or path.stat().st_size < WORTHWHILE:
+            return None
+        check_lines_of(path)
+    except (OSError, DataError):
+        return None
+    separator = "\t" if b"\t" in head.partition(b"\n")[0] else " "
+    n_fields = len(TREC_FIELDS["run"])
+    lines = head.split(b"\n")[:-1]
+    is_regular = lines and all(len(line.split(separator.encode())) == n_fields == len(line.split()) for line in lines)
+    return separator if is_regular else None
+
+
+def _split(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | None:
+    fields, value = TREC_FIELDS[kind], VALUE_COLUMN[kind]
+    rows = pl.scan_csv(
+        source,
+        has_header=False,
+        separator=separator,
+        quote_char=None,
+        schema={name: pl.Float64 if name == value else pl.String for name in fields},
+        glob=False,
+    )
+    # Polars looks for a field too many only where the last column is read.
+    wanted = rows.select("query_id", "doc_id", value, ends_early=pl.col(fields[-1]).is_null())
+    try:
+        return wanted.collect(engine="streaming")
+    except pl.exceptions.PolarsError:
+        return None

@@ -1,0 +1,96 @@
+"""A run that is read ahead is the run that is read; nothing is begun that is not TREC as it is mostly written."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import MalformedRowError, ScoreError
+from deadheat.io import source, splitting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = "".join(f"q{n // 10} Q0 d{n} 1 {n / 7} tag\n" for n in range(1_000))
+
+
+@pytest.fixture(autouse=True)
+def begins_with_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "WORTHWHILE", 0)
+    monkeypatch.setattr(splitting, "_begun", {})
+
+
+def written(folder: Path, content: str | bytes) -> Path:
+    path = folder / "x.run"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize("separator", [" ", "\t"])
+def test_what_was_begun_is_what_is_read(separator: str, tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD.replace(" ", separator))
+    expected = dh.Run(path).to_polars()
+    splitting.begin(path)
+    assert len(splitting._begun) == 1
+    found = dh.Run(path).to_polars()
+    assert found.equals(expected)
+    assert found["score"].to_list() == [n / 7 for n in range(1_000)]
+    assert not splitting._begun, "it is held for one reader"
+    assert dh.Run(path).to_polars().equals(expected)
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD)
+    splitting.begin(path)
+    splitting.begin(written(tmp_path, GOOD * 2))
+    assert len(splitting._begun) == 1
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD)
+    splitting.begin(path)
+    written(tmp_path, GOOD.replace("d1 ", "d_1 "))
+    assert dh.Run(path).to_polars()["doc_id"][1] == "d_1"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "q 0 d 1\n" * 100,
+        "q,d,1\n" * 100,
+        GOOD.replace(" Q0 ", "  Q0 "),
+        GOOD.replace(" tag", " tag "),
+        GOOD.replace("\n", "\r\n").replace(" ", "\t", 1),
+        "\ufeff" + GOOD,
+        gzip.compress(GOOD.encode()),
+    ],
+    ids=["empty", "qrels", "csv", "two blanks", "a blank at the end", "mixed", "mark", "compressed"],
+)
+def test_other_files_are_not_begun(content: str | bytes, tmp_path: Path) -> None:
+    splitting.begin(written(tmp_path, content))
+    splitting.begin(tmp_path)
+    splitting.begin(tmp_path / "none")
+    assert not splitting._begun
+
+
+@pytest.mark.parametrize("bad", ["q9 Q0 d 1 0.5\n", "q9 Q0 d 1 0.5 t t\n", "q9 Q0 d 1 x t\n"])
+def test_what_is_wrong_is_said_with_its_line(bad: str, tmp_path: Path) -> None:
+    lines = GOOD * 5  # longer than what is looked at before
+    assert len(lines) > source.HEAD
+    path = written(tmp_path, lines.replace("q", "r") + bad + GOOD)
+    splitting.begin(path)
+    assert splitting._begun
+    with pytest.raises((MalformedRowError, ScoreError), match=r"x\.run:5001"):
+        dh.Run(path)
+
+
+def test_it_needs_no_numpy() -> None:
+    """A command reads ahead before it imports anything that takes long."""
+    code = "import sys, deadheat.io.splitting; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
