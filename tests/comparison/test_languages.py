@@ -262,6 +262,23 @@ def test_partial_overlap_is_used_and_counted() -> None:
     assert math.isclose(found.across[0].means["fr"], french.mean(), abs_tol=1e-12)
 
 
+def test_languages_that_share_no_query_with_all_others_have_no_number_across() -> None:
+    """Each shares some with one other: differences are of these, and nothing is said of all three."""
+    rng = np.random.default_rng(8)
+    evaluations = {}
+    for language, (start, stop) in {"en": (0, 15), "fr": (10, 30), "es": (25, 40)}.items():
+        own = {query: one for query, one in QRELS.items() if start <= int(query[1:]) < stop}
+        evaluations[language] = dh.evaluate(own, drawn_run(rng, 1, own), "RR")
+    found = compare_languages(evaluations, n_resamples=99)
+    counts = {(one.pair.system, one.pair.baseline): one.pair.n_queries for one in found.differences}
+    assert counts == {("fr", "en"): 5, ("es", "en"): 0, ("es", "fr"): 5}
+    (across,) = found.across
+    assert (across.n_queries, across.worst, across.is_known) == (0, None, False)
+    assert math.isnan(across.variance)
+    assert "queries" in str(found)
+    assert found.to_polars()["variance"].to_list() == [None]
+
+
 def test_the_worst_language_of_a_rank_has_the_highest_mean() -> None:
     evaluations = {
         "en": dh.evaluate(QRELS, drawn_run(np.random.default_rng(1), 3), "FRP"),

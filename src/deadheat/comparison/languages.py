@@ -254,34 +254,60 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
     @cached_property
     def across(self) -> tuple[Across, ...]:
         """Each system across the languages, by measure; none by measures that are totals or geometric means."""
-        return tuple(
-            self._across(measure, name, [of_measure[language, name] for language in self.languages])
+        asked = [
+            (measure, name, [of_measure[language, name] for language in self.languages])
             for measure, of_measure in zip(self.measures, self._sides, strict=True)
             if not (measure.total or measure.geometric)
             for name in self.systems
+        ]
+        if not asked:
+            return ()
+        n = len(self.languages)
+        values = np.column_stack([_whole(sides) for _, _, sides in asked])
+        means = stats.resampled_means(  # at once: all share the resamples
+            values, n_resamples=self.design.n_resamples, cluster=self.cluster, rng=self.design.rng
+        )
+        lows, highs = stats.interval_bounds(
+            values.reshape(len(values), -1, n).mean(axis=2),
+            method=self.design.difference_method,
+            confidence_level=self.design.confidence_level,
+            cluster=self.cluster,
+            means=means.reshape(len(means), -1, n).mean(axis=2),
+        )
+        return tuple(
+            self._across(measure, name, sides, means[:, place * n : (place + 1) * n], (float(low), float(high)))
+            for place, ((measure, name, sides), low, high) in enumerate(zip(asked, lows, highs, strict=True))
         )
 
-    def _across(self, measure: Measure, name: str, sides: Sequence[Side]) -> Across:
-        values = np.column_stack([side.values for side in sides])
+    def _across(
+        self, measure: Measure, name: str, sides: Sequence[Side], resampled: FloatArray, ends: tuple[float, float]
+    ) -> Across:
+        """Return a system across languages.
+
+        Parameters
+        ----------
+        measure : Measure
+        name : str
+        sides : sequence of Side
+            Of each language.
+        resampled : ndarray of shape (n_resamples, n_languages)
+            Their means in resamples of the queries.
+        ends : tuple of float
+            Of the interval of their mean.
+        """
+        values = _whole(sides)
         whole: BoolArray = np.asarray(~np.isnan(values).any(axis=1))
-        design, n, n_languages = self.design, int(whole.sum()), len(sides)
-        means = values[whole].mean(axis=0) if n else np.full(n_languages, np.nan)
-        options: dict[str, Any] = {
-            "confidence_level": design.confidence_level,
-            "n_resamples": design.n_resamples,
-            "cluster": None if self.cluster is None else self.cluster[whole],
-        }
+        n = int(whole.sum())
+        means = values[whole].mean(axis=0) if n else np.full(len(sides), np.nan)
         signs = 1.0 if measure.higher_is_better else -1.0
-        found = spread_of_means(signs * values[whole], **options, rng=design.rng)
-        (low,), (high,) = stats.interval_bounds(
-            values[whole].mean(axis=1, keepdims=True) if n else np.full((1, 1), np.nan),
-            method=design.difference_method,
-            **(options if n else options | {"cluster": None}),
-            rng=design.rng,
+        found = spread_of_means(
+            signs * values,
+            confidence_level=self.design.confidence_level,
+            cluster=self.cluster,
+            means=signs * resampled,
         )
         differ = n > 0 and float(np.ptp(means)) > stats.NEGLIGIBLE_DIFFERENCE
         order = np.argsort(signs * means, kind="stable").tolist()
-        worst = order[0]
         over_orders = [_of_queries(side, whole) for side in sides]
         one_order, least, most = _variance_over_orders(over_orders)
         return Across(
@@ -289,10 +315,10 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             system=name,
             n_queries=n,
             means=dict(zip(self.languages, means.tolist(), strict=True)),
-            ties={name: (one.low, one.high) for name, one in zip(self.languages, over_orders, strict=True)},
+            ties={language: (one.low, one.high) for language, one in zip(self.languages, over_orders, strict=True)},
             mean=float(means.mean()),
-            low=float(low),
-            high=float(high),
+            low=ends[0],
+            high=ends[1],
             variance=found.variance,
             variance_low=found.low,
             variance_high=found.high,
@@ -300,10 +326,10 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             variance_of_one_order=one_order,
             variance_tie_min=least,
             variance_tie_max=most,
-            worst=self.languages[worst] if differ else None,
+            worst=self.languages[order[0]] if differ else None,
             best=self.languages[order[-1]] if differ else None,
-            worst_mean=float(means[worst]),
-            p_worst=float(found.p_lowest[worst]),
+            worst_mean=float(means[order[0]]),
+            p_worst=float(found.p_lowest[order[0]]),
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -412,6 +438,12 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             pair = difference.pair
             for name in ("difference", "low", "high", "p_value", "p_adjusted"):
                 yield (pair.measure, difference.system, (pair.system, pair.baseline), name), getattr(pair, name)
+
+
+def _whole(sides: Sequence[Side]) -> FloatArray:
+    """Return the values of each language, NaN in all where one has none: (n_queries, n_languages)."""
+    values = np.column_stack([side.values for side in sides])
+    return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, values)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat import arguments
-from deadheat.arrays import ArrayLike, FloatArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.stats import checks
-from deadheat.stats.resampling import bootstrap_means
+from deadheat.stats.resampling import check_means, resampled_means
 from deadheat.stats.units import ROUNDING, units_of
 
 STEPS = 60  # halvings of the range in which the lower end lies: more than a float has digits
@@ -48,6 +48,7 @@ def spread_of_means(
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
     rng: arguments.Rng = None,
+    means: ArrayLike | None = None,
 ) -> Spread:
     r"""Return the variance of the means of columns whose rows are paired, with an interval for that of all such rows.
 
@@ -70,6 +71,9 @@ def spread_of_means(
     cluster : array-like of int, shape (n_rows,), optional
         Code of each row's cluster; clusters are drawn as a whole.
     rng : numpy.random.Generator or int, optional
+    means : array-like of shape (n_resamples, n_columns), optional
+        What :func:`resampled_means` gave for the same values, with NaN in whole rows, and clusters; `n_resamples` and
+        `rng` have no use then.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def spread_of_means(
     """
     level = arguments.level("confidence_level", confidence_level)
     given = checks.matrix("values", values)
-    whole = ~np.isnan(given).any(axis=1)
+    whole: BoolArray = np.asarray(~np.isnan(given).any(axis=1))
     codes = checks.clusters(cluster, len(given))
     n_columns = given.shape[1]
     if not whole.any():
@@ -99,15 +103,16 @@ def spread_of_means(
     variance = float(found @ found) / n_columns
     if units.n_units < 2:
         return Spread(variance, np.nan, np.nan, np.nan, _lowest(units.means[None]), units.n_units)
-    generator = arguments.generator(rng)
-    resamples = arguments.resamples(n_resamples)
-    means = bootstrap_means(units.sums, units.sizes, n_resamples=resamples, rng=generator)
-    errors = means - units.means
+    if means is None:
+        rows = np.where(whole[:, None], given, np.nan)
+        means = resampled_means(rows, n_resamples=arguments.resamples(n_resamples), cluster=codes, rng=rng)
+    resampled = check_means(means, n_columns)
+    errors = resampled - units.means
     errors = (errors - errors.mean(axis=1, keepdims=True)) * np.sqrt(units.n_units / (units.n_units - 1))
     tail = (1 - level) / 2
     low, high = _low(found, errors, tail), _high(found, errors, tail)
     by_chance = float((errors**2).sum(axis=1).mean()) / n_columns
-    return Spread(variance, low**2 / n_columns, high**2 / n_columns, by_chance, _lowest(means), units.n_units)
+    return Spread(variance, low**2 / n_columns, high**2 / n_columns, by_chance, _lowest(resampled), units.n_units)
 
 
 def _lowest(means: FloatArray) -> FloatArray:
