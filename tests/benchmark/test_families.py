@@ -129,6 +129,27 @@ def test_partial_overlap_is_used_and_said() -> None:
     assert "Across 3 languages" in report  # over all cases of each: other means
 
 
+def test_pairs_that_ask_for_something_else_are_named() -> None:
+    french = cases_in("fr")
+    other = Cases("set", {}, (replace(french.cases[0], expected_ids=("D2",)), *french.cases[1:]))
+    report = dh.bench([cases_in("en"), other], DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99).report()
+    assert "1 pair id with other expected ids in one language than in another (p00)" in report
+    alike = dh.bench([cases_in("en"), french], DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99).report()
+    assert "other expected ids" not in alike
+
+
+@pytest.mark.parametrize("test", ["tukey", "bootstrap-t", "sign"])
+def test_other_tests_are_of_the_same_pairs(test: str) -> None:
+    """Tukey's takes the cases that all languages have."""
+    sets = [cases_in("en"), cases_in("fr", n=9), cases_in("es", start=4)]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS, "RR", n_resamples=99, test=test)
+    (found,) = result.across.values()
+    counts = {one.pair.n_queries for one in found.differences}
+    assert counts == ({5} if test == "tukey" else {5, 8, 9})
+    assert len(found.interactions) == 3
+    assert "set: differences between languages" in result.report()
+
+
 def test_clusters_are_those_of_the_pairs() -> None:
     sets = [cases_in("en"), cases_in("fr")]
     result = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", cluster="expected_ids", n_resamples=99)

@@ -32,6 +32,16 @@ class Family:
             for language, part in self.parts.items()
         }
 
+    @property
+    def unlike(self) -> tuple[str, ...]:
+        """The pair ids whose cases expect other ids in one language than in another."""
+        found: dict[str, set[frozenset[str]]] = {}
+        for part in self.parts.values():
+            for case in part.cases:
+                if case.pair_id is not None:
+                    found.setdefault(case.pair_id, set()).add(frozenset(case.expected_ids))
+        return tuple(sorted(pair for pair, expected in found.items() if len(expected) > 1))
+
     def covers(self, parts: Iterable[Part]) -> bool:
         """Return whether these parts are its own, and each case of one has one in every other."""
         ids = [{case.pair_id for case in part.cases} for part in self.parts.values()]

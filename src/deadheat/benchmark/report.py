@@ -474,6 +474,11 @@ def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int =
         yield Fact("", None, "not parallel", text, is_note=True)
     for one in result.across.values():
         yield from tell_languages(one, unit=CASE, margin=settings.margin)
+    for family in result.families:
+        if unlike := family.unlike:
+            text = f"{counted(len(unlike), 'pair id')} with other expected ids in one language than in another"
+            text = f"{family.name}: {text} ({three(unlike)}): they do not ask for the same"
+            yield Fact("", None, "paired", text, is_note=True)
     if result.across:
         yield from facts_of_languages(result.across)
     yield Fact("margin", settings.margin)

@@ -30,10 +30,10 @@ from deadheat.io.writing import replacing
 from deadheat.report.model import named
 from deadheat.report.numbers import plain
 
-ACROSS: dict[str, Callable[[Languages], pl.DataFrame]] = {
-    "across_languages": Languages.to_polars,
-    "language_differences": Languages.differences_to_polars,
-    "language_interactions": Languages.interactions_to_polars,
+ACROSS: dict[str, Callable[[Languages, float | None], pl.DataFrame]] = {
+    "across_languages": lambda found, _: found.to_polars(),
+    "language_differences": lambda found, margin: found.differences_to_polars(margin),
+    "language_interactions": lambda found, _: found.interactions_to_polars(),
 }
 LONGEST = 60  # bytes of each of the three names in the name of a file, without a hash
 KIND, RUN_KIND = "deadheat bench", "deadheat bench run"
@@ -261,15 +261,21 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
         ],
         "averages": _rows(result, result.averages()),
         "margin": settings.margin,
-        **{
-            key: [{"cases": name, **row} for name, one in result.across.items() for row in _rows(result, frame_of(one))]
-            for key, frame_of in ACROSS.items()
-        },
+        **_of_languages(result),
         "failures": [
             {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one.to_dict()}
             for key, failed in result.failures.items()
             for one in failed
         ],
+    }
+
+
+def _of_languages(result: Results) -> dict[str, list[dict[str, object]]]:
+    """Return the rows of each table of languages that are paired."""
+    margin, found = result.settings.margin, result.across.items()
+    return {
+        key: [{"cases": name, **row} for name, one in found for row in _rows(result, frame_of(one, margin))]
+        for key, frame_of in ACROSS.items()
     }
 
 

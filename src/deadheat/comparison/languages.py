@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -17,7 +17,7 @@ from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import n_units
 from deadheat.comparison.gaps import Gap
-from deadheat.comparison.pairs import Design, Pair, Side, compare_sides, pairs_of, side_of
+from deadheat.comparison.pairs import TUKEY, Design, Pair, Side, compare_sides, pairs_of, side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Shown
@@ -189,7 +189,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
     def _sides(self) -> list[dict[tuple[str, str], Side]]:
         """The sides by measure: each of a language and a system."""
         own = {language: members(self.query_ids, self._ids_of(language)) for language in self.languages}
-        return [
+        found = [
             {
                 (language, name): side_of(one[str(measure)], one, own[language], None, self.design.rng)
                 for language, systems in self.evaluations.items()
@@ -197,6 +197,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             }
             for measure in self.measures
         ]
+        return [_of_shared(of_measure) for of_measure in found] if self.design.test == TUKEY else found
 
     def _ids_of(self, language: str) -> TextArray:
         return next(iter(self.evaluations[language].values())).query_ids
@@ -440,6 +441,12 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
                 yield (pair.measure, difference.system, (pair.system, pair.baseline), name), getattr(pair, name)
 
 
+def _of_shared(sides: Mapping[tuple[str, str], Side]) -> dict[tuple[str, str], Side]:
+    """Return the sides over the queries that have a value in all, which Tukey's test takes."""
+    whole = ~np.isnan(np.column_stack([side.values for side in sides.values()])).any(axis=1)
+    return {key: replace(side, values=np.where(whole, side.values, np.nan)) for key, side in sides.items()}
+
+
 def _whole(sides: Sequence[Side]) -> FloatArray:
     """Return the values of each language, NaN in all where one has none: (n_queries, n_languages)."""
     values = np.column_stack([side.values for side in sides])
@@ -516,7 +523,7 @@ def compare_languages(
     baseline : str, optional
         The system with whose gaps those of the others are compared; by default every pair.
     test, correction, alternative, confidence_level, n_resamples, method, rng
-        As for :func:`compare`.
+        As for :func:`compare`; Tukey's test takes the queries that all languages have.
     cluster : dict or sequence, optional
         What queries share, by the ids that the languages share.
 
