@@ -11,7 +11,7 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.errors import MissingDependencyError, ParameterError, TranslationsWarning
-from support.command import ok
+from support.command import call, ok
 from support.small_bench import CASES, DOCUMENTS
 
 if TYPE_CHECKING:
@@ -81,6 +81,20 @@ def test_the_command_searches_translated_names_and_says_what_is_translated(tmp_p
     assert "cases (fr): searched in texts in fr and en" in shown
     only = ok(*command, "--collection-texts", str(tmp_path / "t-fr.tsv"), "--original-texts", "none")
     assert "1 in t (fr)" in only
+
+
+def test_a_language_that_is_none_is_refused_by_its_option(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"collection_language must be a code .*'English'. Did you mean 'en'\?"):
+        dh.bench(CASES, tmp_path / "t.obo", collection_language="English")
+    (tmp_path / "t.obo").write_text(OBO)
+    (tmp_path / "cases.csv").write_text("text,expected_ids\nfever,T:0003\n")
+    command = ("bench", str(tmp_path / "cases.csv"), "--collection", str(tmp_path / "t.obo"))
+    done = call(*command, "--collection-language", "English")
+    assert done.exit_code
+    assert "--collection-language must be a code of ISO 639" in done.stderr
+    wrong = call(*command, "--collection-texts", str(tmp_path / "cases.csv"))
+    assert wrong.exit_code
+    assert "cases.csv:1: translations without a column 'subject_id'" in wrong.stderr
 
 
 def test_texts_of_a_collection_that_is_there_come_too_late(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from deadheat.arguments import Rng, as_count, check_choice, generator, positive,
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.failures import Failure, failures_of
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
+from deadheat.benchmark.languages import checked_code
 from deadheat.benchmark.meeting import spoken_in, words_by_language
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
 from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
@@ -269,6 +270,8 @@ def _check_collection(collection: object, options: Mapping[str, Any]) -> None:
     """Refuse what is not a collection, and choices of its texts that come too late."""
     check_choice("synonyms", options["synonyms"], SYNONYMS)
     check_choice("original", options["original"], ORIGINAL)
+    if options["language"] is not None:
+        checked_code("collection_language", options["language"])
     if not isinstance(collection, Collection | Ontology | str | os.PathLike):
         raise SourceTypeError(
             argument="collection", given=Plain(type(collection).__name__), allowed="a Collection or a path"

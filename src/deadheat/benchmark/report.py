@@ -173,7 +173,7 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
             _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
             for key in result.comparisons
         ),
-        *_languages(result, shown if full else main, full=full),
+        *_languages(result, shown, main, full=full),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
         *(_strata_differences(result, one.part, of_strata) for one in groupings if by),
@@ -316,12 +316,15 @@ def _difference(pair: Pair, *drawn: Cell) -> tuple[Cell, ...]:
     )
 
 
-def _languages(result: Results, measures: Sequence[Measure], *, full: bool) -> Iterator[Table]:
+def _languages(
+    result: Results, measures: Sequence[Measure], tested: Sequence[Measure], *, full: bool
+) -> Iterator[Table]:
     """Show retrievers by languages, of the cases that are the same in several."""
     for one in result.across.values():
         yield from list_languages(
             one,
             measures,
+            tested=tested,
             system=RETRIEVER,
             margin=result.settings.margin,
             most=None if full else MOST_LANGUAGES,

@@ -49,6 +49,7 @@ def list_languages(
     found: Languages,
     measures: Sequence[Measure],
     *,
+    tested: Sequence[Measure] | None = None,
     system: Column = SYSTEM,
     margin: float | None = None,
     most: int | None = None,
@@ -61,6 +62,8 @@ def list_languages(
     found : Languages
     measures : sequence of Measure
         Those that are shown; totals and geometric means have no table of languages.
+    tested : sequence of Measure, optional
+        Those whose differences are shown; by default all of them.
     system : Column
         What a system is called.
     margin : float, optional
@@ -74,6 +77,7 @@ def list_languages(
     rows = [one for name in shown for one in found.across if one.measure == name]
     if rows:
         yield _means(found, rows, system, unit)
+    shown = shown if tested is None else [one.label for one in tested if not one.total]
     if not shown:
         return
     n_rows = len(found.differences) // len(found.measures) * len(shown)
