@@ -12,6 +12,7 @@ from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.holes import Holes, holes
+from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.pairs import Pair
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
@@ -65,6 +66,7 @@ __all__ = [
     "Holes",
     "Interval",
     "ItemProfile",
+    "Languages",
     "Ontology",
     "Pair",
     "Placements",
@@ -88,6 +90,7 @@ __all__ = [
     "coarsening_profile",
     "compare",
     "compare_evaluations",
+    "compare_languages",
     "evaluate",
     "evaluate_columns",
     "evaluate_dense",

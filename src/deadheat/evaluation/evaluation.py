@@ -268,6 +268,29 @@ class Evaluation(
             notes=self.notes,
         )
 
+    def renamed(self, names: Mapping[str, str]) -> Evaluation:
+        """Return the evaluation of some queries under other ids.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new id of each query that stays; no two have the same.
+        """
+        some = self.select(np.array([one in names for one in self.query_ids.tolist()], np.bool_))
+        new = np.array([names[one] for one in some.query_ids.tolist()], dtype=object)
+        order = np.argsort(new, kind="stable")
+        ids = new[order]
+        return Evaluation(
+            [scores.renamed(ids, order) for scores in some],
+            name=self.name,
+            query_ids=ids,
+            conventions=self.conventions,
+            missing_queries=tuple(sorted(names[one] for one in some.missing_queries)),
+            placements=some._placements and some._placements.renamed(ids, order),  # noqa: SLF001 - of its class
+            qrels=self._qrels,
+            notes=self.notes,
+        )
+
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""
         return tuple(self.query_ids[~self[measure].spread.has_relevant].tolist())

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from deadheat.arguments import Rng
-from deadheat.arrays import BoolArray, FloatArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.intervals import PROPORTION, Cluster, Interval, IntervalOptions, cluster_codes, method_of
@@ -104,11 +104,12 @@ class SelectedSpread:
     Attributes
     ----------
     whole : TieSpread
-    keep : ndarray of bool, shape (n_queries of the whole,)
+    keep : ndarray of bool, shape (n_queries of the whole,), or of int
+        Which queries; or their places, in another order.
     """
 
     whole: TieSpread
-    keep: BoolArray
+    keep: BoolArray | IntArray
 
     @property
     def mean(self) -> FloatArray:
@@ -432,6 +433,18 @@ class Scores:
             low, high = own.ends if own.is_known else (self.values, self.values)
             own = StoredBounds((low[keep], high[keep]), own.is_known)
         return Scores(self.measure, self.query_ids[keep], self.values[keep], SelectedSpread(self.spread, keep), own)
+
+    def renamed(self, query_ids: TextArray, order: IntArray) -> Scores:
+        """Return the scores under other ids of the queries, in another order.
+
+        Parameters
+        ----------
+        query_ids : ndarray of str, shape (n_queries,)
+            The new ids, in the new order.
+        order : ndarray of int, shape (n_queries,)
+            Where each query of the new order is in this one.
+        """
+        return Scores(self.measure, query_ids, self.values[order], SelectedSpread(self.spread, order))
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)

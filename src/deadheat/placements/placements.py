@@ -191,6 +191,34 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
             subtopics=self.subtopics and self.subtopics.select(keep, code),
         )
 
+    def renamed(self, query_ids: TextArray, order: IntArray) -> Placements:
+        """Return the placements with other ids of the queries, in another order.
+
+        Parameters
+        ----------
+        query_ids : ndarray of str, shape (n_queries,)
+            The new ids, in the new order.
+        order : ndarray of int, shape (n_queries,)
+            Where each query of the new order is in this one.
+        """
+        code = np.argsort(order, kind="stable")  # of the permutation: where each query goes
+        rows = np.argsort(code[self.query], kind="stable")
+        judged = np.argsort(code[self.judged_query], kind="stable")
+        return replace(
+            self,
+            query_ids=query_ids,
+            n_retrieved=self.n_retrieved[order],
+            query=code[self.query][rows],
+            doc_ids=self.doc_ids[rows],
+            relevance=self.relevance[rows],
+            above=self.above[rows],
+            tied=self.tied[rows],
+            judged_query=code[self.judged_query][judged],
+            judged_relevance=self.judged_relevance[judged],
+            before=self.before and self.before.renamed(query_ids, order),
+            ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[order],
+        )
+
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
         import polars as pl
