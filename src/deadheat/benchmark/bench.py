@@ -14,8 +14,8 @@ from typing import Any
 from deadheat.arguments import Rng, as_count, check_choice, generator, positive, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.failures import Failure, failures_of
-from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.languages import checked_code
+from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.meeting import spoken_in, words_by_language
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
 from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
