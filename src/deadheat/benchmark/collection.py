@@ -17,7 +17,7 @@ import numpy as np
 from deadheat.arguments import check_choice
 from deadheat.arrays import IntArray
 from deadheat.benchmark.languages import checked_code
-from deadheat.benchmark.ontology import Ontology, read_ontology
+from deadheat.benchmark.ontology import LABEL, Ontology, read_ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -171,7 +171,8 @@ def read_collection(
         title), and synonyms if there are any: a list, or text with ``|`` between them. Other columns are not read.
         ``.gz`` is unpacked.
     synonyms : {"exact", "all", "none"}, default "exact"
-        Which synonyms of a term count. Synonyms in a table have no scope: all of them count unless it is "none".
+        Which synonyms of a term count; its labels in other languages always do. Synonyms in a table have no scope: all
+        of them count unless it is "none".
     format : {"obo", "owl", "json", "jsonl", "csv", "tsv", "parquet"}, optional
         Default: what the name says.
     name : str, optional
@@ -238,7 +239,10 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
         name or plain + (f" ({', '.join(ontology.languages)})" if ontology.languages else ""),
         tuple(ontology.ids[place] for place in kept),
         tuple(ontology.labels[place] for place in kept),
-        tuple(tuple(one.text for one in ontology.synonyms[place] if one.scope in taken) for place in kept),
+        tuple(
+            tuple(one.text for one in ontology.synonyms[place] if one.scope in taken or one.kind == LABEL)
+            for place in kept
+        ),
         ontology.path,
         ontology.languages,
         ontology.notes,

@@ -74,7 +74,7 @@ def test_a_template_of_synonyms_is_read_as_it_is(tmp_path: Path) -> None:
 def test_every_label_counts_once_and_terms_without_one_keep_theirs(tmp_path: Path) -> None:
     found = TERMS.translated(written(tmp_path, "hp-fr.babelon.tsv", BABELON))
     assert found.labels == ("Finding", "Crise", "Fever")
-    assert found.synonyms == ((), (Synonym("Crise épileptique"),), ())
+    assert found.synonyms == ((), (Synonym("Crise épileptique", "EXACT", "label"),), ())
     assert found.languages == ("fr", "en")
     of_table, of_others = found.notes
     assert of_table == (
@@ -98,6 +98,16 @@ def test_the_names_of_the_ontology_may_stay_everywhere_or_nowhere(tmp_path: Path
     assert (documents.ids, documents.texts, documents.languages) == (("T:0002",), ("Crise",), ("fr",))
     assert [str(one.message) for one in caught] == list(none.notes)
     assert none.notes[1] == "2 terms without a translation are left out"
+
+
+def test_labels_of_all_languages_are_documents_texts_without_synonyms_too(tmp_path: Path) -> None:
+    """A second label, and that of another language, is no synonym that could be left out."""
+    french = written(tmp_path, "hp-fr.babelon.tsv", BABELON)
+    spanish = written(tmp_path, "hp-es.tsv", "hpo_id\tkind\ttext\nT:0002\tlabel\tConvulsión\nT:0002\tsynonym\tAtaque\n")
+    named = TERMS.translated(spanish, french, original="also")
+    documents = dh.read_collection(named, synonyms="none")
+    assert (documents.texts[1], set(documents.synonyms[1])) == ("Convulsión", {"Crise", "Crise épileptique", "Seizure"})
+    assert set(dh.read_collection(named).synonyms[1]) == {*documents.synonyms[1], "Ataque", "Fits"}
 
 
 def test_the_first_of_several_languages_gives_the_label(tmp_path: Path) -> None:

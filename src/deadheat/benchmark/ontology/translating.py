@@ -9,6 +9,7 @@ from deadheat.benchmark.ontology.terms import Synonym, in_order
 from deadheat.benchmark.ontology.translations import Translation, Translations
 from deadheat.wording import counted
 
+LABEL = "label"  # the type of a name that is a label too: that of another language, or a second one
 ORIGINAL = ("fallback", "also", "none")
 
 
@@ -63,7 +64,7 @@ def translated_names(
         given = _named(found)
         if original == "also" or (original == "fallback" and not found):
             n_own += bool(label)
-            given += [Synonym(label)] * bool(label) + list(own)
+            given += [Synonym(label, "EXACT", LABEL)] * bool(label) + list(own)
         n_bare += not given
         head, *others = given or [Synonym("")]
         names.append((head.text, in_order(term, dict.fromkeys(one for one in others if one.text != head.text))))
@@ -79,7 +80,10 @@ def translated_names(
 def _named(rows: Sequence[Translation]) -> list[Synonym]:
     """Return the texts of a term, labels first; a second label is one more name of it."""
     ordered = sorted(rows, key=lambda row: row.scope != "LABEL")
-    return [Synonym(row.text, "EXACT" if row.scope == "LABEL" else row.scope, row.kind) for row in ordered]
+    return [
+        Synonym(row.text, "EXACT", LABEL) if row.scope == "LABEL" else Synonym(row.text, row.scope, row.kind)
+        for row in ordered
+    ]
 
 
 def _notes(
