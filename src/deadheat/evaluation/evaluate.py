@@ -135,7 +135,8 @@ def evaluate(
     unjudged : {"zero", "bounds"}, default "zero"
         A document without a judgment has no gain. With "bounds", `Scores.unjudged_min` and `Scores.unjudged_max` are
         the least and the greatest value if each retrieved unjudged document had any relevance from 0 to a top, exact
-        and attained. Not for ``ties="best"`` and ``"worst"``, whose order depends on relevance.
+        and attained; all rows of the run are read for it. Not for ``ties="best"`` and ``"worst"``, whose order depends
+        on relevance.
     unjudged_max_rel : float, optional
         That top; by default the highest relevance in the qrels.
 
@@ -462,8 +463,8 @@ def warn_of_lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
         pl.Series(evaluation.placements.doc_ids.tolist(), dtype=pl.String),
     )
     padded = judged.filter(judged.str.contains(f"^{PADDED.pattern}$") & ~judged.is_in(found.implode()))
-    retrieved = run.to_polars()["doc_id"]
-    lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.unique().implode()))
+    retrieved = run.rows.which_documents(padded.str.strip_chars_start("0").unique())
+    lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
     if len(lost):
         warnings.warn(
             f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where} is not retrieved, and"
