@@ -54,9 +54,9 @@ test-lowest: $(LOWEST)/.test  ## run the tests with the lowest versions that pyp
 	$(LOWEST)/bin/pytest --numprocesses=$(JOBS) -m "not slow"
 
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
-	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/integrations tests/io/test_foreign.py \
-		tests/evaluation/test_dense_libraries.py tests/evaluation/test_embeddings.py tests/whole/test_conventions.py \
-		tests/whole/test_from.py tests/whole/test_recipes.py
+	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/integrations \
+		tests/io/test_foreign.py tests/evaluation/test_dense_libraries.py tests/evaluation/test_embeddings.py \
+		tests/whole/test_conventions.py tests/whole/test_from.py tests/whole/test_recipes.py
 
 lint: $(VENV)/.test  ## ruff: rules and format
 	$(BIN)/ruff check .

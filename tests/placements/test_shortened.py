@@ -1,6 +1,10 @@
 """Shorter lists: what evaluate makes of rel, judged_only and depth is what it makes of runs shortened by hand."""
 
+import base64
+import json
 import random
+import re
+import zlib
 from pathlib import Path
 
 import pytest
@@ -121,3 +125,22 @@ def test_all_commands_that_evaluate_take_them(tmp_path: Path) -> None:
     assert "AP(rel=2)" in ok("compare", str(qrels), *map(str, runs), "-m", "AP", *options)
     ok("gate", str(qrels), str(runs[0]), "-c", "AP >= 0", *options, "--allow-unknown")
     ok("report", str(qrels), *map(str, runs), "-o", str(tmp_path / "page.html"), *options)
+
+
+def test_a_page_shows_the_lists_that_were_evaluated(tmp_path: Path) -> None:
+    qrels, runs = tmp_path / "qrels.txt", [tmp_path / "a.run", tmp_path / "b.run"]
+    qrels.write_text("q 0 first 1\nq 0 other 0\nq 0 last 2\n")
+    runs[0].write_text("q Q0 ghost 1 4 t\nq Q0 first 2 3 t\nq Q0 other 3 2 t\nq Q0 last 4 1 t\n")
+    runs[1].write_text("q Q0 last 1 4 t\nq Q0 ghost 2 3 t\n")
+    shown = {}
+    for name, options in {"all": (), "judged": ("-J",), "short": ("-M", "2", "--ties", "doc_id")}.items():
+        page = tmp_path / f"{name}.html"
+        ok("report", qrels, *runs, "-m", "RR", "-o", page, *options)
+        (text,) = re.findall(r'id="deadheat-data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+        (ranking,) = json.loads(zlib.decompress(base64.b64decode(json.loads(text)["data"])))["subjects"][0]["rankings"]
+        shown[name] = set(ranking["docs"])
+    assert shown == {
+        "all": {"ghost", "first", "other", "last"},
+        "judged": {"first", "other", "last"},
+        "short": {"ghost", "first", "last"},
+    }

@@ -135,7 +135,8 @@ def evaluate(
     unjudged : {"zero", "bounds"}, default "zero"
         A document without a judgment has no gain. With "bounds", `Scores.unjudged_min` and `Scores.unjudged_max` are
         the least and the greatest value if each retrieved unjudged document had any relevance from 0 to a top, exact
-        and attained. Not for ``ties="best"`` and ``"worst"``, whose order depends on relevance.
+        and attained; all rows of the run are read for it. Not for ``ties="best"`` and ``"worst"``, whose order depends
+        on relevance.
     unjudged_max_rel : float, optional
         That top; by default the highest relevance in the qrels.
 
