@@ -100,6 +100,10 @@ class GAUC(AUC):
 
     weight: str = parameter("judged", Choice(("judged", "relevant")), "retrieved documents that a query weighs")
 
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return NaN: what one list retrieves changes the weights of all."""
+        return np.full(placements.n_queries, np.nan)
+
     def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance over all tie orders."""
         _, _, n_relevant, n_others = self.pairs(placements)

@@ -132,7 +132,9 @@ class TopicMeasure(MeanMeasure):
         return self.topics(placements).n_topics > 0
 
     def reachable(self, placements: Placements) -> FloatArray:
-        """Return NaN: the best list of documents with several subtopics would take too long to find."""
+        """Return the best value; NaN with subtopics, as the best list would take too long to find."""
+        if placements.subtopics is None:
+            return super().reachable(placements)
         return np.full(placements.n_queries, np.nan)
 
     def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
