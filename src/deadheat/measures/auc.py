@@ -141,6 +141,11 @@ class Accuracy(RankSum):
     title = "accuracy of pairs"
     formula = "Accuracy@k = pairs of a relevant and another document of the top k in order / all such pairs"
 
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether there is one pair at most."""
+        return self.cutoff in {1, 2}
+
     def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance over all tie orders."""
         return placements.cached(("Accuracy", self), lambda: self.conditional_moments(placements))
