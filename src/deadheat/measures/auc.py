@@ -100,6 +100,10 @@ class GAUC(AUC):
 
     weight: str = parameter("judged", Choice(("judged", "relevant")), "retrieved documents that a query weighs")
 
+    def can_list_orders(self, placements: Placements) -> bool:  # noqa: ARG002 - of measures of diversity
+        """Return False: the value of a query has the weights of all in it."""
+        return False
+
     def reachable(self, placements: Placements) -> FloatArray:
         """Return NaN: what one list retrieves changes the weights of all."""
         return np.full(placements.n_queries, np.nan)

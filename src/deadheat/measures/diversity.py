@@ -152,6 +152,10 @@ class TopicMeasure(MeanMeasure):
         """Return the sets of subtopics, which are in the place of relevance here."""
         return np.nan_to_num(relevance)
 
+    def can_list_orders(self, placements: Placements) -> bool:
+        """Whether there are no subtopics, in which documents of one relevance may differ."""
+        return placements.subtopics is None
+
     def exact_mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, a sum over the subtopics."""
         topics, total = self.topics(placements), np.zeros(placements.n_queries)
