@@ -25,7 +25,9 @@ TORCH := torch==2.13.0+cpu
 EMBED := sentence-transformers==6.2.0 transformers==5.23.0
 
 # half a gigabyte, so neither in the tests' packages nor in constraints.txt
-SPARK := pyspark==4.3.0
+SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-protos==1.76.0 zstandard==0.25.0
+# Ibis 12 writes what newer versions of sqlglot understand otherwise
+LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
 .PHONY: help demo test test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
 
@@ -43,7 +45,7 @@ test: $(VENV)/.test  ## install and run ruff, mypy and all tests
 
 embed: $(VENV)/.embed  ## install a small embedding model, so that `make test` tries it (1.5 GB)
 
-spark: $(VENV)/.spark  ## install PySpark, so that `make test` tries it where Java is (0.5 GB)
+spark: $(VENV)/.spark  ## install PySpark, Ibis and Dask, so that `make test` tries them; Spark needs Java 17 (0.6 GB)
 
 fuzz: $(VENV)/.test  ## damage files and compare with strict readers (SECONDS=60 SEED=7 KINDS="csv tsv" to choose)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(KINDS),--kinds $(KINDS))
@@ -53,7 +55,7 @@ test-lowest: $(LOWEST)/.test  ## run the tests with the lowest versions that pyp
 
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/integrations tests/io/test_foreign.py \
-		tests/whole/test_from.py tests/whole/test_recipes.py
+		tests/evaluation/test_dense_libraries.py tests/evaluation/test_embeddings.py tests/whole/test_from.py tests/whole/test_recipes.py
 
 lint: $(VENV)/.test  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -125,8 +127,8 @@ $(VENV)/.embed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.spark: pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "installing PySpark"
-	@$(INSTALL) '.[spark]' '$(SPARK)'
+	@echo "installing PySpark, Ibis and Dask"
+	@$(INSTALL) '.[spark]' $(SPARK) $(LAZY)
 	@touch $@
 
 # pip cannot resolve to the lowest versions, uv can

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import sys
 import time
 from functools import partial
@@ -13,6 +14,8 @@ from bench.tasks import FIVE, TREC_EVAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
 
 Seconds = dict[str, Any]
 DictOfDicts = dict[str, dict[str, float]]
@@ -152,6 +155,54 @@ def dense(n_queries: str, repeats: str, peer_only: str = "") -> Seconds:
     return in_turn(works, int(repeats))
 
 
+def matrix(n_queries: str, n_items: str, repeats: str) -> Seconds:
+    """Matrices of float32 scores, eight queries at a time, with 1, 3 and 10 relevant items a query, beside their sum.
+
+    The same eight rows come again and again, so that they fit into memory. Sorting, and torchmetrics, are timed on one
+    batch, and multiplied.
+    """
+    import numpy as np
+
+    import deadheat as dh
+
+    rng = np.random.default_rng(23)
+    scores = rng.standard_normal((8, int(n_items)), dtype=np.float32)
+    n_batches = int(n_queries) // len(scores)
+    relevant = {n: [rng.choice(int(n_items), n, replace=False) for _ in scores] for n in (1, 3, 10)}
+
+    def counted(n_relevant: int) -> float:
+        accumulator = dh.Accumulator(["nDCG@10", "RR"])
+        for _ in range(n_batches):
+            accumulator.add(scores, relevant[n_relevant])
+        return accumulator.means()["RR"]
+
+    works: dict[str, Callable[[], object]] = {
+        "sum": lambda: [scores.sum() for _ in range(n_batches)],
+        **{f"{n} relevant": partial(counted, n) for n in relevant},
+    }
+    once: dict[str, Callable[[], object]] = {
+        "one batch": lambda: dh.evaluate_dense(scores, relevant[1], ["RR"]),
+        "np.sort": lambda: np.sort(scores, axis=1),
+        "np.argsort": lambda: np.argsort(scores, axis=1),
+        **by_torchmetrics(scores, relevant[1]),
+    }
+    return in_turn(works, int(repeats)) | in_turn(once, int(repeats))
+
+
+def by_torchmetrics(scores: np.ndarray, relevant: list[np.ndarray]) -> dict[str, Callable[[], object]]:
+    """Return RR of each row by torchmetrics, where it is installed: `make bench` does not."""
+    try:
+        import torch
+        from torchmetrics.functional.retrieval import retrieval_reciprocal_rank
+    except ImportError:
+        return {}
+    tensors = torch.from_numpy(scores)
+    target = torch.zeros(tensors.shape, dtype=torch.bool)
+    for row, own in zip(target, relevant, strict=True):
+        row[torch.from_numpy(own)] = True
+    return {"torchmetrics": lambda: [retrieval_reciprocal_rank(*both) for both in zip(tensors, target, strict=True)]}
+
+
 def resampling(tool: str, n_queries: str, repeats: str) -> Seconds:
     """BCa intervals of 20 measures of 2 systems by 10,000 resamples; deadheat also tests the 20 differences."""
     import numpy as np
@@ -201,12 +252,37 @@ def ontology(folder: str) -> Seconds:
     return {"similarities": taken, "MaxRel@10": min(seconds(judged_and_evaluated) for _ in range(3))}
 
 
+def spark(qrels_path: str, run_path: str, repeats: str, n_partitions: str) -> Seconds:
+    """Placements of Parquet by two workers of this machine, held against those of Polars."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else it asks a name server for this machine
+    from pyspark.sql import SparkSession
+
+    import deadheat as dh
+
+    conf = {"spark.driver.memory": "3g", "spark.sql.shuffle.partitions": n_partitions, "spark.ui.enabled": "false"}
+    session = SparkSession.builder.master("local[2]").config(map=conf).getOrCreate()
+    qrels = dh.read_qrels(qrels_path)
+    works: dict[str, Callable[[], Any]] = {
+        "Spark": lambda: dh.place(qrels, session.read.parquet(run_path)),
+        "Polars": lambda: dh.place(qrels, run_path),
+    }
+    found, expected = (place() for place in works.values())  # the first call starts workers, and is not counted
+    for name in ("query_ids", "n_retrieved", "query", "doc_ids", "relevance", "above", "tied"):
+        assert (getattr(found, name) == getattr(expected, name)).all(), name
+    taken = in_turn(works, int(repeats))
+    session.stop()
+    return taken
+
+
 WORKS: dict[str, Callable[..., Seconds]] = {
+    "spark": spark,
     "dicts": dicts,
     "small": small,
     "tied_documents": tied_documents,
     "tie_aware": tie_aware,
     "dense": dense,
+    "matrix": matrix,
     "resampling": resampling,
     "ontology": ontology,
 }

@@ -249,6 +249,27 @@ def averaging(setting: Setting) -> Iterator[Row]:
         yield Row(f"{line}, 500 x 1,000: faster than {peer}", "-", f"{value:.1f}x", None, detail)
 
 
+def matrix(setting: Setting) -> Iterator[Row]:
+    """Matrices of scores, beside one sum over them, a full sort and torchmetrics."""
+    n_queries, n_items = (1_000, 1_000_000) if setting.data.size.run > 1_000 else (80, 100_000)
+    sample = run(task("inside", "matrix", n_queries, n_items, setting.repeats))
+    taken, line = sample.output, f"matrices of {n_queries:,} x {n_items:,} float32 scores, 8 rows at a time"
+    for n, target in ((1, 3), (3, 5), (10, 12)):
+        ours = taken[f"{n} relevant"]
+        detail = f"deadheat {statistics.median(ours):.2f} s, one sum over them {statistics.median(taken['sum']):.2f} s"
+        value = ratio(ours, taken["sum"])
+        label = f"{line}, {n} relevant a query, checked for NaN: time of one sum over the scores"
+        yield at_most(label, target, value, "x", detail=detail, memory=memory(process=[sample]))
+    for peer in ("np.sort", "np.argsort", "torchmetrics"):
+        label = f"one matrix of 8 x {n_items:,}, RR: faster than {peer}"
+        if peer not in taken:
+            yield Row(label, "≥ 5x", "not here", None, "it needs torch and torchmetrics: pip install torchmetrics")
+            continue
+        seconds = {name: statistics.median(taken[name]) for name in ("one batch", peer)}
+        detail = f"deadheat {seconds['one batch']:.4f} s, {peer} {seconds[peer]:.4f} s"
+        yield at_least(label, 5, ratio(taken[peer], taken["one batch"]), detail=detail)
+
+
 def resampling(setting: Setting) -> Iterator[Row]:
     """Intervals and tests of twenty measures of two systems."""
     n_queries = setting.data.size.run
@@ -295,6 +316,21 @@ def peers(setting: Setting) -> Iterator[Row]:
                 yield Row(f"{peer}, {work}", "-", f"{1e3 * statistics.median(seconds):.2f} ms", None)
 
 
+def spark(setting: Setting) -> Iterator[Row]:
+    """Spark on two cores of this machine; needs `make spark` and Java. The large run too, if it has been made."""
+    sizes = {"run": ("sparse.qrels", "run.parquet", setting.data.size.run, 8)}
+    if not setting.data.missing("large"):
+        sizes["large"] = ("large.qrels", "large.parquet", setting.data.size.large, 64)
+    for qrels, path, n_queries, n_partitions in sizes.values():
+        files = setting.path(qrels), setting.path(path)
+        taken = run(task("inside", "spark", *files, min(setting.repeats, 3), n_partitions)).output
+        theirs, ours = (statistics.median(taken[name]) for name in ("Spark", "Polars"))
+        line = (
+            f"Spark, local[2], {n_queries * DEPTH / 1e6:.3g} million rows of Parquet, duplicate check: placements, warm"
+        )
+        yield Row(line, "-", f"{theirs:.1f} s", None, f"Polars {ours:.1f} s; equal placements")
+
+
 LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "trec": trec,
     "csv": csv,
@@ -306,7 +342,8 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "small": small,
     "startup": startup,
     "averaging": averaging,
+    "matrix": matrix,
     "resampling": resampling,
     "ontology": ontology,
 }
-ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers}
+ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers, "spark": spark}

@@ -16,14 +16,16 @@ from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.evaluation.accumulator import Accumulator
 from deadheat.evaluation.columns import evaluate_columns
 from deadheat.evaluation.dense import evaluate_dense
+from deadheat.evaluation.embeddings import evaluate_embeddings
 from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
 from deadheat.gates import GateResult, gate
-from deadheat.io.limits import max_decompressed
+from deadheat.io.limits import max_decompressed, max_memory
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
@@ -42,6 +44,7 @@ __version__: str
 
 __all__ = [
     "BM25",
+    "Accumulator",
     "Agreement",
     "BenchResult",
     "Cases",
@@ -83,12 +86,14 @@ __all__ = [
     "evaluate",
     "evaluate_columns",
     "evaluate_dense",
+    "evaluate_embeddings",
     "evaluate_with_confidence",
     "from_arrays",
     "gate",
     "item_profile",
     "load_evaluation",
     "max_decompressed",
+    "max_memory",
     "measures",
     "place",
     "read_cases",

@@ -36,6 +36,17 @@ def run_starts(*keys: AnyArray) -> IntArray:
     return np.flatnonzero(changes)
 
 
+def spans(starts: IntArray, sizes: IntArray) -> IntArray:
+    """Return the ranges ``start, ..., start + size - 1``, concatenated.
+
+    Examples
+    --------
+    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    return np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+
+
 def members(texts: TextArray, some: TextArray) -> BoolArray:
     """Tell which of `texts` are in `some`, of shape (n_texts,); `np.isin` takes quadratic time on strings.
 

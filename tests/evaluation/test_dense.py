@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.placements import dense
+from deadheat.placements import comparing
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "Judged@4", "ERR@5"]
 
@@ -38,7 +38,7 @@ def as_dicts(scores: np.ndarray, relevance: np.ndarray, excluded: np.ndarray) ->
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("many", [0, 16])
 def test_dense_is_what_dicts_give(monkeypatch: pytest.MonkeyPatch, seed: int, ties: str, many: int) -> None:
-    monkeypatch.setattr(dense, "MANY", many)
+    monkeypatch.setattr(comparing, "MANY", many)
     scores, relevance, excluded = random_case(seed)
     found = dh.evaluate_dense(scores, relevance, MEASURES, exclude=excluded, ties=ties)
     qrels, run = as_dicts(scores, relevance, excluded)
@@ -62,6 +62,28 @@ def test_dense_by_enumeration() -> None:
     mine = dh.evaluate_dense([scores], [sorted(relevant)], ["RR"])["RR"]
     assert mine.values[0] == pytest.approx(np.mean(found), abs=1e-15)
     assert (mine.tie_min[0], mine.tie_max[0]) == (min(found), max(found))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_masked_and_excluded_by_enumeration(seed: int) -> None:
+    """nDCG@3 and RR, graded, from their definitions on every order of the ties of what is retrieved."""
+    rng = np.random.default_rng(seed)
+    scores, relevance = rng.integers(0, 3, 7), rng.integers(0, 3, 7) * (rng.random(7) < 0.6)
+    relevance[0] = 2
+    excluded, mask = (rng.random(7) < 0.3) & (relevance == 0), rng.random(7) < 0.8
+    retrieved = np.flatnonzero(mask & ~excluded)
+    ideal = sum(gain / np.log2(n + 1) for n, gain in enumerate(sorted(relevance, reverse=True)[:3], 1))
+    found = []
+    for order in permutations(retrieved):
+        ranking = sorted(order, key=lambda d: -scores[d])  # stable: ties stay in this order
+        gain = sum(relevance[d] / np.log2(n + 1) for n, d in enumerate(ranking[:3], 1))
+        found.append((gain / ideal, next((1 / n for n, d in enumerate(ranking, 1) if relevance[d] > 0), 0.0)))
+    mine = dh.evaluate_dense([scores], relevance[None], ["nDCG@3", "RR"], exclude=excluded[None], mask=mask[None])
+    for scores_of, values in zip(mine, np.array(found).T, strict=True):
+        assert scores_of.values[0] == pytest.approx(values.mean(), abs=1e-13)
+        assert scores_of.tie_std[0] == pytest.approx(values.std(), abs=1e-12)
+        assert scores_of.tie_min[0] == pytest.approx(values.min(), abs=1e-13)
+        assert scores_of.tie_max[0] == pytest.approx(values.max(), abs=1e-13)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint8, np.int64, bool])
@@ -118,6 +140,13 @@ def test_saved_and_compared(tmp_path: object) -> None:
     one.save(f"{tmp_path}/a.json")
     assert dh.load_evaluation(f"{tmp_path}/a.json").to_dict() == one.to_dict()
     assert dh.compare_evaluations([one, other]).to_polars().height == 1
+
+
+def test_saved_with_a_query_without_judgments(tmp_path: object) -> None:
+    ev = dh.evaluate_dense([[0.2, 0.1], [0.1, 0.2]], [[0], []], ["RR"])
+    ev.save(f"{tmp_path}/a.json")
+    found = dh.load_evaluation(f"{tmp_path}/a.json")
+    assert found.to_dict() == ev.to_dict() == {"0": {"RR": 1.0}, "1": {"RR": 0.0}}
 
 
 @pytest.mark.parametrize(

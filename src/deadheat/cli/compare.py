@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.engines import engine_options
 from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import (
     PATH,
@@ -107,6 +108,7 @@ EXAMPLES = examples(
 @precision_option
 @then_by_option
 @reading_options
+@engine_options
 @duplicates_option
 @decompressed_option
 @debug_option

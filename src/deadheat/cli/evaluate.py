@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.engines import engine_options
 from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import (
     PATH,
@@ -100,6 +101,7 @@ EXAMPLES = examples(
 @precision_option
 @then_by_option
 @reading_options
+@engine_options
 @duplicates_option
 @decompressed_option
 @debug_option
@@ -276,6 +278,5 @@ def _scored(
 
 
 def _a_document(table: Qrels | Run, query: str) -> str:
-    """Return the first document of a query."""
-    frame = table.to_polars()
-    return str(frame["doc_id"][int((frame["query_id"] == query).arg_max() or 0)])
+    """Return a document of a query."""
+    return table.rows.a_document(query)

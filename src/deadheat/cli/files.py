@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from deadheat.cli.engines import beside_runs, has_engine, opened_engine
 from deadheat.cli.wording import DESCRIPTOR, STDIN, error_message
 from deadheat.wording import printable
 
@@ -56,21 +57,26 @@ def label(path: str, default: str) -> str:
     """
     from deadheat.data.tables import label_of
 
-    return _made_up(path, default) or printable(label_of(Path(path)))
+    named = Path(path)
+    while has_engine() and named.name and not label_of(named).strip("*"):  # the folder of a pattern
+        named = named.parent
+    return _made_up(path, default) or printable(label_of(named))
 
 
 def open_qrels(path: str) -> Qrels:
     """Read qrels under the options of the command."""
     from deadheat.data.tables import Qrels
 
-    return Qrels(path, columns=named_columns("qrels"))
+    qrels = Qrels(path, columns=named_columns("qrels"))
+    return beside_runs(qrels) if has_engine() else qrels
 
 
 def open_run(path: str, name: str, *, keyed: bool = True) -> Run:
     """Read a run under the options of the command; `keyed`: with its ties ordered as --then-by says."""
     from deadheat.data.tables import Run
 
-    run = Run(path, name=name, columns=named_columns("run"), ascending=read_option("ascending", default=False))
+    source = opened_engine().frame(path) if has_engine() else path
+    run = Run(source, name=name, columns=named_columns("run"), ascending=read_option("ascending", default=False))
     keys = second_keys() if keyed else ()
     return run.then_by(*keys, score_precision=read_option("score_precision", None)) if keys else run
 
@@ -110,13 +116,14 @@ def _made_up(path: str, default: str) -> str:
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.errors import DataError
+    from deadheat.io.engines import is_remote, parquet_files
     from deadheat.io.folders import file_in, responses_in
     from deadheat.io.foreign import in_catalogue
     from deadheat.io.source import readable
 
-    wrong = []
+    wrong, in_engine = [], has_engine()
     for path in dict.fromkeys(paths):
-        if in_catalogue(path):
+        if in_catalogue(path) or (in_engine and not Path(path).is_file() and (is_remote(path) or parquet_files(path))):
             continue
         try:
             one = Path(path)
@@ -127,7 +134,7 @@ def check_inputs(paths: Sequence[str]) -> None:
     if wrong:
         raise DataError("\n".join(wrong))
     for path in paths:
-        if paths.count(path) > 1 and not Path(path).is_file():
+        if paths.count(path) > 1 and not in_engine and not Path(path).is_file():
             raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
 
 

@@ -186,14 +186,32 @@ def _allow_decompressed(ctx: click.Context, _: click.Parameter, value: int | Non
         ctx.with_resource(max_decompressed(value))
 
 
-decompressed_option = click.option(
-    "--max-decompressed",
-    type=click.IntRange(1),
-    metavar="BYTES",
-    expose_value=False,
-    callback=_allow_decompressed,
-    help="Most bytes that a compressed file or a pipe may take in memory when unpacked [default: 4 GB, or 200 times the"
-    " compressed size]. Compressed TREC is read piece by piece and needs no limit.",
+def _bound_memory(ctx: click.Context, _: click.Parameter, value: int | None) -> None:
+    if value is not None:
+        from deadheat.io.limits import max_memory
+
+        ctx.with_resource(max_memory(value))
+
+
+decompressed_option = together(
+    click.option(
+        "--max-decompressed",
+        type=click.IntRange(1),
+        metavar="BYTES",
+        expose_value=False,
+        callback=_allow_decompressed,
+        help="Most bytes that a compressed file or a pipe may take in memory when unpacked [default: 4 GB, or 200 times"
+        " the compressed size]. Compressed TREC is read piece by piece and needs no limit.",
+    ),
+    click.option(
+        "--max-memory",
+        type=click.IntRange(1),
+        metavar="BYTES",
+        expose_value=False,
+        callback=_bound_memory,
+        help="About how much memory the rows of a run may take: a larger one is read in blocks [default: from 1.5 GB of"
+        " TREC or 4 million rows of Parquet on].",
+    ),
 )
 
 

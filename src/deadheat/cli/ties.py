@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from deadheat.cli.app import debug_option
+from deadheat.cli.engines import engine_options
 from deadheat.cli.figures import check_figures, figures_options, with_figures
 from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, second_keys
 from deadheat.cli.options import (
@@ -47,6 +48,7 @@ EXAMPLES = examples(
 @queries_options
 @then_by_option
 @reading_options
+@engine_options
 @duplicates_option
 @decompressed_option
 @debug_option

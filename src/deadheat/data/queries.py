@@ -214,7 +214,8 @@ def _records_of(source: Source, where: str) -> Records:
         return records_of_mapping(source, WANTED.id)
     import narwhals as nw  # imported here, so that files do not wait for it
 
-    from deadheat.io.frames import as_narwhals, collect
+    from deadheat.io.frames import as_narwhals
+    from deadheat.io.reading import collect
 
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):

@@ -20,6 +20,8 @@ from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 if TYPE_CHECKING:
     import narwhals as nw
 
+    from deadheat.io.reading import Unread
+
 HASH_BITS = 32  # of each document id's hash that are kept: half the memory to sort
 
 
@@ -119,6 +121,16 @@ class Rows(ABC):
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
         return list(self.lazy.select("doc_id").head(size).collect(backend="polars")["doc_id"].to_list())
+
+    def a_document(self, query: str) -> str:
+        """Return a document of a query, the first where rows have an order."""
+        frame = self.to_polars()
+        return str(frame["doc_id"][int((frame["query_id"] == query).arg_max() or 0)])
+
+    def which_documents(self, ids: pl.Series) -> pl.Series:
+        """Return those of the given ids that documents have, for any query."""
+        own = self.to_polars()["doc_id"].unique()
+        return ids.filter(ids.is_in(own.implode()))
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return query_id, doc_id and count of the pairs that occur more than once; None where none can."""
@@ -223,6 +235,72 @@ class LazyRows(Rows):
 
     def to_polars(self) -> pl.DataFrame:
         """Fetch the rows."""
-        from deadheat.io.frames import collect
+        from deadheat.io.reading import collect
 
         return collect(self.lazy)
+
+
+class UnreadRows(LazyRows):
+    """A frame in a cluster or a large file, whose rows are checked in the pass that reads them.
+
+    Parameters
+    ----------
+    unread : Unread
+    check_duplicates : bool, default False
+        Whether the pass that places them looks for repeated pairs too.
+    """
+
+    def __init__(self, unread: Unread, *, check_duplicates: bool = False) -> None:
+        self.unread, self.check_duplicates = unread, check_duplicates
+        self.in_polars = unread.is_ordered
+
+    @cached_property
+    def lazy(self) -> nw.LazyFrame[Any]:
+        """The rows where they are, checked in a pass of their own."""
+        return self.unread.reading.in_engine(self.unread.frame, self.unread.where)
+
+    @cached_property
+    def _fetched(self) -> pl.DataFrame:
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        raw = nw.from_native(collect(self.unread.frame).lazy())
+        rows, wrong = self.unread.reading.in_polars(raw)
+        self.unread.reading.check(wrong, self.unread.where)
+        return rows
+
+    def to_polars(self) -> pl.DataFrame:
+        """Fetch the rows, once."""
+        return self._fetched
+
+    def negated(self) -> UnreadRows:
+        """Return the rows where they are with the lowest scores first."""
+        return UnreadRows(self.unread.ascending(), check_duplicates=self.check_duplicates)
+
+    def some_documents(self, size: int) -> list[str]:
+        """Return the ids of a few documents."""
+        from deadheat.io.reading import collect
+
+        return collect(self.unread.frame.select("doc_id").head(size))["doc_id"].to_list()
+
+    def a_document(self, query: str) -> str:
+        """Return a document of a query."""
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        return str(collect(self.unread.frame.filter(nw.col("query_id") == query).head(1))["doc_id"][0])
+
+    def which_documents(self, ids: pl.Series) -> pl.Series:
+        """Return those of the given ids that documents have, for any query."""
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        own = self.unread.frame.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
+        return ids.filter(ids.is_in(collect(own.unique())["doc_id"].implode()))
+
+    def repeated_pairs(self) -> pl.DataFrame | None:
+        """Return the pairs of the fetched rows that occur more than once."""
+        return MemoryRows(self.to_polars()).repeated_pairs()

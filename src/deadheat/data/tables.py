@@ -19,16 +19,17 @@ import polars as pl
 from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
-from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows
+from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
 from deadheat.io.folders import file_in, read_responses, responses_in
 from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
 from deadheat.io.forking import check_threads
-from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, locate, scan
+from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
+from deadheat.io.limits import is_bounded
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain, without_documents
 from deadheat.io.phases import phase
@@ -86,10 +87,16 @@ class Table:
         if isinstance(content.rows, Mapping) and not is_plain(content.rows):
             content = Content(*nested_of(content.rows, self.kind, self.where))
         is_read = self.path is not None and isinstance(content.rows, pl.DataFrame)  # and checked, its columns renamed
-        if not isinstance(content.rows, Mapping) and not (is_read and VALUE_COLUMN[self.kind] in content.rows.columns):
+        is_unread = self.path is not None and hasattr(content.rows, "batches")  # its class would load Narwhals
+        if (
+            not isinstance(content.rows, Mapping)
+            and not is_unread
+            and not (is_read and VALUE_COLUMN[self.kind] in content.rows.columns)
+        ):
             from deadheat.io.frames import canonical
 
-            made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns)
+            is_large = content.is_large or (isinstance(content.rows, pl.LazyFrame) and is_bounded())
+            made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns, is_large=is_large)
             content = replace(made, notes=(*content.notes, *made.notes))
         self.notes = content.notes
         if isinstance(content.rows, Mapping):
@@ -104,7 +111,11 @@ class Table:
         self._look_at(content)
         if isinstance(content.rows, Mapping):
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
-        return MemoryRows(content.rows) if isinstance(content.rows, pl.DataFrame) else LazyRows(content.rows)
+        if isinstance(content.rows, pl.DataFrame):
+            return MemoryRows(content.rows)
+        from deadheat.io.reading import Unread  # loads Narwhals, as these rows have done
+
+        return UnreadRows(content.rows) if isinstance(content.rows, Unread) else LazyRows(content.rows)
 
     def _unwrap(self, source: Source) -> Content:
         """Return what is inside the objects and documents of other tools, and the judgments of labelled cases."""
@@ -127,6 +138,10 @@ class Table:
                 self.path = path
                 content = self._scan(path, progress)
                 return replace(content, notes=(note, *content.notes))
+            if self.kind == "run" and is_too_large(path, self.format):
+                from deadheat.data.trec_blocks import in_blocks  # it needs Narwhals, and few runs are so large
+
+                return in_blocks(path)
             with phase(f"reading {path.name}"):
                 return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
         except LabelledCases:  # which a higher floor reads
@@ -188,15 +203,26 @@ class Table:
         return facts_of_rows(self.to_polars(), self.notes)
 
     def check_duplicates(self) -> None:
-        """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do."""
+        """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do.
+
+        A run in a cluster or a large file is checked when it is placed, in the same pass, and raises then.
+        """
         if isinstance(self.rows, MappingRows):
             return
+        if isinstance(self.rows, UnreadRows) and self.kind == "run":
+            self.rows = UnreadRows(self.rows.unread, check_duplicates=True)
+            return
+        self.check_read_duplicates()
+
+    def check_read_duplicates(self) -> None:
+        """Raise the same in a pass of its own."""
         with guarded(self.where):
             found = self.rows.repeated_pairs()
         if found is not None and len(found):
-            raise self._duplicate(found)
+            raise self.duplicate(found)
 
-    def _duplicate(self, found: pl.DataFrame) -> DuplicateError:
+    def duplicate(self, found: pl.DataFrame) -> DuplicateError:
+        """Return the error for repeated pairs: query_id, doc_id and count of each."""
         query, doc, count = found.row(0)
         word = "judged" if self.kind == "qrels" else "retrieved"
         message = f"document {doc!r} is {word} {count} times for query {query!r}; each pair may appear only once"

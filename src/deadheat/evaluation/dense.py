@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from numpy.typing import ArrayLike
 
 from deadheat import arguments
 from deadheat.arguments import Rng, check_choice
 from deadheat.data.tables import Qrels
+from deadheat.errors import ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import parse_measures, score_of
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
-from deadheat.placements.dense import place_dense
+from deadheat.placements.dense import Counted, count_dense
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 
@@ -25,6 +27,7 @@ def evaluate_dense(
     measures: MeasureLike | Iterable[MeasureLike] | None = None,
     *,
     exclude: object = None,
+    mask: object = None,
     query_ids: ArrayLike | None = None,
     doc_ids: ArrayLike | None = None,
     ties: str = "expected",
@@ -35,19 +38,26 @@ def evaluate_dense(
     """Evaluate a matrix of scores, as recommenders and embedding models give them.
 
     For each judged document the scores of its row that are above it and equal to it are counted: no ranking is made,
-    and no dict. The result is what :func:`deadheat.evaluate` gives for the same scores.
+    no dict, and no copy. The result is what :func:`deadheat.evaluate` gives for the same scores. Numbers are compared
+    as they are: float16 and bfloat16 scores tie where these tie.
 
     Parameters
     ----------
-    scores : array-like of number, shape (n_queries, n_documents)
-        Higher scores rank first. Every document of a row is retrieved, also with a score of -inf.
-    relevant : list of lists of int, sparse matrix, or ndarray of shape (n_queries, n_documents)
+    scores : array of number, shape (n_queries, n_documents)
+        Of NumPy, PyTorch, JAX, CuPy or another library that keeps to the array API standard; or lists. Higher scores
+        rank first. Every document of a row is retrieved, also with a score of -inf. An array on a GPU is counted there
+        (with the extra ``dense``).
+    relevant : list of lists of int, sparse matrix, or array of shape (n_queries, n_documents)
         The relevant documents of each query: their columns (relevance 1), or a matrix of relevance, in which 0 is an
-        unjudged document.
+        unjudged document. A matrix may be on another device than the scores.
     measures : measure or iterable of measures, optional
         As for :func:`deadheat.evaluate`.
     exclude : as `relevant`, optional
         Documents that are not retrieved for a query, such as the items of its training data. None may be relevant.
+    mask : array of bool, shape (n_queries, n_documents), optional
+        True where a document is retrieved; False for padding, and for what a first stage left out. Of the library and
+        on the device of the scores. What scores are there is not looked at, and a judged document there counts as not
+        retrieved.
     query_ids, doc_ids : array-like of str or int, optional
         By default rows and columns are called "0", "1", and so on.
     ties : {"expected", "best", "worst", "random"}, default "expected"
@@ -66,9 +76,16 @@ def evaluate_dense(
     Raises
     ------
     ParameterError
-        Shapes do not fit, or a relevant document is excluded.
+        Shapes or devices do not fit, or a relevant document is excluded.
     ScoreError, RelevanceError
         A score is NaN, a relevance is not finite.
+    MissingDependencyError
+        The scores are not in main memory, and array-api-compat is not installed.
+
+    See Also
+    --------
+    Accumulator : The same, batch by batch.
+    evaluate_embeddings : From vectors, without a matrix of all scores.
 
     Examples
     --------
@@ -78,17 +95,44 @@ def evaluate_dense(
     {'0': {'P@2': 0.25}, '1': {'P@2': 0.6666666666666666}}
     >>> evaluate_dense(scores, [[1], [1, 3]], ["RR"], exclude=[[0], []]).to_dict()["0"]
     {'RR': 0.75}
+    >>> evaluate_dense(scores, [[1], [1, 3]], ["RR"], mask=scores < 0.9).to_dict()["0"]
+    {'RR': 0.75}
     """
     check_choice("ties", ties, TIES)
     conventions = Conventions(ties, no_relevant=no_relevant)
     chosen = parse_measures(measures)
-    placements = place_dense(scores, relevant, exclude=exclude, query_ids=query_ids, doc_ids=doc_ids)
+    counted = count_dense(scores, relevant, exclude=exclude, mask=mask, query_ids=query_ids, doc_ids=doc_ids)
+    refuse_no_judgment(counted)
+    return evaluation_of(counted, chosen, conventions, rng, name)
+
+
+def refuse_no_judgment(counted: Counted) -> None:
+    """Raise `ParameterError` if nothing is judged."""
+    if not len(counted.query):
+        raise ParameterError("names no relevant document", argument="relevant")
+
+
+def evaluation_of(
+    counted: Counted, measures: Sequence[Measure], conventions: Conventions, rng: Rng, name: str
+) -> Evaluation:
+    """Return the evaluation of what was counted.
+
+    Parameters
+    ----------
+    counted : Counted
+    measures : sequence of Measure
+    conventions : Conventions
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``.
+    name : str
+    """
+    placements, ties = counted.placements(), conventions.ties
     ranked = policies.apply(placements, ties, arguments.generator(rng) if ties == "random" else None)
     return Evaluation(
-        [score_of(measure, placements, ranked, no_relevant) for measure in chosen],
+        [score_of(measure, placements, ranked, conventions.no_relevant) for measure in measures],
         name=name,
         query_ids=placements.query_ids,
         conventions=conventions,
         placements=placements,
-        qrels=Qrels.of_checked(placements.to_polars().select("query_id", "doc_id", "relevance"), "relevant"),
+        qrels=Qrels.of_checked(counted.judgments(), "relevant"),
     )

@@ -384,8 +384,8 @@ def warn_of_lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
         pl.Series(evaluation.placements.doc_ids.tolist(), dtype=pl.String),
     )
     padded = judged.filter(judged.str.contains(f"^{PADDED.pattern}$") & ~judged.is_in(found.implode()))
-    retrieved = run.to_polars()["doc_id"]
-    lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.unique().implode()))
+    retrieved = run.rows.which_documents(padded.str.strip_chars_start("0").unique())
+    lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
     if len(lost):
         warnings.warn(
             f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where} is not retrieved, and"

@@ -103,14 +103,14 @@ def write(
         placements = None  # they are not written, and without them measures of diversity would be others
     data = tables_of(query_ids, scores, placements)
     try:
-        document |= {"sha256": _checksum({**document, "data": data}), "data": data}
+        document |= {"sha256": checksum({**document, "data": data}), "data": data}
         written = f"{json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
     except UnicodeEncodeError:
         raise DataError(
             f"the name {name!r}, or that of the clusters, has half a surrogate pair, which UTF-8 cannot encode",
             path=path,
         ) from None
-    _make_folder(path.parent)
+    make_folder(path.parent)
     with replacing(path) as file:
         file.write(written)
 
@@ -124,8 +124,17 @@ def is_saved(path: str | Path) -> bool:
         return OURS.match(file.read(HEAD)) is not None
 
 
-def refuse_foreign(path: str | Path) -> None:
-    """Raise `DataError` if a save would replace a file that deadheat did not save; an empty file may be replaced."""
+def refuse_foreign(path: str | Path, ours: re.Pattern[bytes] = OURS, what: str = "saved evaluation") -> None:
+    """Raise `DataError` if a save would replace a file that deadheat did not save; an empty file may be replaced.
+
+    Parameters
+    ----------
+    path : path
+    ours : re.Pattern
+        What may be replaced begins with it.
+    what : str
+        What that is called.
+    """
     path = Path(path)
     if path.is_dir():
         raise DataError("is a folder", hint="name a file in it", path=path)
@@ -133,10 +142,9 @@ def refuse_foreign(path: str | Path) -> None:
         return
     with path.open("rb") as file:
         head = file.read(HEAD)
-    if head and not OURS.match(head):
-        raise DataError(
-            "exists and is not a saved evaluation: it would be replaced", hint="choose another name", path=path
-        )
+    if head and not ours.match(head):
+        problem = f"exists and is not a {what}: it would be replaced"
+        raise DataError(problem, hint="choose another name", path=path)
 
 
 def read(path: str | Path) -> tuple[list[Scores], dict[str, Any]]:
@@ -192,7 +200,8 @@ def _can_be_read(measure: Measure) -> bool:
         return False
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Create a folder, if it is not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -201,7 +210,7 @@ def _make_folder(folder: Path) -> None:
         ) from None
 
 
-def _checksum(document: dict[str, Any]) -> str:
+def checksum(document: dict[str, Any]) -> str:
     """Return the SHA-256 of a document, apart from the SHA-256 that it states itself."""
     rest = {key: value for key, value in document.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
@@ -234,7 +243,7 @@ def _read_document(path: Path) -> dict[str, Any]:
             " which reads 1 and 2: install a newer one, or save the evaluation again",
             path=path,
         )
-    if given == FORMAT and document.get("sha256") != _checksum(document):
+    if given == FORMAT and document.get("sha256") != checksum(document):
         raise FileFormatError(
             "was changed since it was saved, or is damaged (its SHA-256 differs)",
             hint="save the evaluation again",

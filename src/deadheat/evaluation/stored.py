@@ -51,17 +51,17 @@ def tables_of(query_ids: TextArray, scores: Sequence[Scores], placed: Placements
     """
     check_threads()
     ids = query_ids.tolist()
-    held: dict[str, object] = {"encoding": ENCODING, "scores": _packed(_score_rows(scores))}
+    held: dict[str, object] = {"encoding": ENCODING, "scores": packed(_score_rows(scores))}
     if placed is None:
-        return held | {"queries": _packed(pl.DataFrame({"query_id": ids}, schema={"query_id": pl.String}))}
+        return held | {"queries": packed(pl.DataFrame({"query_id": ids}, schema={"query_id": pl.String}))}
     retrieved = {name: getattr(placed, "doc_ids" if name == "doc_id" else name).tolist() for name in RETRIEVED}
     judged = {"query": placed.judged_query, "relevance": placed.judged_relevance}
     ends = [None] * len(ids) if placed.ends_in_tie is None else placed.ends_in_tie.tolist()
     lengths = {"query_id": ids, "n_retrieved": placed.n_retrieved.tolist(), CUT: ends}
     return held | {
-        "queries": _packed(pl.DataFrame(lengths, schema=QUERIES)),
-        "retrieved": _packed(pl.DataFrame(retrieved, schema=RETRIEVED)),
-        "judged": _packed(pl.DataFrame(judged, schema=JUDGED)),
+        "queries": packed(pl.DataFrame(lengths, schema=QUERIES)),
+        "retrieved": packed(pl.DataFrame(retrieved, schema=RETRIEVED)),
+        "judged": packed(pl.DataFrame(judged, schema=JUDGED)),
         "max_relevance": placed.max_relevance,
     }
 
@@ -82,7 +82,8 @@ def _score_rows(scores: Sequence[Scores]) -> pl.DataFrame:
     return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _packed(table: pl.DataFrame) -> str:
+def packed(table: pl.DataFrame) -> str:
+    """Return a table as text that JSON can hold."""
     held = io.BytesIO()
     table.write_parquet(held, compression="zstd")
     return base64.b64encode(held.getvalue()).decode()
@@ -92,9 +93,9 @@ def read_tables(
     data: Mapping[str, Any], measures: Sequence[Measure], n_queries: int, unjudged: tuple[str, ...]
 ) -> tuple[TextArray, list[Scores], Placements | None]:
     """Read what `tables_of` returned: the query ids, the scores of each measure, and the placements."""
-    queries = _unpacked(data, "queries")
+    queries = unpacked(data, "queries")
     query_ids = _query_ids(queries, n_queries)
-    scores = _all_scores(measures, query_ids, _unpacked(data, "scores"))
+    scores = _all_scores(measures, query_ids, unpacked(data, "scores"))
     has_placements = "retrieved" in data or "judged" in data or queries.width > 1
     return query_ids, scores, _placements(data, queries, query_ids, unjudged) if has_placements else None
 
@@ -105,17 +106,18 @@ def read_rows(
     """Read the Parquet file of the first format: a row for each measure and query, with both names; no placements."""
     rows = _parquet(data, "the Parquet file")
     is_text = rows.schema.get("query_id") == rows.schema.get("measure") == pl.String
-    _require(is_text, "its rows lack the text columns query_id and measure")
-    _require(0 <= n_queries <= rows.height, f"it holds {rows.height:,} rows but states {as_given(n_queries)} queries")
+    require(is_text, "its rows lack the text columns query_id and measure")
+    require(0 <= n_queries <= rows.height, f"it holds {rows.height:,} rows but states {as_given(n_queries)} queries")
     query_ids = _query_ids(rows[:n_queries], n_queries)
     for n, measure in enumerate(measures):
         block = rows.slice(n * n_queries, n_queries)
         is_there = (block["measure"] == str(measure)).all() and block["query_id"].equals(rows["query_id"][:n_queries])
-        _require(is_there, f"the rows of {measure} are not where they belong")
+        require(is_there, f"the rows of {measure} are not where they belong")
     return query_ids, _all_scores(measures, query_ids, rows.drop("query_id", "measure")), None
 
 
-def _unpacked(data: Mapping[str, Any], name: str) -> pl.DataFrame:
+def unpacked(data: Mapping[str, Any], name: str) -> pl.DataFrame:
+    """Read what `packed` returned, which is a member of `data`."""
     text = data.get(name)
     try:
         held = base64.b64decode(text if isinstance(text, str) else "", validate=True)
@@ -132,7 +134,7 @@ def _parquet(data: bytes, what: str) -> pl.DataFrame:
         raise StoredError(f"{what} cannot be read as Parquet ({as_given(str(error))})") from None
 
 
-def _columns(table: pl.DataFrame, expected: Mapping[str, type[pl.DataType]], name: str) -> pl.DataFrame:
+def checked_columns(table: pl.DataFrame, expected: Mapping[str, type[pl.DataType]], name: str) -> pl.DataFrame:
     """Return the table; raise unless it has the expected columns, and no null among ids and integers."""
     if dict(table.schema) != dict(expected):
         given = ", ".join(f"{column} ({dtype})" for column, dtype in table.schema.items())
@@ -140,26 +142,26 @@ def _columns(table: pl.DataFrame, expected: Mapping[str, type[pl.DataType]], nam
         raise StoredError(f"the table {name!r} has the columns {as_given(given)}, expected {wanted}")
     for column, dtype in expected.items():
         may_be_null = dtype == pl.Float64 or column == CUT
-        _require(may_be_null or not table[column].null_count(), f"{column} of {name!r} is null in some row")
+        require(may_be_null or not table[column].null_count(), f"{column} of {name!r} is null in some row")
     return table
 
 
 def _query_ids(queries: pl.DataFrame, n_queries: int) -> TextArray:
     """Return the ids of a table; raise unless there are `n_queries`, sorted and all different."""
-    _require(queries.schema.get("query_id") == pl.String, "the table 'queries' lacks the text column query_id")
-    _require(queries.height == n_queries, f"it holds {queries.height:,} queries but states {as_given(n_queries)}")
+    require(queries.schema.get("query_id") == pl.String, "the table 'queries' lacks the text column query_id")
+    require(queries.height == n_queries, f"it holds {queries.height:,} queries but states {as_given(n_queries)}")
     listed = queries["query_id"].to_list()
-    _require(None not in listed and "" not in listed, "a query id is empty")
-    _require(listed == sorted(set(listed)), "the query ids are not sorted, or one appears twice")
+    require(None not in listed and "" not in listed, "a query id is empty")
+    require(listed == sorted(set(listed)), "the query ids are not sorted, or one appears twice")
     return np.array(listed, dtype=object)
 
 
 def _all_scores(measures: Sequence[Measure], query_ids: TextArray, rows: pl.DataFrame) -> list[Scores]:
     """Return the scores of each measure; `rows` are those of `_score_rows`."""
     expected = {name: dtype for name, dtype in SCORES.items() if name != REACHABLE or name in rows.columns}
-    rows, n_queries = _columns(rows, expected, "scores"), len(query_ids)
+    rows, n_queries = checked_columns(rows, expected, "scores"), len(query_ids)
     n_expected = len(measures) * n_queries
-    _require(rows.height == n_expected, f"it holds {rows.height:,} scores, expected {n_expected:,}")
+    require(rows.height == n_expected, f"it holds {rows.height:,} scores, expected {n_expected:,}")
     blocks = (rows.slice(n * n_queries, n_queries) for n in range(len(measures)))
     return [_scores(measure, query_ids, block) for measure, block in zip(measures, blocks, strict=True)]
 
@@ -168,17 +170,17 @@ def _scores(measure: Measure, query_ids: TextArray, block: pl.DataFrame) -> Scor
     numbers = {name: block[name].fill_null(math.nan).to_numpy() for name in NUMBERS}
     value, mean, std, low, high, error = numbers.values()
     for name, given in numbers.items():
-        _require(not np.isinf(given).any(), f"{name} of {measure} is infinite")
+        require(not np.isinf(given).any(), f"{name} of {measure} is infinite")
     smallest, largest = measure.range
     for name in IN_RANGE:
         is_inside = (numbers[name] >= smallest - SLACK) & (numbers[name] <= largest + SLACK)
-        _require(
+        require(
             (is_inside | np.isnan(numbers[name])).all(), f"{name} of {measure} is outside {smallest:g} to {largest:g}"
         )
-    _require(not ((std < 0).any() or (error < 0).any()), f"a standard deviation or error of {measure} is below 0")
+    require(not ((std < 0).any() or (error < 0).any()), f"a standard deviation or error of {measure} is below 0")
     widest = largest - smallest + SLACK
-    _require(not ((std > widest).any() or (error > widest).any()), f"the spread of {measure} is above {widest:g}")
-    _require(not (low > high + SLACK * np.maximum(1, np.abs(high))).any(), f"tie_min of {measure} is above tie_max")
+    require(not ((std > widest).any() or (error > widest).any()), f"the spread of {measure} is above {widest:g}")
+    require(not (low > high + SLACK * np.maximum(1, np.abs(high))).any(), f"tie_min of {measure} is above tie_max")
     reachable = block[REACHABLE].fill_null(math.nan).to_numpy() if REACHABLE in block.columns else None
     return Scores(
         measure,
@@ -192,13 +194,13 @@ def _placements(
     data: Mapping[str, Any], queries: pl.DataFrame, query_ids: TextArray, unjudged: tuple[str, ...]
 ) -> Placements:
     """Return the placements; raise unless some run and judgments can have them."""
-    lengths = _columns(queries, QUERIES, "queries")
+    lengths = checked_columns(queries, QUERIES, "queries")
     n_retrieved, ends = lengths["n_retrieved"].to_numpy(), lengths[CUT]
-    _require(ends.null_count() in {0, len(ends)}, f"{CUT} of 'queries' is null in some rows")
-    rows = _columns(_unpacked(data, "retrieved"), RETRIEVED, "retrieved")
-    judged = _columns(_unpacked(data, "judged"), JUDGED, "judged")
+    require(ends.null_count() in {0, len(ends)}, f"{CUT} of 'queries' is null in some rows")
+    rows = checked_columns(unpacked(data, "retrieved"), RETRIEVED, "retrieved")
+    judged = checked_columns(unpacked(data, "judged"), JUDGED, "judged")
     largest = data.get("max_relevance")
-    _require(
+    require(
         type(largest) is float and math.isfinite(largest), f"max_relevance is {as_given(largest)}, expected a number"
     )
     placed = Placements(
@@ -216,47 +218,46 @@ def _placements(
         ends_in_tie=None if ends.null_count() else ends.to_numpy(),
     )
     _check_rows(placed)
-    _require(not (rows["doc_id"] == "").any(), "a document id is empty")
-    _require(not rows.select("query", "doc_id").is_duplicated().any(), "a document appears twice for one query")
+    require(not (rows["doc_id"] == "").any(), "a document id is empty")
+    require(not rows.select("query", "doc_id").is_duplicated().any(), "a document appears twice for one query")
     _check_judged(placed)
     return placed
 
 
 def _finite(numbers: pl.Series) -> FloatArray:
     values = numbers.fill_null(math.nan).to_numpy()
-    _require(np.isfinite(values).all(), "a relevance is not a number")
+    require(np.isfinite(values).all(), "a relevance is not a number")
     return values
 
 
 def _check_rows(placed: Placements) -> None:
     """Raise unless the ranks of the documents are possible in a ranking of this length."""
     query, above, tied = placed.query, placed.above, placed.tied
-    _require(not (placed.n_retrieved < 0).any(), "n_retrieved is below 0")
+    require(not (placed.n_retrieved < 0).any(), "n_retrieved is below 0")
     _check_order(query, (above, -placed.relevance), placed.n_queries, "retrieved")
     # compared by subtraction: a sum of large numbers would overflow
-    _require(not ((above < 0) | (tied < 1)).any(), "a document has an impossible rank")
-    _require(not (tied > placed.n_retrieved[query] - above).any(), "a document is below the end of its ranking")
+    require(not ((above < 0) | (tied < 1)).any(), "a document has an impossible rank")
+    require(not (tied > placed.n_retrieved[query] - above).any(), "a document is below the end of its ranking")
     starts = placed.tie_starts
     sizes = np.diff(np.append(starts, len(query)))
-    _require((tied == np.repeat(tied[starts], sizes)).all(), "documents of one tie state different sizes")
-    _require((sizes <= tied[starts]).all(), "a tie has more documents than its size")
+    require((tied == np.repeat(tied[starts], sizes)).all(), "documents of one tie state different sizes")
+    require((sizes <= tied[starts]).all(), "a tie has more documents than its size")
     upper, lower = starts[:-1], starts[1:]
     overlap = (query[upper] == query[lower]) & (above[upper] + tied[upper] > above[lower])
-    _require(not overlap.any(), "two ties of a query overlap")
+    require(not overlap.any(), "two ties of a query overlap")
 
 
 def _check_judged(placed: Placements) -> None:
-    """Raise unless every query has judgments, and those include its retrieved documents'."""
+    """Raise unless the judgments include those of the retrieved documents; of a matrix, a query may have none."""
     query, relevance = placed.judged_query, placed.judged_relevance
     _check_order(query, (-relevance,), placed.n_queries, "judged")
-    _require(len(np.unique(query)) == placed.n_queries, "a query has no judgments")
-    _require(not (relevance > placed.max_relevance).any(), "a relevance is above max_relevance")
+    require(not (relevance > placed.max_relevance).any(), "a relevance is above max_relevance")
     retrieved, judged = (
         pl.DataFrame({"query": codes, "relevance": values + 0.0}).group_by("query", "relevance").len()
         for codes, values in ((placed.query, placed.relevance), (query, relevance))
     )
     both = retrieved.join(judged, on=["query", "relevance"], how="left")
-    _require(
+    require(
         (both["len"] <= both["len_right"].fill_null(0)).all(),
         "a retrieved document has a relevance that its query's judgments lack",
     )
@@ -264,11 +265,12 @@ def _check_judged(placed: Placements) -> None:
 
 def _check_order(query: IntArray, then: Sequence[IntArray | FloatArray], n_queries: int, name: str) -> None:
     """Raise unless rows belong to known queries, and are sorted by query and then by other keys."""
-    _require(not ((query < 0) | (query >= n_queries)).any(), f"a row of {name!r} belongs to no query")
+    require(not ((query < 0) | (query >= n_queries)).any(), f"a row of {name!r} belongs to no query")
     order = np.lexsort((*reversed(then), query))
-    _require((order == np.arange(len(query))).all(), f"the rows of {name!r} are not sorted")
+    require((order == np.arange(len(query))).all(), f"the rows of {name!r} are not sorted")
 
 
-def _require(holds: object, otherwise: str) -> None:
+def require(holds: object, otherwise: str) -> None:
+    """Raise `StoredError` unless something holds."""
     if not holds:
         raise StoredError(otherwise)

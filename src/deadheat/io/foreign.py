@@ -16,6 +16,7 @@ SWAPPED = "were qrels and run given in the wrong order?"
 CATALOGUE = "ir_datasets:"  # before the name of a data set
 _ITERATORS: dict[Kind, str] = {"qrels": "qrels_iter", "run": "scoreddocs_iter"}  # of a data set of ir_datasets
 _RESULTS = "deadheat.evaluation."  # modules of what evaluate() returns, which is on a higher floor: known by name
+_SPARK = "pyspark.sql."  # its frames have a column for every attribute that they are asked for
 _NESTED: dict[Kind, str] = {"qrels": "qrels", "run": "run"}  # where ranx has its dicts
 
 
@@ -34,6 +35,8 @@ def unwrapped(source: Any, kind: Kind, where: str) -> tuple[Any, tuple[str, ...]
     SourceTypeError
         The object holds the other kind, or several tables; or another function takes it.
     """
+    if type(source).__module__.startswith(_SPARK):
+        return source, ()
     _refuse_results(source, kind)
     if in_catalogue(source):
         source, where = _load(source), source

@@ -7,36 +7,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, EmptyDataError, NullIdError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, SourceTypeError
 from deadheat.io.foreign import frame_of
-from deadheat.io.forking import check_threads
 from deadheat.io.formats.base import ROWS, Content, ranks_of
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
 from deadheat.io.lists import RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.mappings import (
-    BEYOND,
-    VALUE_ERROR,
     check_number,
-    is_beyond,
     is_id,
     series_of_ids,
     text_of_ids,
 )
+from deadheat.io.reading import Reading, UnreadFrame, collect
 from deadheat.io.results import ASSUMED, CALL
 from deadheat.io.subtopics import NAMES as SUBTOPICS
 from deadheat.io.subtopics import SUBTOPIC, split_off
-from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
 
 
-def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
+def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], *, is_large: bool = False) -> Content:
     """Return the three columns of a frame or of tuples, named, cast and checked.
 
     Parameters
@@ -48,12 +45,14 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
         For messages.
     given : mapping of str to str
         Names of columns that the user says.
+    is_large : bool, default False
+        Whether the rows of a run are better read once, where they are needed.
 
     Returns
     -------
     Content
-        Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine, and a
-        dict of dicts where each row has a list of documents.
+        Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (for
+        runs in a cluster or a large file `Unread`), and a dict of dicts where each row has a list of documents.
     """
     if (listed := _listed(source, kind, where, given)) is not None:
         return listed
@@ -63,34 +62,47 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array)]
     names = resolve_columns(list(schema.names()), kind, where=where, given=given, lists=lists)
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
-        rows = collect(frame.select(*names.values())).iter_rows(named=True)
-        return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
-    ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
+        listed_rows = collect(frame.select(*names.values())).iter_rows(named=True)
+        return Content(*lists_of_rows(((None, row) for row in listed_rows), names, kind, where))
+    _check_types(frame, schema, names, where)
+    topic = _subtopic_among(list(schema.names()), names) if kind == "qrels" else None
+    if topic is not None and not isinstance(held, pl.DataFrame):  # what other engines hold is fetched
+        held = collect(frame.select(*names.values(), topic))
+        frame = nw.from_native(held.lazy())
     value = next((name for name in names if name not in KEYS), None)
-    # -0.0 equals 0.0 in Polars, but perhaps not elsewhere
-    number = nw.lit(1.0) if value is None else nw.col(names[value]).cast(nw.Float64) + 0.0
-    named = frame.select(*ids, number.alias(value or VALUE_COLUMN[kind]))
+    notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
+    ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
+    number = nw.lit(1.0) if value is None else nw.col(names[value])
+    raw = frame.select(*ids, number.alias(value or VALUE_COLUMN[kind]))
+    reading = Reading(kind, value or VALUE_COLUMN[kind])
+    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        return Content(UnreadFrame(raw, reading, where), notes)
+    if is_large and kind == "run":
+        return Content(UnreadFrame(raw, reading, where), notes, _ranks(frame, names))
     try:
-        _check_types(frame, schema, names, kind, where)
-        collected = collect(named) if isinstance(held, pl.DataFrame) else None
-        checked = named if collected is None else nw.from_native(collected.lazy())
-        _check_rows(checked, value or VALUE_COLUMN[kind], kind, where)
-        if value != "rank":
-            notes = () if value else (ASSUMED["qrels"],)
-            topic = next((name for name in SUBTOPICS if kind == "qrels" and name in schema.names()), None)
-            if topic is not None and topic not in names.values():
-                own = nw.col(topic).cast(nw.String).alias(SUBTOPIC)
-                judged = collect(frame.select(*ids, own, number.alias("relevance")))
-                merged, subtopics, told = split_off(judged, where)
-                if subtopics is not None:
-                    return Content(merged, (*notes, *told), subtopics=subtopics)
-            return Content(named if collected is None else collected, notes, _ranks(frame, names))
-        ranked = checked.select(*KEYS, score=0.0 - nw.col("rank"))
-        return Content(ranked if collected is None else collect(ranked), (RANKED_BY_COLUMN,))
+        if not isinstance(held, pl.DataFrame):
+            return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
+        rows, wrong = reading.in_polars(raw)
+        reading.check(wrong, where)
+        return _with_subtopics(Content(rows, notes, _ranks(frame, names)), frame, topic, where)
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
         raise DataError(
             f"rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
         ) from error
+
+
+def _subtopic_among(columns: Collection[str], names: Mapping[str, str]) -> str | None:
+    """Return the column that may hold subtopics, if there is one."""
+    return next((name for name in SUBTOPICS if name in columns and name not in names.values()), None)
+
+
+def _with_subtopics(content: Content, frame: Frame, topic: str | None, where: str) -> Content:
+    """Return the judgments of a frame in memory with their subtopics, if its column holds several."""
+    if topic is None:
+        return content
+    found = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
+    rows, subtopics, told = split_off(content.rows.with_columns(found[SUBTOPIC]), where)
+    return replace(content, rows=rows, notes=(*content.notes, *told), subtopics=subtopics)
 
 
 def _listed(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
@@ -128,8 +140,8 @@ def _schema(frame: Frame, where: str) -> nw.Schema:
         raise ColumnError(f"a column has a type that cannot be read: {error}", path=where) from error
 
 
-def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: Kind, where: str) -> None:
-    """Raise if the type of a column cannot hold ids or numbers, or if float64 would merge its numbers."""
+def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], where: str) -> None:
+    """Raise if the type of a column cannot hold ids or numbers."""
     texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
     if frame.implementation.is_polars():
         texts += (nw.Binary,)  # some Parquet writers store text so; other engines would write its bytes as \xC3
@@ -146,11 +158,6 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], kind: K
     dtype = schema[value]
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise ColumnError(f"column {value!r} holds {dtype}", allowed="numbers", path=where)
-    if dtype.is_integer() or dtype.is_decimal():
-        ends = collect(frame.select(low=nw.col(value).min(), high=nw.col(value).max())).row(0)
-        beyond = next((end for end in ends if end is not None and is_beyond(end)), None)
-        if beyond is not None:
-            raise VALUE_ERROR[kind](f"{VALUE_COLUMN[kind]} {beyond} is {BEYOND}", path=where)
 
 
 def as_narwhals(source: object, where: str) -> object:
@@ -159,14 +166,6 @@ def as_narwhals(source: object, where: str) -> object:
         return nw.from_native(cast("Any", source), pass_through=True)
     except nw.exceptions.DuplicateError as error:  # pandas allows two columns of the same name
         raise ColumnError(" ".join(str(error).split()), path=where) from error
-
-
-def collect(frame: Frame) -> pl.DataFrame:
-    """Fetch a lazy frame into Polars; Polars' own frames stream."""
-    check_threads()
-    if frame.implementation.is_polars():
-        return cast("pl.LazyFrame", frame.to_native()).collect(engine="streaming")
-    return cast("pl.DataFrame", frame.collect(backend="polars").to_native())
 
 
 def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> pl.DataFrame | Frame:
@@ -226,32 +225,6 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
             value: np.array(values, np.float64),
         }
     )
-
-
-def _check_rows(frame: Frame, value: str, kind: Kind, where: str) -> None:
-    """Raise for nulls, empty ids, NaN or wrong ranks, looked for in one pass; name the first bad row."""
-    number = nw.col(value)
-    wrong = ~number.is_finite() if kind == "qrels" else number.is_nan()
-    if value == "rank":
-        wrong = wrong | (number < 1) | (number % 1 != 0)
-    no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
-    marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong}
-    counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark cannot sum booleans
-    checks = frame.select(rows=nw.len(), **counts)
-    rows, ids, null, bad = (count or 0 for count in collect(checks).row(0))
-    if not rows:
-        raise EmptyDataError("empty: it has no rows", path=where)
-    if ids:
-        raise NullIdError(
-            f"{ids:,} of {counted(rows, 'row')} lack a query_id or doc_id", hint="every row needs both", path=where
-        )
-    if null or bad:
-        query, doc, given = collect(frame.filter(number.is_null() | wrong).head(1)).row(0)
-        what = "missing (null or NaN)" if given is None else "NaN" if np.isnan(given) else "infinite"
-        if value == "rank" and given is not None and not np.isnan(given):
-            what = f"{given:g}, expected a whole number from 1"
-        count = f"; this holds for {null + bad:,} rows" if null + bad > 1 else ""
-        raise VALUE_ERROR[kind](f"{value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
 
 
 def repeated_pairs(frame: Frame) -> pl.DataFrame:

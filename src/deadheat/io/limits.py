@@ -13,7 +13,13 @@ from deadheat.wording import Advice
 LONGEST_LINE = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000
 _LARGEST_RATIO = 200
+LARGE = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
+_HELD = 3  # bytes of memory for a byte of TREC text
+_PACKED = 4  # bytes of text in a compressed byte
+_BYTES_PER_ROW = 500  # of memory, for each row that is read at a time
+_MOST_ROWS, _FEWEST_ROWS = 1_000_000, 20_000  # read at a time
 _given: ContextVar[int | None] = ContextVar("max_decompressed", default=None)
+_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 
 
 @contextmanager
@@ -47,6 +53,63 @@ def max_decompressed(n_bytes: int) -> Iterator[None]:
         yield
     finally:
         _given.reset(token)
+
+
+@contextmanager
+def max_memory(n_bytes: int) -> Iterator[None]:
+    """Set about how much memory the rows of one run may take: a larger run is read in blocks, and never held.
+
+    This concerns runs in TREC and Parquet files, also compressed ones, and lazy frames of Polars. By default a run is
+    read in blocks from 1.5 GB of TREC text or 4 million rows of Parquet on. The judgments, and what is kept of the
+    judged documents, come on top. In blocks the rows of a query should be adjacent, as those of runs are; a run where
+    they are not is held after all. What is wrong with a run is seen when it is evaluated, not when it is opened.
+
+    Parameters
+    ----------
+    n_bytes : int
+        At least 1.
+
+    Raises
+    ------
+    ParameterError
+        If it is not a whole number from 1 on.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> with dh.max_memory(500_000_000):
+    ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
+    """
+    from deadheat.arguments import as_count  # as above
+
+    token = _memory.set(as_count("max_memory", n_bytes))
+    try:
+        yield
+    finally:
+        _memory.reset(token)
+
+
+def is_bounded() -> bool:
+    """Tell whether :func:`max_memory` was set."""
+    return _memory.get() is not None
+
+
+def is_held(n_bytes: int, *, is_packed: bool) -> bool:
+    """Tell whether a TREC file of this size is read into memory."""
+    n_text, most = n_bytes * (_PACKED if is_packed else 1), _memory.get()
+    return n_text < LARGE if most is None else n_text * _HELD <= most
+
+
+def rows_at_a_time() -> int:
+    """Return how many rows of a run that is not held are read at a time."""
+    most = _memory.get()
+    return _MOST_ROWS if most is None else min(max(most // _BYTES_PER_ROW, _FEWEST_ROWS), _MOST_ROWS)
+
+
+def most_rows(default: int) -> int:
+    """Return the number of rows from which a run that could be held is not, if it is `default` without a bound."""
+    most = _memory.get()
+    return default if most is None else min(default, most // _BYTES_PER_ROW)
 
 
 def check_held(n_bytes: int, n_compressed: int, path: Path, *, is_streamed: bool = False) -> None:

@@ -12,9 +12,10 @@ import polars as pl
 from deadheat.errors import ColumnError, ScoreError, SourceTypeError
 from deadheat.io.formats import FORMATS, format_of
 from deadheat.io.formats.base import ScoreColumns, chosen_names
-from deadheat.io.frames import as_narwhals, canonical, collect, to_polars
+from deadheat.io.frames import as_narwhals, canonical, to_polars
 from deadheat.io.kinds import KEYS, resolve_columns
 from deadheat.io.mappings import LARGEST_INTEGER
+from deadheat.io.reading import collect
 from deadheat.io.source import readable
 from deadheat.io.values import holds_only_numbers
 from deadheat.wording import Plain

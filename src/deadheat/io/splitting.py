@@ -14,6 +14,7 @@ import polars as pl
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
 from deadheat.io.kinds import TREC_FIELDS, VALUE_COLUMN, Kind
+from deadheat.io.limits import is_held
 from deadheat.io.source import check_lines_of, misleads_polars, plain_head
 from deadheat.io.subtopics import SUBTOPIC
 
@@ -74,6 +75,8 @@ def _separator(path: Path) -> str | None:
     try:
         head = plain_head(path)
         if not head or misleads_polars(head) or path.stat().st_size < WORTHWHILE:
+            return None
+        if not is_held(path.stat().st_size, is_packed=False):
             return None
         check_lines_of(path)
     except (OSError, DataError):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, spans
 from deadheat.data.rows import HASH_BITS, Blocks
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
@@ -76,18 +76,34 @@ class Contiguous(InBlocks):
     def place(self) -> Placements:
         """Return the placements, counted within each query's rows."""
         with guarded(self._run.where):
-            found = find_judged(self._qrels.to_polars(), self._blocks)
-            rows, bounds = found["row"].to_numpy(), self._bounds
-            block = np.searchsorted(bounds, rows, side="right") - 1
-            above, tied, ends_in_tie = count_above_and_tied(self._scores, bounds, block, self._scores[rows])
-            sizes = np.diff(bounds)
-            counts = pl.DataFrame(
-                {"query_id": self._blocks.query_ids, "n_retrieved": sizes, "ends_in_tie": ends_in_tie}
-            )
-            return from_frames(self._qrels, self._run, counts, found.with_columns(above=above, tied=tied))
+            return from_frames(self._qrels, self._run, *count(self._blocks, self._qrels.to_polars()))
 
     def _documents(self, rows: IntArray) -> pl.Series:
         return self._blocks.frame["doc_id"].gather(rows)
+
+
+def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return how many documents each query has, and where the judged ones among them are.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    judgments : polars.DataFrame
+        query_id, doc_id and relevance; they may be of other queries too.
+
+    Returns
+    -------
+    counts : polars.DataFrame
+        query_id, n_retrieved and ends_in_tie.
+    rows : polars.DataFrame
+        query_id, doc_id, relevance, above and tied.
+    """
+    found = find_judged(judgments, blocks)
+    rows, bounds, scores = found["row"].to_numpy(), blocks.bounds, blocks.frame["score"].to_numpy()
+    block = np.searchsorted(bounds, rows, side="right") - 1
+    above, tied, ends_in_tie = count_above_and_tied(scores, bounds, block, scores[rows])
+    counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(bounds), "ends_in_tie": ends_in_tie}
+    return pl.DataFrame(counts), found.drop("row", "score").with_columns(above=above, tied=tied)
 
 
 def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
@@ -198,17 +214,6 @@ def rows_of_ties(scores: FloatArray, bounds: IntArray, block: IntArray, above: I
     # Sorting the rows of each tie afterwards is ten times as fast as a stable sort of the scores.
     offsets = np.repeat(np.arange(len(sizes)) * len(scores), sizes)
     return np.sort(offsets + order[rows]) - offsets
-
-
-def spans(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return the ranges ``start, ..., start + size - 1``, concatenated.
-
-    Examples
-    --------
-    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    return np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
 
 
 def _first_by_comparing(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: IntArray, *, by_id: bool) -> IntArray:

@@ -5,232 +5,271 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from deadheat.arrays import FloatArray, IntArray, TextArray
-from deadheat.errors import ParameterError, RelevanceError, ScoreError, SwappedDataWarning
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+from deadheat.errors import ParameterError, ScoreError, SwappedDataWarning
+from deadheat.io.forking import check_threads
+from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
+from deadheat.placements.entries import NOTHING, SWAPPED, Entries, entries_of
+from deadheat.placements.libraries import detached, device_of, in_memory, is_short, on_device, to_memory
 from deadheat.placements.placements import Placements, sort_rows
-from deadheat.wording import Plain, counted
+from deadheat.wording import Plain
 
-SWAPPED = "were scores and relevant given in the wrong order? It is evaluate_dense(scores, relevant)"
+if TYPE_CHECKING:
+    import polars as pl
+
 LOOKED = 8  # rows that are looked at
-MANY = 16  # judged documents of a query from which sorting its scores is cheaper than comparing each
+NUMBERS = "numbers of shape (n_queries, n_documents)"
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
-    """Some documents of each query, with a number each: judgments, or documents to leave out.
+class Counted:
+    """What the scores of some queries say of their judged documents: all that an evaluation needs.
 
     Attributes
     ----------
-    query, document : ndarray of int, shape (n,)
-        Row and column of the matrix, sorted.
-    value : ndarray of float, shape (n,)
+    query_ids : ndarray of str, shape (n_queries,)
+        In the order of the rows.
+    n_retrieved : ndarray of int, shape (n_queries,)
+    query : ndarray of int, shape (n_judged,)
+        Index into `query_ids` of each judgment, ascending.
+    doc_ids : ndarray of str, shape (n_judged,)
+    relevance : ndarray of float, shape (n_judged,)
+    above, tied : ndarray of int, shape (n_judged,)
+        As in `Placements`; both 0 for a document that is not retrieved.
     """
 
+    query_ids: TextArray
+    n_retrieved: IntArray
     query: IntArray
-    document: IntArray
-    value: FloatArray
+    doc_ids: TextArray
+    relevance: FloatArray
+    above: IntArray
+    tied: IntArray
 
-    def places(self, shape: tuple[int, int]) -> IntArray:
-        """Return where they are in the flattened matrix."""
-        return self.query * shape[1] + self.document
+    @classmethod
+    def joined(cls, parts: Sequence[Counted]) -> Counted:
+        """Return several, of different queries, as one."""
+        starts = np.cumsum([0] + [len(one.query_ids) for one in parts])
+        return cls(
+            np.concatenate([one.query_ids for one in parts]),
+            np.concatenate([one.n_retrieved for one in parts]),
+            np.concatenate([one.query + start for one, start in zip(parts, starts, strict=False)]),
+            np.concatenate([one.doc_ids for one in parts]),
+            np.concatenate([one.relevance for one in parts]),
+            np.concatenate([one.above for one in parts]),
+            np.concatenate([one.tied for one in parts]),
+        )
+
+    def select(self, keep: BoolArray) -> Counted:
+        """Return some queries.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_queries,)
+        """
+        code, rows = np.cumsum(keep) - 1, keep[self.query]
+        return Counted(
+            self.query_ids[keep],
+            self.n_retrieved[keep],
+            code[self.query[rows]],
+            self.doc_ids[rows],
+            self.relevance[rows],
+            self.above[rows],
+            self.tied[rows],
+        )
+
+    def rows_of(self, query: int) -> tuple[int, list[tuple[str, float, int, int]]]:
+        """Return how many documents a query retrieved, and its judgments in the order of their documents."""
+        first, last = np.searchsorted(self.query, (query, query + 1))
+        columns = (self.doc_ids, self.relevance, self.above, self.tied)
+        return int(self.n_retrieved[query]), sorted(zip(*(one[first:last].tolist() for one in columns), strict=True))
+
+    def placements(self) -> Placements:
+        """Return the placements; every query is one of theirs, also without judgments."""
+        rank = np.empty(len(self.query_ids), np.int64)
+        order = np.argsort(self.query_ids)  # by code point
+        rank[order] = np.arange(len(order))
+        rows = self.tied > 0
+        return sort_rows(
+            self.query_ids[order],
+            self.n_retrieved[order],
+            judged_query=rank[self.query],
+            judged_relevance=self.relevance,
+            rows=(
+                rank[self.query[rows]],
+                self.doc_ids[rows],
+                self.relevance[rows],
+                self.above[rows],
+                self.tied[rows],
+            ),
+            unjudged_queries=(),
+            ends_in_tie=np.zeros(len(order), np.bool_),  # all documents have a score: nothing was cut
+        )
+
+    def judgments(self) -> pl.DataFrame:
+        """Return query_id, doc_id and relevance of every judgment."""
+        import polars as pl
+
+        check_threads()
+        columns = {
+            "query_id": pl.Series(self.query_ids[self.query].tolist(), dtype=pl.String),
+            "doc_id": pl.Series(self.doc_ids.tolist(), dtype=pl.String),
+            "relevance": pl.Series(self.relevance, dtype=pl.Float64),
+        }
+        return pl.DataFrame(columns)
 
 
-_NOTHING = Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-
-
-def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:
-    """Read a list of lists of column indices, a SciPy sparse matrix, or an array of the scores' shape.
-
-    Entries of 0 in a matrix are none: unjudged documents, or documents to keep.
+def count_dense(
+    scores: object,
+    relevant: object,
+    *,
+    exclude: object = None,
+    mask: object = None,
+    query_ids: ArrayLike | None = None,
+    doc_ids: ArrayLike | None = None,
+) -> Counted:
+    """Count the documents above and tied with each judged one in a matrix of scores; each row is a query.
 
     Parameters
     ----------
-    given : object
-    shape : tuple of int
-        Of the scores.
-    argument : {"relevant", "exclude"}
-        For messages.
+    scores, relevant, exclude, mask, query_ids, doc_ids
+        As for :func:`deadheat.evaluate_dense`.
     """
-    if hasattr(given, "tocoo"):
-        return _of_sparse(given, shape, argument)
-    if isinstance(given, np.ndarray) and given.dtype != object:
-        return _of_array(given, shape, argument)
-    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
-        return _of_lists(cast("Sequence[ArrayLike]", given), shape, argument)
-    raise _wrong(argument, type(given).__name__, shape)
+    given = _scores_of(scores)
+    shape = (int(given.shape[0]), int(given.shape[1]))
+    matrix = Matrix(given, None if mask is None else _mask_of(mask, given, shape))
+    queries, documents = Ids(query_ids, shape[0], "query_ids"), Ids(doc_ids, shape[1], "doc_ids")
+    judged = entries_of(relevant, shape, "relevant")
+    _doubt_order(given, relevant)
+    left_out = left_out_of(exclude, judged, shape)
+    is_kept = matrix.is_kept(judged.query, judged.document)
+    left_out = left_out.select(matrix.is_kept(left_out.query, left_out.document))
+    above, tied = (np.zeros(len(judged.query), np.int64) for _ in range(2))
+    above[is_kept], tied[is_kept] = _count(matrix, judged.select(is_kept), left_out)
+    n_left_out = np.bincount(left_out.query, minlength=shape[0])
+    n_retrieved, doc_ids = matrix.n_kept() - n_left_out, documents.of(judged.document)
+    return Counted(queries.all(), n_retrieved, judged.query, doc_ids, judged.value, above, tied)
 
 
-def _wrong(argument: str, given: str, shape: tuple[int, int]) -> ParameterError:
-    allowed = f"a list of {shape[0]:,} lists of column numbers, a sparse matrix or an array of shape {shape}"
-    return ParameterError(argument=argument, given=Plain(given), allowed=allowed)
+def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Entries:
+    """Return the documents that are not retrieved; raise if one is judged."""
+    if exclude is None:
+        return NOTHING
+    left_out = entries_of(exclude, shape, "exclude")
+    both = np.intersect1d(judged.places(shape), left_out.places(shape))
+    if len(both):
+        query, document = divmod(int(both[0]), shape[1])
+        problem = f"names document {document} of query {query}, which is judged"
+        raise ParameterError(problem, argument="exclude", hint="leave it out of one of both")
+    return left_out
 
 
-def _of_sparse(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # noqa: ANN401 - any sparse class of SciPy
-    if given.shape != shape:
-        raise _wrong(argument, f"a sparse matrix of shape {given.shape}", shape)
-    found = given.tocsr().copy()
-    found.sum_duplicates()  # and sorts
-    coordinates = found.tocoo()
-    values = np.asarray(coordinates.data)
-    is_entry = values != 0
-    return _checked(coordinates.row[is_entry], coordinates.col[is_entry], values[is_entry], argument)
-
-
-def _of_array(given: NDArray[Any], shape: tuple[int, int], argument: str) -> Entries:
-    if given.shape != shape or given.dtype.kind not in "fiub":
-        error = _wrong(argument, f"an array of shape {given.shape} and dtype {given.dtype}", shape)
-        error.hint = SWAPPED if argument == "relevant" and given.dtype.kind == "f" else None
-        raise error
-    query, document = np.nonzero(given)
-    return _checked(query, document, given[query, document], argument)
-
-
-def _checked(query: IntArray, document: IntArray, values: NDArray[Any], argument: str) -> Entries:
-    numbers = values.astype(np.float64)
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        at = wrong[0]
-        message = (
-            f"{argument} of query {query[at]} and document {document[at]} is {numbers[at]}, expected a finite number"
-        )
-        raise RelevanceError(message)
-    return Entries(query.astype(np.int64), document.astype(np.int64), numbers)
-
-
-def _of_lists(given: Sequence[ArrayLike], shape: tuple[int, int], argument: str) -> Entries:
-    if len(given) != shape[0]:
-        raise _wrong(argument, f"{counted(len(given), 'list')}", shape)
-    rows: list[IntArray] = []
-    for number, some in enumerate(given):
-        try:
-            row = np.asarray(some if isinstance(some, np.ndarray | Sequence) else list(cast("Any", some)))
-        except TypeError:
-            raise _wrong(argument, f"{some!r} for query {number}", shape) from None
-        if row.size and (row.ndim != 1 or row.dtype.kind not in "iu"):
-            raise _wrong(argument, f"{some!r} for query {number}", shape)
-        row = row.astype(np.int64)
-        outside = row[(row < 0) | (row >= shape[1])]
-        if len(outside):
-            message = f"document {outside[0]} of query {number}, expected a column from 0 to {shape[1] - 1}"
-            raise ParameterError(f"names {message}", argument=argument)
-        found = np.unique(row)
-        if len(found) != len(row):
-            twice = next(one for one in found.tolist() if (row == one).sum() > 1)
-            raise ParameterError(f"names document {twice} of query {number} twice", argument=argument)
-        rows.append(found)
-    sizes = np.array([len(row) for row in rows], np.int64)
-    document = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-    return Entries(np.repeat(np.arange(shape[0]), sizes), document, np.ones(len(document)))
-
-
-def _matrix_of(scores: object) -> NDArray[Any]:
+def _scores_of(scores: object) -> Array:
     """Return scores as an array; raise for what can only be judgments: a sparse matrix, lists of several lengths."""
-    given = "a sparse matrix" if hasattr(scores, "tocoo") else ""
+    allowed = f"an array of {NUMBERS}"
+    if hasattr(scores, "tocoo"):
+        raise ParameterError(argument="scores", given=Plain("a sparse matrix"), allowed=allowed, hint=SWAPPED)
+    if on_device(scores):
+        some = detached(scores)
+        if len(some.shape) != 2 or 0 in some.shape or "complex" in str(some.dtype):
+            given = Plain(f"shape {tuple(some.shape)}, dtype {some.dtype}")
+            raise ParameterError(argument="scores", given=given, allowed=NUMBERS)
+        return some
     try:
-        if not given:
-            return np.asarray(scores)
-    except ValueError:
-        given = "lists of several lengths"
-    allowed = "an array of numbers, of shape (n_queries, n_documents)"
-    raise ParameterError(argument="scores", given=Plain(given), allowed=allowed, hint=SWAPPED)
+        matrix = np.asarray(in_memory(scores))
+    except ValueError as error:
+        if isinstance(error, ParameterError):
+            raise
+        given = Plain("lists of several lengths")
+        raise ParameterError(argument="scores", given=given, allowed=allowed, hint=SWAPPED) from None
+    if matrix.ndim != 2 or not matrix.size or not (matrix.dtype.kind in "fiub" or is_short(matrix.dtype)):
+        given = Plain(f"shape {matrix.shape}, dtype {matrix.dtype}")
+        raise ParameterError(argument="scores", given=given, allowed=NUMBERS)
+    return matrix
 
 
-def _doubt_order(scores: NDArray[Any], relevant: object) -> None:
+def _mask_of(mask: object, scores: Array, shape: tuple[int, int]) -> Array:
+    """Return a mask as an array beside the scores."""
+    allowed = f"an array of True and False of shape {shape}"
+    if on_device(mask) != on_device(scores) or (on_device(mask) and device_of(mask) != device_of(scores)):
+        raise ParameterError(
+            argument="mask",
+            given=Plain(f"one on {device_of(mask)}"),
+            allowed=f"{allowed} on the device of the scores, {device_of(scores)}",
+        )
+    found: Any = mask if on_device(mask) else np.asarray(in_memory(mask))
+    if tuple(found.shape) != shape or "bool" not in str(found.dtype):
+        given = Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}")
+        raise ParameterError(argument="mask", given=given, allowed=allowed)
+    return found
+
+
+def _doubt_order(scores: Array, relevant: object) -> None:
     """Warn the user if a few rows look swapped: scores that are 0 and 1 alone, and relevance with fractions."""
-    if not isinstance(relevant, np.ndarray) or relevant.dtype.kind != "f":
+    if not isinstance(relevant, np.ndarray) or relevant.dtype.kind != "f" or on_device(scores):
         return
     some, judged = scores[:LOOKED], relevant[:LOOKED]
     if np.isin(some, (0, 1)).all() and (judged % 1 != 0).mean() > 1 / 2:
         warnings.warn(f"scores are 0 and 1, and relevant has fractions: {SWAPPED}", SwappedDataWarning, stacklevel=4)
 
 
-def place_dense(
-    scores: ArrayLike,
-    relevant: object,
-    *,
-    exclude: object = None,
-    query_ids: ArrayLike | None = None,
-    doc_ids: ArrayLike | None = None,
-) -> Placements:
-    """Return the placements of the judged documents in a matrix of scores; each row is a query, also without judgments.
+class Ids:
+    """The ids of rows or columns: those that are given, or numbers from 0, of which only those needed become text.
 
     Parameters
     ----------
-    scores, relevant, exclude, query_ids, doc_ids
-        As for :func:`deadheat.evaluate_dense`.
+    given : array-like of str or int, optional
+    size : int
+    argument : str
+        For messages.
     """
-    matrix = _matrix_of(scores)
-    if matrix.ndim != 2 or not matrix.size or matrix.dtype.kind not in "fiub":
-        given = Plain(f"shape {matrix.shape}, dtype {matrix.dtype}")
-        raise ParameterError(argument="scores", given=given, allowed="numbers of shape (n_queries, n_documents)")
-    shape = (matrix.shape[0], matrix.shape[1])
-    queries, documents = _ids(query_ids, shape[0], "query_ids"), _ids(doc_ids, shape[1], "doc_ids")
-    judged = entries_of(relevant, shape, "relevant")
-    _doubt_order(matrix, relevant)
-    if not len(judged.query):
-        raise ParameterError("names no relevant document", argument="relevant")
-    left_out = _NOTHING if exclude is None else entries_of(exclude, shape, "exclude")
-    both = np.intersect1d(judged.places(shape), left_out.places(shape))
-    if len(both):
-        query, document = divmod(int(both[0]), shape[1])
-        problem = f"names document {document} of query {query}, which is judged"
-        raise ParameterError(problem, argument="exclude", hint="leave it out of one of both")
-    above, tied = _count(matrix, judged, left_out)
-    rank = np.empty(shape[0], np.int64)
-    order = np.argsort(queries)
-    rank[order] = np.arange(shape[0])  # queries are sorted by code point
-    return sort_rows(
-        queries[order],
-        shape[1] - np.bincount(left_out.query, minlength=shape[0])[order],
-        judged_query=rank[judged.query],
-        judged_relevance=judged.value,
-        rows=(rank[judged.query], documents[judged.document], judged.value, above, tied),
-        unjudged_queries=(),
-        ends_in_tie=np.zeros(shape[0], np.bool_),  # all documents have a score: nothing was cut
-    )
+
+    def __init__(self, given: ArrayLike | None, size: int, argument: str) -> None:
+        self._size, self._given = size, None
+        if given is None:
+            return
+        found = np.asarray(given)
+        if found.shape != (size,) or (
+            found.dtype.kind not in "iuU" and set(map(type, found.tolist())) not in ({str}, {int})
+        ):
+            shown = Plain(f"shape {found.shape}, dtype {found.dtype}")
+            raise ParameterError(argument=argument, given=shown, allowed=f"{size:,} ids, all text or all whole numbers")
+        self._given = found.astype(str).astype(object)
+        if len(set(self._given.tolist())) < size:
+            raise ParameterError("has an id twice", argument=argument)
+
+    def of(self, places: IntArray) -> TextArray:
+        """Return the ids of some rows or columns."""
+        return np.array(list(map(str, places.tolist())), object) if self._given is None else self._given[places]
+
+    def all(self, start: int = 0) -> TextArray:
+        """Return the ids of all; numbers begin with `start`."""
+        return self.of(np.arange(start, start + self._size))
 
 
-def _ids(given: ArrayLike | None, size: int, argument: str) -> TextArray:
-    """Return ids as text, or numbers from 0."""
-    found = np.arange(size) if given is None else np.asarray(given)
-    if found.shape != (size,) or (
-        found.dtype.kind not in "iuU" and set(map(type, found.tolist())) not in ({str}, {int})
-    ):
-        shown = Plain(f"shape {found.shape}, dtype {found.dtype}")
-        raise ParameterError(argument=argument, given=shown, allowed=f"{size:,} ids, all text or all whole numbers")
-    texts = found.astype(str).astype(object)
-    if given is not None and len(set(texts.tolist())) < size:
-        raise ParameterError("has an id twice", argument=argument)
-    return texts
-
-
-def _count(matrix: NDArray[Any], judged: Entries, left_out: Entries) -> tuple[IntArray, IntArray]:
+def _count(matrix: Matrix, judged: Entries, left_out: Entries) -> tuple[IntArray, IntArray]:
     """Count the documents above and tied with each judged one, those that are left out not among them."""
-    above, tied = np.empty_like(judged.query), np.empty_like(judged.query)
-    places = np.arange(len(matrix) + 1)
-    ends, ends_out = (np.searchsorted(entries.query, places) for entries in (judged, left_out))
-    for number, row in enumerate(matrix):
-        if row.dtype.kind == "f" and np.isnan(row).any():
-            at = np.flatnonzero(np.isnan(row))[0]
-            raise ScoreError(f"score of document {at} for query {number} is NaN")
-        own = slice(ends[number], ends[number + 1])
-        out = row[left_out.document[ends_out[number] : ends_out[number + 1]]]
-        some = row[judged.document[own]]
-        above[own], tied[own] = np.subtract(_compare(row, some), _compare(out, some))
+    above, tied = (np.zeros(len(judged.query), np.int64) for _ in range(2))
+    for rows, pieces in matrix.pieces():
+        own = judged.of_rows(rows)
+        row, scores = judged.query[own] - rows.start, matrix.at(judged.query[own], judged.document[own])
+        for columns in pieces:
+            piece = matrix.piece(rows, columns)
+            if wrong := first_wrong(piece):
+                query, document = rows.start + wrong[0], columns.start + wrong[1]
+                raise ScoreError(f"score of document {document} for query {query} is NaN")
+            counts = compare(piece, row, scores)
+            above[own] += counts.above
+            tied[own] += counts.tied
+        others = left_out.of_rows(rows)
+        if others.start < others.stop:
+            out = to_memory(matrix.at(left_out.query[others], left_out.document[others]))
+            counts = compare_some(row, to_memory(scores), left_out.query[others] - rows.start, out)
+            above[own] -= counts.above
+            tied[own] -= counts.tied
     return above, tied
-
-
-def _compare(row: NDArray[Any], own: NDArray[Any]) -> tuple[IntArray, IntArray]:
-    """Count, for each of `own`, the numbers of a row above it and equal to it."""
-    if len(own) > MANY:
-        ordered = np.sort(row)
-        first, last = (np.searchsorted(ordered, own, side) for side in ("left", "right"))
-        return len(row) - last, last - first
-    counts = [(np.count_nonzero(row > one), np.count_nonzero(row == one)) for one in own]
-    above, equal = np.array(counts, np.int64).reshape(-1, 2).T
-    return above, equal

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.rows import MappingRows
+from deadheat.data.rows import MappingRows, UnreadRows
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError, SwappedDataWarning
 from deadheat.io.mappings import LARGEST_INTEGER
@@ -149,6 +149,10 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None, plan: st
         if not isinstance(judged, MappingRows):
             judged = MappingRows(qrels.to_dict(), "qrels", qrels.where)
         return Mapping(qrels, judged, run, run.rows, precision)
+    if plan is None and isinstance(run.rows, UnreadRows):
+        from deadheat.placements.by_query import ByQuery  # few runs are too large to hold
+
+        return ByQuery(qrels, run, precision)
     run = run.rounded(precision)
     if plan is None and run.rows.blocks:
         return Contiguous(qrels, run, run.rows.blocks)

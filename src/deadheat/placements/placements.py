@@ -240,7 +240,7 @@ def sort_rows(
         tied[order],
         judged_query[ideal],
         judged_relevance[ideal],
-        float(judged_relevance.max()),
+        float(judged_relevance.max()) if len(judged_relevance) else 0.0,
         unjudged_queries,
         ends_in_tie=ends_in_tie,
         subtopics=subtopics,
@@ -270,7 +270,8 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
     codes = queries.select("query_id", "code")
     # not computed in other engines, where it would take another pass over all rows
     ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
-    rows, judgments = rows.join(codes, on="query_id"), judgments.join(codes, on="query_id")
+    rows = rows.join(codes, on="query_id").drop("query_id")  # there may be many judgments
+    judgments = judgments.select("query_id", "relevance").join(codes, on="query_id").drop("query_id")
     return sort_rows(
         np.array(queries["query_id"].to_list(), dtype=object),
         queries["n_retrieved"].fill_null(0).cast(pl.Int64).to_numpy(),

@@ -7,6 +7,7 @@ judged scores.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import narwhals as nw
@@ -14,8 +15,8 @@ import polars as pl
 
 from deadheat.arrays import IntArray
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.frames import collect
 from deadheat.io.guarding import guarded
+from deadheat.io.reading import collect
 from deadheat.placements.placements import Placements, from_frames
 
 Frame = nw.LazyFrame[Any]
@@ -47,6 +48,8 @@ class Relational:
             found = collect(lazy)
             levels = found.select("query_id", "score").unique()
             plan = self._plan or choose_plan(levels, counts)
+            if plan == "window" and self._plan is None and not _can_rank(retrieved):
+                plan = "count"
             # Another engine cannot always take a Polars frame, so it computes the levels again.
             in_polars = retrieved.implementation.is_polars()
             in_engine = nw.from_native(levels.lazy()) if in_polars else lazy.select("query_id", "score").unique()
@@ -78,9 +81,18 @@ def same_engine(qrels: Qrels, run: Run) -> tuple[Frame, Frame]:
 
 
 def _can_join(judged: Frame, retrieved: Frame) -> bool:
-    """Try a join: relations of two DuckDB connections, for instance, look alike but cannot be joined."""
+    """Try to join: relations of two DuckDB connections, for instance, look alike but cannot be joined."""
+    return _can_do(lambda: find_judged(judged, retrieved))
+
+
+def _can_rank(retrieved: Frame) -> bool:
+    """Try to rank within queries: not every engine has window functions."""
+    return retrieved.implementation.is_polars() or _can_do(lambda: ranked(retrieved))
+
+
+def _can_do(make: Callable[[], Frame]) -> bool:
     try:
-        collect(retrieved.join(judged.select("doc_id"), on="doc_id", how="semi").head(0))
+        collect(make().head(0))
     except Exception:  # noqa: BLE001 - every engine has exceptions of its own; a real one comes up again in Polars
         return False
     return True
@@ -135,10 +147,14 @@ def window_plan(run: Frame, levels: Frame) -> pl.DataFrame:
     Parameters and result are those of :func:`count_plan`.
     """
     rows = run.select("query_id", "score").join(levels.select("query_id").unique(), on="query_id", how="semi")
+    return collect(ranked(rows).join(levels, on=["query_id", "score"], how="semi").unique())
+
+
+def ranked(rows: Frame) -> Frame:
+    """Return rows with the documents above each and tied with it, by ranks within its query."""
     low = nw.col("score").rank("min", descending=True).over("query_id").cast(nw.Int64)
     high = nw.col("score").rank("max", descending=True).over("query_id").cast(nw.Int64)
-    ranked = rows.with_columns(above=low - 1, tied=high - low + 1)
-    return collect(ranked.join(levels, on=["query_id", "score"], how="semi").unique())
+    return rows.with_columns(above=low - 1, tied=high - low + 1)
 
 
 def rows_tied_with_judged(qrels: Frame, run: Frame) -> pl.DataFrame:

@@ -22,8 +22,9 @@ from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
+from deadheat.profile.grouping import Grouped, grouped
 from deadheat.profile.queries import QueryTies, ties_of_queries
-from deadheat.profile.scores import Groups, find_decimals, find_grid, find_levels, group_scores
+from deadheat.profile.scores import find_decimals, find_grid, find_levels
 from deadheat.profile.stability import Recommendation, Stability, recommend, stability_of
 from deadheat.wording import NOISE, Plain, counted, rounded
 
@@ -333,8 +334,7 @@ def tie_profile(
     run = Run.of(run)
     if check_duplicates:
         run.check_duplicates()
-    groups = group_scores(run.to_polars())
-    profile = replace(_describe(run.name, groups, at), notes=run.notes)
+    profile = replace(_describe(run.name, grouped(run), at), notes=run.notes)
     if qrels is None:
         return profile
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
@@ -367,31 +367,30 @@ def n_relevant(measure: Measure, placements: Placements) -> IntArray:
     return placements.n_relevant(LOWEST_POSITIVE if lowest is None else float(lowest))
 
 
-def _describe(name: str, groups: Groups, at: Sequence[int]) -> TieProfile:
-    tied = np.flatnonzero(groups.size > 1)
-    query, above, size = groups.query[tied], groups.above[tied], groups.size[tied]
+def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
+    ties, n_queries = found.ties, found.ties.n_queries
     largest = None
-    if len(tied):
-        place = tied[size.argmax()]
-        largest = LargestTie(groups.names[int(groups.query[place])], float(groups.score[place]), int(size.max()))
-    n_levels, levels = find_levels(groups)
-    decimals = find_decimals(groups.score)
+    if len(ties.size):
+        place = ties.size.argmax()
+        largest = LargestTie(ties.names[int(ties.query[place])], float(ties.score[place]), int(ties.size[place]))
+    n_levels, levels = find_levels(found.score, found.size)
+    decimals = find_decimals(found.score)
     return TieProfile(
         name=name,
-        n_queries=groups.n_queries,
-        n_documents=int(groups.size.sum()),
-        n_queries_with_ties=len(np.unique(query)),
-        n_ties=len(tied),
-        n_tied=int(size.sum()),
-        tie_size=_spread(size) if len(tied) else None,
+        n_queries=n_queries,
+        n_documents=int(found.n_documents.sum()),
+        n_queries_with_ties=len(np.unique(ties.query)),
+        n_ties=len(ties.size),
+        n_tied=int(ties.size.sum()),
+        tie_size=_spread(ties.size) if len(ties.size) else None,
         largest=largest,
-        distinct_scores=_spread(np.bincount(groups.query, minlength=groups.n_queries)),
-        cuts=tuple(_cut(int(cutoff), above, size, groups.n_queries) for cutoff in at),
+        distinct_scores=_spread(found.n_groups),
+        cuts=tuple(_cut(int(cutoff), ties.above, ties.size, n_queries) for cutoff in at),
         n_levels=n_levels,
         levels=levels,
         decimals=decimals,
-        grid=find_grid(groups.score, decimals),
-        queries=ties_of_queries(groups),
+        grid=find_grid(found.score, decimals),
+        queries=ties_of_queries(found),
     )
 
 

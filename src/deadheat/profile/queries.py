@@ -9,7 +9,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.io.forking import check_threads
-from deadheat.profile.scores import Groups
+from deadheat.profile.grouping import Grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +62,15 @@ class QueryTies:
         )
 
 
-def ties_of_queries(groups: Groups) -> QueryTies:
+def ties_of_queries(grouped: Grouped) -> QueryTies:
     """Return the ties of each query of a run, in its order."""
-    n = groups.n_queries
-    is_tie = groups.size > 1
-    largest = np.zeros(n, np.int64)
-    np.maximum.at(largest, groups.query, groups.size)
+    ties, n = grouped.ties, grouped.ties.n_queries
+    largest = np.ones(n, np.int64)
+    np.maximum.at(largest, ties.query, ties.size)
     return QueryTies(
-        groups.names,
-        np.bincount(groups.query, groups.size, n).astype(np.int64),
-        np.bincount(groups.query[is_tie], minlength=n),
-        np.bincount(groups.query[is_tie], groups.size[is_tie], n).astype(np.int64),
+        ties.names,
+        grouped.n_documents,
+        np.bincount(ties.query, minlength=n),
+        np.bincount(ties.query, ties.size, n).astype(np.int64),
         largest,
     )

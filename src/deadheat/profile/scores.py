@@ -71,9 +71,17 @@ def _columns(frame: pl.DataFrame) -> tuple[IntArray, IntArray, pl.Series, FloatA
     return block, first, frame["query_id"].gather(first.tolist()), frame["score"].to_numpy()
 
 
-def find_levels(groups: Groups) -> tuple[int, tuple[tuple[float, int], ...]]:
-    """Return the number of distinct scores, and each with its documents if there are few."""
-    frame = pl.DataFrame({"score": groups.score, "size": groups.size})
+def find_levels(scores: FloatArray, sizes: IntArray) -> tuple[int, tuple[tuple[float, int], ...]]:
+    """Return the number of distinct scores, and each with its documents if there are few.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n_groups,)
+        Of groups of documents.
+    sizes : ndarray of int, shape (n_groups,)
+        How many documents they have.
+    """
+    frame = pl.DataFrame({"score": scores, "size": sizes})
     n_levels = frame["score"].n_unique()
     if n_levels > FEW_LEVELS:
         return n_levels, ()

@@ -16,8 +16,9 @@ import polars as pl
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
 from deadheat.io.formats.base import FORMATS, Content, Format, register
 from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.io.limits import is_held
 from deadheat.io.mappings import VALUE_ERROR
-from deadheat.io.source import HEAD, blocks, readable
+from deadheat.io.source import HEAD, blocks, plain_head, readable
 from deadheat.io.values import CONTROL, holds_only_numbers
 from deadheat.io.writing import Compression, replacing
 from deadheat.wording import Plain, shown
@@ -34,6 +35,7 @@ __all__ = [
     "chosen_format",
     "ending",
     "format_of",
+    "is_too_large",
     "locate",
     "register",
     "scan",
@@ -85,6 +87,14 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
     head = next(blocks(Path(path), HEAD, has_lines=True), b"")
     found = (one for one in FORMATS.values() if one.recognises is not None and one.recognises(head))
     return next(found, form)
+
+
+def is_too_large(path: Path, given: str | None) -> bool:
+    """Tell whether a run is TREC, and too large to be held in memory."""
+    path = readable(path)
+    if not path.is_file() or is_held(path.stat().st_size, is_packed=plain_head(path) is None):
+        return False
+    return format_of(path, given).name == "trec"
 
 
 def scan(

@@ -26,19 +26,22 @@ class Content:
 
     Attributes
     ----------
-    rows : polars.DataFrame, polars.LazyFrame, narwhals.LazyFrame or dict of dict
+    rows : polars.DataFrame, polars.LazyFrame, narwhals.LazyFrame, Unread or dict of dict
     notes : tuple of str
         What was done to read it that people should know.
     ranks : polars.DataFrame or None
         query_id, rank and score of the first rows of a run that has both.
     subtopics : polars.DataFrame or None
         query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
+    is_large : bool
+        Whether the rows are so many that they are better read once, where they are needed.
     """
 
     rows: Any
     notes: tuple[str, ...] = ()
     ranks: pl.DataFrame | None = None
     subtopics: pl.DataFrame | None = None
+    is_large: bool = False
 
 
 @dataclass(frozen=True, eq=False)

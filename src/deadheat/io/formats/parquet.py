@@ -12,9 +12,12 @@ from deadheat.errors import FileFormatError
 from deadheat.io.formats.base import Content, Format, ScoreColumns, register
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind
+from deadheat.io.limits import most_rows
 from deadheat.io.pages import check_pages
 from deadheat.io.source import compression
 from deadheat.io.writing import Compression
+
+LARGE = 4_000_000  # rows from which a run is read where it is needed, whole queries at a time
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
@@ -33,6 +36,13 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FileFormatError(allowed=f"a Parquet file ({error})", hint=_advice(path), path=path) from error
     return rows
+
+
+def _read(path: Path) -> Content:
+    rows = scan_parquet(path)
+    with guarded(path):
+        n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
+    return Content(rows, is_large=n_rows >= most_rows(LARGE))
 
 
 def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
@@ -56,7 +66,7 @@ register(
     Format(
         name="parquet",
         suffixes=(".parquet",),
-        read=lambda path, _kind, _given: Content(scan_parquet(path)),
+        read=lambda path, _kind, _given: _read(path),
         write=_write,
         columns=lambda path: scan_parquet(path).collect_schema(),
         read_columns=_read_score_columns,

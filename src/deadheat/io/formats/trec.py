@@ -10,7 +10,7 @@ doubt line by line, which names the line that is wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,17 +62,19 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     """
     frame, n_comments = _read_whole(path, kind), 0
     if frame is None:
-        frame, n_comments = _read_blocks(path, kind)
-    notes = (f"{counted(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
+        marked = Marked(kind)
+        frame = pl.concat(read_blocks(path, kind, marked))
+        n_comments = len(marked.comments)
+    notes = note_of_comments(n_comments, path)
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
     if kind == "run":
-        return Content(frame, notes, _ranks(path))
+        return Content(frame, notes, ranks_of_file(path))
     frame, subtopics, told = split_off(frame, path)
     return Content(frame, (*notes, *told), subtopics=subtopics)
 
 
-def _ranks(path: Path) -> pl.DataFrame | None:
+def ranks_of_file(path: Path) -> pl.DataFrame | None:
     """Return the ranks and scores of the first rows, null for what is no number; None of what is read only once."""
     if not path.is_file():
         return None
@@ -103,19 +105,22 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     return None if holds_large(value) else frame.drop("ends_early")
 
 
-def _read_blocks(path: Path, kind: Kind) -> tuple[pl.DataFrame, int]:
-    """Read a file block by block; return its rows, and how many comments there were."""
-    frames: list[pl.DataFrame] = []
-    first_line, marked = 1, Marked(kind)
+def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
+    """Return a note on the comments in a file, if it has some."""
+    return (f"{counted(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
+
+
+def read_blocks(path: Path, kind: Kind, marked: Marked) -> Iterator[pl.DataFrame]:
+    """Read a file block by block; `marked` receives its comments."""
+    first_line = 1
     for given in blocks(path, has_lines=True):
         block = marked.without_comments(given, first_line)
         if first_line == 1:
             _check_first_row(block, kind, path)
         frame = _read_block(block, kind, path)
-        frames.append(read_lines(block, kind, path, first_line) if frame is None else frame)
+        yield read_lines(block, kind, path, first_line) if frame is None else frame
         first_line += block.count(b"\n")
     marked.check(path)
-    return pl.concat(frames), len(marked.comments)
 
 
 @dataclass

@@ -22,8 +22,8 @@ from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
+from deadheat.profile.grouping import grouped
 from deadheat.profile.queries import QueryTies, ties_of_queries
-from deadheat.profile.scores import group_scores
 
 N_DECIDING = 20  # queries whose rankings a page holds
 CHUNK = 1 << 20  # bytes that are hashed at a time
@@ -150,7 +150,7 @@ class Subject:
     def ties_of(self, system: str) -> QueryTies | None:
         """Return the ties of all queries in a run; None if it is not at hand."""
         run = self.runs.get(system)
-        return None if run is None else ties_of_queries(group_scores(run.to_polars())).of(self.query_ids)
+        return None if run is None else ties_of_queries(grouped(run)).of(self.query_ids)
 
     def by_doc_id(self, system: str, measure: Measure) -> FloatArray | None:
         """Return the values of a system with its ties broken by document id, NaN where it has none; None: unknown."""

@@ -1,0 +1,68 @@
+"""TREC runs that are larger than memory: read block by block where their rows are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+import narwhals as nw
+import polars as pl
+
+from deadheat.errors import EmptyDataError
+from deadheat.io.formats.base import Content
+from deadheat.io.formats.trec import Marked, note_of_comments, ranks_of_file, read_blocks
+from deadheat.io.kinds import TREC_FIELDS
+from deadheat.io.reading import Frame, Reading, Unread
+
+
+def in_blocks(path: Path) -> Content:
+    """Return a run whose rows are read where they are needed."""
+    return Content(UnreadTrec(path), ranks=ranks_of_file(path))
+
+
+class UnreadTrec(Unread):
+    """A run in a TREC file, compressed or not.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    reading : Reading, optional
+        How its rows are read: the scores as they are by default.
+    """
+
+    is_ordered = True
+
+    def __init__(self, path: Path, reading: Reading | None = None) -> None:
+        self._path, self._marked = path, Marked("run")
+        self.reading, self.where = reading or Reading("run", "score"), str(path)
+
+    @cached_property
+    def frame(self) -> Frame:
+        """All rows, in memory."""
+        return nw.from_native(pl.concat(self.batches(0)).lazy())
+
+    def ascending(self) -> UnreadTrec:
+        """Return the same rows with the lowest scores first."""
+        return UnreadTrec(self._path, replace(self.reading, ascending=True))
+
+    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the rows, block by block, at least so many at a time."""
+        self._marked = Marked("run")
+        begun: list[pl.DataFrame] = []
+        n_read = 0
+        for frame in read_blocks(self._path, "run", self._marked):
+            begun.append(frame)
+            n_read += len(frame)
+            if sum(map(len, begun)) >= n_rows:
+                yield pl.concat(begun)
+                begun = []
+        if not n_read:
+            raise EmptyDataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
+        if begun:
+            yield pl.concat(begun)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on the comments that were skipped."""
+        return note_of_comments(len(self._marked.comments), self._path)

@@ -1,0 +1,136 @@
+"""Placements of a run that is not in memory: whole queries at a time, counted with the code for rows in memory.
+
+The workers of a Spark cluster do it, to which the judgments travel with the task, or in the shuffle where they are
+many; or this process does, batch by batch, from a large file. Only placements and counts are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import IntArray
+from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import Blocks, UnreadRows
+from deadheat.data.spark import QUERY, of_kind, said
+from deadheat.data.streamed import NotAdjacentError, by_query
+from deadheat.data.tables import Qrels, Run
+from deadheat.errors import DataError
+from deadheat.io.guarding import guarded
+from deadheat.placements.contiguous import Contiguous, count
+from deadheat.placements.placements import Placements, from_frames
+from deadheat.placements.relational import Relational
+
+JUDGED, FIRST = "judged", "first"  # what a worker says
+
+
+class ByQuery:
+    """An engine for a run in Spark, classic or Connect, or in a large file.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    run : Run
+        With `UnreadRows`.
+    precision : str, int or None
+        To which the scores are rounded, in the same pass.
+    """
+
+    def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision) -> None:
+        self._qrels, self._run, self._precision = qrels, run, precision
+
+    def place(self) -> Placements:
+        """Return the placements, counted and checked in one pass."""
+        with guarded(self._run.where):
+            try:
+                found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
+            except NotAdjacentError:
+                return self._relational().place()
+            counts = of_kind(found, QUERY, "query_id", "above", "tied")
+            counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0)
+            self._check_together(counts["query_id"])
+            rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
+            del found  # there may be many judgments
+            return from_frames(self._qrels, self._run, counts, rows)
+
+    def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
+        with guarded(self._run.where):
+            query_ids, doc_ids = placements.query_ids[placements.query[rows]], placements.doc_ids[rows]
+            wanted = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()})
+            judged = wanted.with_columns(relevance=pl.lit(0.0))
+            try:
+                found = by_query(self._run, CountFirst(rule), judged, self._precision)
+            except NotAdjacentError:
+                return self._relational().count_first(placements, rows, rule)
+            first = of_kind(found, FIRST, "query_id", "doc_id", "above")
+            return wanted.join(first, on=["query_id", "doc_id"], how="left", maintain_order="left")["above"].to_numpy()
+
+    def _relational(self) -> Relational:
+        """Return the engine for rows in any order, which are checked first."""
+        if cast("UnreadRows", self._run.rows).check_duplicates:
+            self._run.check_read_duplicates()
+        return Relational(self._qrels, self._run.rounded(self._precision))
+
+    def _check_together(self, queries: pl.Series) -> None:
+        """Raise if a query was counted in two parts, which no setting of Spark should do."""
+        twice = queries.filter(queries.is_duplicated())
+        if len(twice):
+            raise DataError(
+                f"Spark gave rows of query {twice.min()!r} to several workers, though they are partitioned by query",
+                path=self._run.where,
+            )
+
+
+def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+    """Say how many documents each query has, and where its judged ones are."""
+    counts, rows = count(blocks, judgments)
+    rows = rows.sort("query_id", "doc_id")  # one order, however the rows were divided
+    return [
+        said(QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied"}).to_dict()),
+        said(JUDGED, **rows.rename({"relevance": "value"}).to_dict()),
+    ]
+
+
+@dataclass(frozen=True)
+class CountFirst:
+    """Say how many documents of its tie a rule puts before each of the given ones.
+
+    Attributes
+    ----------
+    rule : {"doc_id", "input"}
+    """
+
+    rule: str
+
+    def __call__(self, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+        """Return the counts."""
+        placed = _placed(blocks, judgments)
+        queries = said(QUERY, query_id=blocks.query_ids)  # to see that each comes once
+        if placed is None:
+            return [queries]
+        engine, placements = placed
+        rows = np.flatnonzero(placements.tied > 1)
+        if not len(rows):
+            return [queries]
+        return [
+            queries,
+            said(
+                FIRST,
+                query_id=placements.query_ids[placements.query[rows]].tolist(),
+                doc_id=placements.doc_ids[rows].tolist(),
+                above=engine.count_first(placements, rows, self.rule),
+            ),
+        ]
+
+
+def _placed(blocks: Blocks, judgments: pl.DataFrame) -> tuple[Contiguous, Placements] | None:
+    """Return the engine of some queries and what it finds; None if none of them is judged."""
+    own = judgments.filter(pl.col("query_id").is_in(blocks.query_ids.implode()))
+    if not len(own):
+        return None
+    engine = Contiguous(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
+    return engine, engine.place()

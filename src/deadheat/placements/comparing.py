@@ -1,0 +1,218 @@
+"""Count, piece by piece, the scores of a matrix that are above given ones and equal to them: no sort, and no copy.
+
+A matrix in main memory is compared in pieces that stay in the cache. One on another device is compared there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from deadheat.arrays import AnyArray, BoolArray, IntArray
+from deadheat.placements.libraries import beside, namespace, on_device, to_memory, widened
+
+IN_CACHE = 1 << 17  # numbers of a piece in main memory
+ON_DEVICE = 1 << 25  # and on another device, where each comparison has to be worth its start
+LONG = (
+    1 << 11
+)  # columns from which rows are compared one by one: NumPy counts faster along one row than in each of many
+MANY = 24  # judged documents of a query from which sorting its piece is cheaper than comparing each of them
+MUCH = MANY << 10  # comparisons of one short row from which it is sorted, too
+PAIRS = 1 << 22  # compared at a time where documents are left out
+
+Array: TypeAlias = Any
+"""An array of NumPy or of another library."""
+
+
+class Counts(NamedTuple):
+    """For each given score, the numbers of scores of its row above it and equal to it."""
+
+    above: IntArray
+    tied: IntArray
+
+
+class Piece(NamedTuple):
+    """Some rows and columns of a matrix of scores."""
+
+    scores: Array
+    kept: Array | None = None  # which of them count; None for all
+    xp: Any = np  # the library of both
+
+
+class Matrix:
+    """Scores, queries by documents, of which all or some are counted.
+
+    Parameters
+    ----------
+    scores : array of shape (n_queries, n_documents)
+        Of NumPy, or of another library on its device.
+    mask : array of bool of the same shape and library, optional
+        The scores that count.
+    """
+
+    def __init__(self, scores: Array, mask: Array | None = None) -> None:
+        self.scores, self.mask = scores, mask
+        self.shape: tuple[int, int] = (scores.shape[0], scores.shape[1])
+        self.library: Any = namespace(scores) if on_device(scores) else np
+
+    def pieces(self) -> Iterator[tuple[slice, list[slice]]]:
+        """Give the rows that are compared together, and for each the columns, one piece after the other."""
+        (n_rows, n_columns), at_once = self.shape, IN_CACHE if self.library is np else ON_DEVICE
+        width = min(n_columns, at_once)
+        height = max(1, at_once // n_columns)
+        columns = [slice(start, min(start + width, n_columns)) for start in range(0, n_columns, width)]
+        for start in range(0, n_rows, height):
+            yield slice(start, min(start + height, n_rows)), columns
+
+    def piece(self, rows: slice, columns: slice) -> Piece:
+        """Return some of the scores."""
+        found = self.scores[rows, columns]
+        kept = None if self.mask is None else self.mask[rows, columns]
+        return Piece(widened(found) if self.library is np else found, kept, self.library)
+
+    def at(self, row: IntArray, column: IntArray) -> Array:
+        """Return some scores, on the device of the matrix."""
+        found = _at(self.library, self.scores, row, column)
+        return widened(found) if self.library is np else found
+
+    def is_kept(self, row: IntArray, column: IntArray) -> BoolArray:
+        """Return which of some scores count."""
+        if self.mask is None:
+            return np.ones(len(row), np.bool_)
+        return to_memory(_at(self.library, self.mask, row, column))
+
+    def n_kept(self) -> IntArray:
+        """Count the scores of each row that count, of shape (n_queries,)."""
+        if self.mask is None:
+            return np.full(self.shape[0], self.shape[1], np.int64)
+        return to_memory(self.library.count_nonzero(self.mask, axis=1)).astype(np.int64)
+
+
+def _at(xp: Any, array: Array, row: IntArray, column: IntArray) -> Array:  # noqa: ANN401 - a library
+    return array[beside(xp, row, array), beside(xp, column, array)]
+
+
+def first_wrong(piece: Piece, *, may_be_infinite: bool = True) -> tuple[int, int] | None:
+    """Return row and column of a score that counts and is NaN (or infinite, if it may not be); None without one."""
+    scores, kept, xp = piece
+    if scores.dtype.kind != "f" if xp is np else xp.isdtype(scores.dtype, ("bool", "integral")):
+        return None
+    if xp is np and kept is None and may_be_infinite and not np.isnan(scores.max()):
+        return None  # twice as fast: the largest of several numbers is NaN if one of them is
+    is_wrong = xp.isnan(scores) if may_be_infinite else ~xp.isfinite(scores)
+    if kept is not None:
+        is_wrong = is_wrong & kept
+    if not bool(xp.any(is_wrong)):
+        return None
+    row, column = xp.nonzero(is_wrong)
+    return int(row[0]), int(column[0])
+
+
+def compare(piece: Piece, row: IntArray, own: Array) -> Counts:
+    """Count, for each of `own`, the scores of its row above it and equal to it.
+
+    Parameters
+    ----------
+    piece : Piece
+    row : ndarray of int, shape (n_own,)
+        Of each of `own`, ascending.
+    own : array of shape (n_own,)
+        Of the library and on the device of the piece.
+    """
+    found = Counts(np.zeros(len(row), np.int64), np.zeros(len(row), np.int64))
+    if not len(row):
+        return found
+    n_rows, n_columns = piece.scores.shape
+    sizes = np.bincount(row, minlength=n_rows)
+    first = np.cumsum(sizes) - sizes
+    if piece.xp is not np:
+        alone = np.zeros(n_rows, np.bool_)
+    else:
+        alone = sizes > 0 if n_columns >= LONG else sizes * n_columns > MUCH
+    for number in np.flatnonzero(alone).tolist():
+        mine = slice(first[number], first[number] + sizes[number])
+        kept = None if piece.kept is None else piece.kept[number]
+        found.above[mine], found.tied[mine] = _in_one_row(piece.scores[number], own[mine], kept)
+    if not alone.all():
+        _in_all_rows(piece, first, np.where(alone, 0, sizes), own, found)
+    return found
+
+
+def _in_one_row(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts:
+    if len(own) > MANY:
+        ordered = np.sort(line if kept is None else line[kept])
+        first, last = (np.searchsorted(ordered, own, side) for side in ("left", "right"))
+        return Counts(len(ordered) - last, last - first)
+    found = Counts(np.empty(len(own), np.int64), np.empty(len(own), np.int64))
+    held = np.empty(len(line), np.bool_)
+    for number, one in enumerate(own):
+        for counts, is_so in zip(found, (np.greater, np.equal), strict=True):
+            is_so(line, one, out=held)
+            if kept is not None:
+                np.logical_and(held, kept, out=held)
+            counts[number] = np.count_nonzero(held)
+    return found
+
+
+def _in_all_rows(piece: Piece, first: IntArray, sizes: IntArray, own: Array, found: Counts) -> None:
+    """Compare the first of each row's scores with all of its row, in all rows at once; then the second, and so on."""
+    scores, kept, xp = piece
+    if xp is not np and xp.isdtype(scores.dtype, "bool"):  # the standard has no order of truth values
+        scores, own = xp.astype(scores, xp.int8), xp.astype(own, xp.int8)
+    places: list[IntArray] = []
+    counts: list[Array] = []
+    for number in range(int(sizes.max())):
+        some = np.flatnonzero(sizes > number)
+        part, mask = scores, kept
+        if len(some) < len(sizes):
+            at = beside(xp, some, scores)
+            part, mask = (one if one is None else xp.take(one, at, axis=0) for one in (scores, kept))
+        places.append(first[some] + number)
+        column = xp.reshape(xp.take(own, beside(xp, places[-1], scores), axis=0), (-1, 1))
+        both = (part > column, part == column)
+        counts += [_in_each_row(is_so if mask is None else is_so & mask, xp) for is_so in both]
+    if not counts:
+        return
+    for place, bigger, equal in zip(places, *_in_turn(to_memory(xp.concat(counts)), places), strict=True):
+        found.above[place], found.tied[place] = bigger, equal
+
+
+def _in_each_row(is_so: Array, xp: Any) -> Array:  # noqa: ANN401 - a library
+    if xp is np and is_so.shape[1] < 1 << 16:  # sums of 16 bits are several times as fast as count_nonzero
+        return np.add.reduce(is_so.view(np.uint8), axis=1, dtype=np.uint16)
+    return xp.count_nonzero(is_so, axis=1)
+
+
+def _in_turn(counts: IntArray, places: list[IntArray]) -> tuple[list[IntArray], list[IntArray]]:
+    """Split counts, those above and those equal in turn, which came from the device together."""
+    ends = np.cumsum(np.repeat([len(one) for one in places], 2))
+    parts = np.split(counts, ends[:-1])
+    return parts[::2], parts[1::2]
+
+
+def compare_some(row: IntArray, own: AnyArray, other_row: IntArray, others: AnyArray) -> Counts:
+    """Count, for each of `own`, the scores among `others` of its row that are above it and equal to it.
+
+    Parameters
+    ----------
+    row, other_row : ndarray of int
+        Ascending.
+    own, others : ndarray
+    """
+    low, high = (np.searchsorted(other_row, row, side) for side in ("left", "right"))
+    sizes = high - low
+    found = Counts(np.zeros(len(row), np.int64), np.zeros(len(row), np.int64))
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(row):
+        before = int(ends[start] - sizes[start])
+        stop = max(start + 1, int(np.searchsorted(ends, before + PAIRS, "right")))
+        part = slice(start, stop)
+        which = np.repeat(np.arange(start, stop), sizes[part])
+        other = np.arange(len(which)) - (ends - sizes)[which] + before + low[which]
+        for counts, is_so in zip(found, (np.greater, np.equal), strict=True):
+            counts[part] = np.bincount(which[is_so(others[other], own[which])] - start, minlength=stop - start)
+        start = stop
+    return found

@@ -1,0 +1,309 @@
+"""Placements from embeddings: scores are computed tile by tile, counted and forgotten.
+
+All tiles have one shape; the last ones are padded with zeros. So a score depends on the data alone, and not on how many
+queries are scored together. Documents with identical vectors are one column, which counts as many times: that their
+scores are equal does not depend on how a library multiplies matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat.arrays import AnyArray, IntArray
+from deadheat.errors import ParameterError, ScoreError
+from deadheat.placements.comparing import PAIRS, Array, Counts, Piece, compare, compare_some, first_wrong
+from deadheat.placements.dense import Counted, Ids, left_out_of
+from deadheat.placements.entries import Entries, entries_of
+from deadheat.placements.identical import as_floats, first_identical
+from deadheat.placements.libraries import (
+    beside,
+    detached,
+    device_of,
+    in_memory,
+    is_short,
+    namespace,
+    on_device,
+    to_memory,
+    widened,
+)
+from deadheat.wording import Plain
+
+SIMILARITIES = ("dot", "cosine")
+IN_MEMORY = (256, 2048)  # queries and documents of a tile, whose scores stay in the cache
+ON_DEVICE = (1024, 16384)  # and on another device, where each product has to be worth its start
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The distinct vectors of documents, in the order in which they are scored: judged ones first, by query.
+
+    So the scores of a query's judged documents, which are needed before any is counted, are in few tiles.
+
+    Attributes
+    ----------
+    document : ndarray of int, shape (n_columns,)
+        The first document with this vector.
+    of_document : ndarray of int, shape (n_documents,)
+        The column of each document.
+    n_more : ndarray of int, shape (n_columns,)
+        Other documents with the same vector.
+    """
+
+    document: IntArray
+    of_document: IntArray
+    n_more: IntArray
+
+    @classmethod
+    def of(cls, first: IntArray, judged: IntArray) -> Columns:
+        """Return the columns.
+
+        Parameters
+        ----------
+        first : ndarray of int, shape (n_documents,)
+            Of each document the first one with its vector.
+        judged : ndarray of int
+            Judged documents, by query.
+        """
+        lead, place = np.unique(first[judged], return_index=True)
+        lead = lead[np.argsort(place)]
+        rest = np.unique(first)
+        document = np.concatenate([lead, rest[~np.isin(rest, lead, assume_unique=True)]])
+        column = np.empty(len(first), np.int64)
+        column[document] = np.arange(len(document))
+        of_document = column[first]
+        return cls(document, of_document, np.bincount(of_document) - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """The scores of queries and columns, in tiles of one shape.
+
+    Attributes
+    ----------
+    queries, documents : array of shape (n, n_dimensions)
+    columns : Columns
+    similarity : str
+    """
+
+    queries: Array
+    documents: Array
+    columns: Columns
+    similarity: str
+
+    @cached_property
+    def xp(self) -> Any:  # noqa: ANN401 - a library
+        """The library of the vectors."""
+        return namespace(self.documents) if on_device(self.documents) else np
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Queries and documents of a tile."""
+        return IN_MEMORY if self.xp is np else ON_DEVICE
+
+    @cached_property
+    def dtype(self) -> Any:  # noqa: ANN401 - a type of the library
+        """The type in which products are computed: float64 for whole numbers and float64, float32 for other floats."""
+        both, xp = (self.queries, self.documents), self.xp
+        if xp is np:
+            is_long = any(as_floats(widened(one[:0])).dtype == np.float64 for one in both)
+        else:
+            is_long = any(one.dtype == xp.float64 or xp.isdtype(one.dtype, ("bool", "integral")) for one in both)
+        return xp.float64 if is_long else xp.float32
+
+    def rows(self, number: int) -> slice:
+        """Return which queries are in a tile."""
+        size = self.shape[0]
+        return slice(number * size, min((number + 1) * size, self.queries.shape[0]))
+
+    def of_queries(self, number: int) -> Array:
+        """Return the vectors of a tile's queries."""
+        return self._padded(self.queries[self.rows(number), :], self.shape[0])
+
+    def of_columns(self, number: int) -> Array:
+        """Return the vectors of a tile's columns."""
+        size = self.shape[1]
+        places = self.columns.document[number * size : (number + 1) * size]
+        xp, documents = self.xp, self.documents
+        found = documents[places] if xp is np else xp.take(documents, beside(xp, places, documents), axis=0)
+        return self._padded(found, size)
+
+    def _padded(self, vectors: Array, size: int) -> Array:
+        xp = self.xp
+        found = xp.astype(widened(vectors) if xp is np else vectors, self.dtype, copy=False)
+        if self.similarity == "cosine":
+            found = found / xp.sqrt(xp.sum(found * found, axis=1, keepdims=True))
+        missing = size - found.shape[0]
+        if not missing:
+            return found
+        zeros = beside(xp, np.zeros((missing, found.shape[1]), np.float32), found)
+        return xp.concat([found, xp.astype(zeros, self.dtype)])
+
+    def scores(self, queries: Array, columns: Array) -> Array:
+        """Return the scores of a tile, padding included."""
+        with np.errstate(over="ignore", invalid="ignore"):  # products too large are refused, with their place
+            return self.xp.matmul(queries, self.xp.matrix_transpose(columns))
+
+
+def count_embeddings(
+    queries: object,
+    documents: object,
+    relevant: object,
+    *,
+    similarity: str,
+    block: int,
+    exclude: object = None,
+    query_ids: ArrayLike | None = None,
+    doc_ids: ArrayLike | None = None,
+) -> Counted:
+    """Count the documents above and tied with each judged one, from the vectors of queries and documents.
+
+    Parameters
+    ----------
+    queries, documents, relevant, similarity, block, exclude, query_ids, doc_ids
+        As for :func:`deadheat.evaluate_embeddings`.
+    """
+    left, right = _vectors_of(queries, "queries"), _vectors_of(documents, "documents")
+    _check_pair(left, right)
+    shape = (int(left.shape[0]), int(right.shape[0]))
+    names, documents_named = Ids(query_ids, shape[0], "query_ids"), Ids(doc_ids, shape[1], "doc_ids")
+    judged = entries_of(relevant, shape, "relevant")
+    left_out = left_out_of(exclude, judged, shape)
+    has_length = similarity == "cosine"
+    first_identical(left, "query", has_length=has_length)  # checks them
+    columns = Columns.of(first_identical(right, "document", has_length=has_length), judged.document)
+    count = _Count(Tiles(left, right, columns, similarity), judged, left_out)
+    n_tiles, at_once = -(-shape[0] // count.tiles.shape[0]), -(-block // count.tiles.shape[0])
+    for start in range(0, n_tiles, at_once):
+        count.add(range(start, min(start + at_once, n_tiles)))
+    n_retrieved = shape[1] - np.bincount(left_out.query, minlength=shape[0])
+    found = documents_named.of(judged.document)
+    return Counted(names.all(), n_retrieved, judged.query, found, judged.value, count.above, count.tied)
+
+
+class _Count:
+    """Counts the documents above and tied with each judged one, for some tiles of queries after the other.
+
+    Parameters
+    ----------
+    tiles : Tiles
+    judged, left_out : Entries
+    """
+
+    def __init__(self, tiles: Tiles, judged: Entries, left_out: Entries) -> None:
+        self.tiles, self.judged, self.left_out = tiles, judged, left_out
+        self.above, self.tied = np.zeros((2, len(judged.query)), np.int64)
+        self._column = tiles.columns.of_document[judged.document]
+        self._column_out = tiles.columns.of_document[left_out.document]
+
+    def add(self, numbers: range) -> None:
+        """Count for some tiles of queries, which are scored together: each tile of documents is read once for them."""
+        of_queries = {number: self.tiles.of_queries(number) for number in numbers}
+        own = {number: self._own(number, vectors) for number, vectors in of_queries.items()}
+        for tile in range(-(-len(self.tiles.columns.document) // self.tiles.shape[1])):
+            of_columns = self.tiles.of_columns(tile)
+            for number, vectors in of_queries.items():
+                scores = self.tiles.scores(vectors, of_columns)
+                self._add_tile(number, tile, scores, own[number])
+
+    def _own(self, number: int, vectors: Array) -> AnyArray:
+        """Return the scores of the judged documents of a tile's queries, from the tiles that they are in."""
+        rows, width = self.tiles.rows(number), self.tiles.shape[1]
+        entries = self.judged.of_rows(rows)
+        row, column = self.judged.query[entries] - rows.start, self._column[entries]
+        found = np.zeros(len(row), np.float64)
+        for tile in np.unique(column // width).tolist():
+            scores = self.tiles.scores(vectors, self.tiles.of_columns(tile))
+            here = np.flatnonzero(column // width == tile)
+            found[here] = self._at(scores, row[here], column[here] - tile * width)
+        return found if self.tiles.dtype == self.tiles.xp.float64 else found.astype(np.float32)
+
+    def _at(self, scores: Array, row: IntArray, column: IntArray) -> AnyArray:
+        xp = self.tiles.xp
+        return to_memory(scores[beside(xp, row, scores), beside(xp, column, scores)])
+
+    def _add_tile(self, number: int, tile: int, scores: Array, own: AnyArray) -> None:
+        rows, width, xp, columns = self.tiles.rows(number), self.tiles.shape[1], self.tiles.xp, self.tiles.columns
+        entries = self.judged.of_rows(rows)
+        row = self.judged.query[entries] - rows.start
+        document = columns.document[tile * width : (tile + 1) * width]
+        piece = Piece(scores[: rows.stop - rows.start, : len(document)], None, xp)
+        if wrong := first_wrong(piece, may_be_infinite=False):
+            _refuse_overflow(rows.start + wrong[0], int(document[wrong[1]]))
+        found = [compare(piece, row, beside(xp, own, scores)), self._copies(piece, tile, row, own)]
+        others = self.left_out.of_rows(rows)
+        here = others.start + np.flatnonzero(self._column_out[others] // width == tile)
+        if len(here):
+            row_out = self.left_out.query[here] - rows.start
+            out = self._at(scores, row_out, self._column_out[here] - tile * width)
+            above, tied = compare_some(row, own, row_out, out)
+            found.append(Counts(-above, -tied))
+        for counts in found:
+            self.above[entries] += counts.above
+            self.tied[entries] += counts.tied
+
+    def _copies(self, piece: Piece, tile: int, row: IntArray, own: AnyArray) -> Counts:
+        """Count the other documents whose vectors are those of a tile's columns."""
+        found = Counts(np.zeros(len(row), np.int64), np.zeros(len(row), np.int64))
+        width = self.tiles.shape[1]
+        n_more = self.tiles.columns.n_more[tile * width : (tile + 1) * width]
+        some = np.flatnonzero(n_more)
+        if not len(some):
+            return found
+        scores = to_memory(piece.xp.take(piece.scores, beside(piece.xp, some, piece.scores), axis=1))
+        size = max(1, PAIRS // len(some))
+        for start in range(0, len(row), size):
+            part = slice(start, start + size)
+            of_rows, mine = scores[row[part]], own[part, None]
+            found.above[part] = (of_rows > mine) @ n_more[some]
+            found.tied[part] = (of_rows == mine) @ n_more[some]
+        return found
+
+
+def _refuse_overflow(query: int, document: int) -> None:
+    raise ScoreError(
+        f"the product of query {query} and document {document} is too large for its type",
+        hint="give vectors of float64, or shorter ones",
+    )
+
+
+def _vectors_of(given: object, argument: str) -> Array:
+    """Return vectors as an array of numbers."""
+    allowed = f"numbers of shape (n_{argument}, n_dimensions)"
+    if on_device(given):
+        some = detached(given)
+        is_number = "complex" not in str(some.dtype)
+    else:
+        try:
+            some = np.asarray(in_memory(given))
+        except ValueError as error:
+            if isinstance(error, ParameterError):
+                raise
+            shown = Plain("lists of several lengths")
+            raise ParameterError(argument=argument, given=shown, allowed=allowed) from None
+        is_number = some.dtype.kind in "fiub" or is_short(some.dtype)
+    if len(some.shape) != 2 or 0 in some.shape or not is_number:
+        shown = Plain(f"shape {tuple(some.shape)}, dtype {some.dtype}")
+        raise ParameterError(argument=argument, given=shown, allowed=allowed)
+    return some
+
+
+def _check_pair(queries: Array, documents: Array) -> None:
+    """Raise unless vectors are as long as others, and beside them."""
+    if queries.shape[1] != documents.shape[1]:
+        raise ParameterError(
+            argument="documents",
+            given=Plain(f"{documents.shape[1]:,}"),
+            allowed=f"vectors of {queries.shape[1]:,} dimensions, as the queries",
+        )
+    one, other = device_of(queries), device_of(documents)
+    if on_device(queries) != on_device(documents) or (on_device(queries) and one != other):
+        raise ParameterError(
+            argument="documents",
+            given=Plain(f"some on {other}"),
+            allowed=f"vectors on {one}, as the queries",
+        )

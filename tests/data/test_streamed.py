@@ -1,0 +1,236 @@
+"""A run in a large Parquet or TREC file: read once, whole queries at a time, with the numbers of rows in memory."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.data import streamed
+from deadheat.data.rows import Blocks, UnreadRows
+from deadheat.data.spark import QUERY, said
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    EmptyDataError,
+    InfiniteScoreWarning,
+    MalformedRowError,
+    NullIdError,
+    ParameterError,
+    ScoreError,
+)
+from deadheat.io import limits, source
+from deadheat.io.formats import parquet, write
+from deadheat.placements.by_query import ByQuery
+from deadheat.placements.place import engine_of
+from oracle.random_cases import BATCHES
+from support.equal_numbers import MEASURES, rows_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def say_queries(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:  # noqa: ARG001 - as every task
+    return [said(QUERY, query_id=blocks.query_ids)]
+
+
+FIELDS = ("query_ids", "n_retrieved", "query", "doc_ids", "relevance", "above", "tied", "ends_in_tie")
+SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+
+
+@pytest.fixture(autouse=True)
+def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "LARGE", 1)
+
+
+def written(rows: pl.DataFrame, tmp_path: Path, row_group_size: int = 7) -> Path:
+    path = tmp_path / "x.parquet"
+    rows.write_parquet(path, row_group_size=row_group_size)
+    return path
+
+
+def frame_of(batch: str) -> pl.DataFrame:
+    return pl.DataFrame(rows_of(BATCHES[batch].run), SCHEMA, orient="row")
+
+
+@pytest.mark.parametrize("size", [1, 3, 50, 1_000_000])
+@pytest.mark.parametrize("batch", BATCHES)
+def test_placements_are_those_of_memory(batch: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_MOST_ROWS", size)
+    path = written(frame_of(batch), tmp_path)
+    qrels = BATCHES[batch].qrels
+    expected, found = dh.place(qrels, BATCHES[batch].run), dh.place(qrels, path)
+    for name in FIELDS:
+        if name == "doc_ids":  # documents alike in everything else stand in any order
+            assert found.to_polars().equals(expected.to_polars())
+            continue
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id", "input", "random"])
+def test_every_policy_gives_the_numbers_of_memory(ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_MOST_ROWS", 20)
+    batch = BATCHES["graded"]
+    rng = 5 if ties == "random" else None
+    path = written(frame_of("graded"), tmp_path)
+    expected, found = (
+        dh.evaluate(batch.qrels, run, MEASURES, ties=ties, rng=rng) for run in (frame_of("graded"), path)
+    )
+    for name in MEASURES:
+        np.testing.assert_array_equal(found[name].values, expected[name].values, err_msg=name)
+        np.testing.assert_array_equal(found[name].tie_std, expected[name].tie_std, err_msg=name)
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "expected"])
+def test_rows_in_any_order_are_placed_another_way(ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_MOST_ROWS", 10)
+    batch = BATCHES["graded"]
+    path = written(frame_of("graded").sample(fraction=1, shuffle=True, seed=1), tmp_path)
+    qrels, run = dh.Qrels(batch.qrels), dh.Run(path)
+    with pytest.raises(streamed.NotAdjacentError):
+        streamed.by_query(run, say_queries)
+    assert type(engine_of(qrels, run)) is ByQuery
+    expected = dh.evaluate(batch.qrels, batch.run, MEASURES, ties=ties)
+    assert dh.evaluate(qrels, path, MEASURES, ties=ties).means() == pytest.approx(
+        expected.means(), rel=1e-14, nan_ok=True
+    )
+
+
+@pytest.mark.parametrize("is_adjacent", [True, False])
+def test_repeated_pairs_are_found_in_the_same_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_adjacent: bool
+) -> None:
+    monkeypatch.setattr(limits, "_MOST_ROWS", 2)
+    queries = ["a", "a", "a", "b", "b"] if is_adjacent else ["a", "b", "a", "b", "a"]
+    docs = ["x", "y", "x", "x", "y"] if is_adjacent else ["x", "x", "y", "y", "x"]
+    path = written(pl.DataFrame({"query_id": queries, "doc_id": docs, "score": [5.0, 4, 3, 2, 1]}), tmp_path, 2)
+    with pytest.raises(DuplicateError, match="document 'x' is retrieved 2 times for query 'a'"):
+        dh.evaluate({"a": {"x": 1}, "b": {"y": 1}}, path, ["RR"])
+    assert dh.evaluate({"a": {"y": 1}}, path, ["NumRet"], check_duplicates=False)["NumRet"].total == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"score": math.nan}, ScoreError, r"x\.parquet: score of document 'd4' for query 'q1' is NaN"),
+        ({"score": None}, ScoreError, r"score of document 'd4' for query 'q1' is missing \(null or NaN\)"),
+        ({"doc_id": None}, NullIdError, "1 of 9 rows lack a query_id or doc_id"),
+        ({"query_id": ""}, NullIdError, "1 of 9 rows lack a query_id or doc_id"),
+        ({"query_id": None}, NullIdError, "1 of 9 rows lack a query_id or doc_id"),
+    ],
+)
+def test_wrong_rows_are_named(
+    change: dict[str, object],
+    error: type[DataError],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "_MOST_ROWS", 2)
+    rows = [{"query_id": f"q{n // 3}", "doc_id": f"d{n}", "score": float(n)} for n in range(9)]
+    rows[4].update(change)
+    run = dh.read_run(written(pl.DataFrame(rows, SCHEMA), tmp_path, 2))
+    with pytest.raises(error, match=message):
+        dh.evaluate({"q1": {"d3": 1}}, run, ["RR"])
+    with pytest.raises(error, match=message):
+        run.to_polars()
+
+
+def test_a_file_without_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "LARGE", 0)
+    with pytest.raises(EmptyDataError, match="empty: it has no rows"):
+        dh.evaluate({"q": {"d": 1}}, written(pl.DataFrame(schema=SCHEMA), tmp_path), ["RR"])
+
+
+def test_profiles_rounding_and_direction_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_MOST_ROWS", 11)
+    batch, frame = BATCHES["graded"], frame_of("graded")
+    path = written(frame, tmp_path)
+    assert isinstance(dh.Run(path).rows, UnreadRows)
+    assert dh.tie_profile(path, batch.qrels).to_flat() == dh.tie_profile(frame, batch.qrels).to_flat()
+    for precision in (0, None):
+        one, other = (
+            dh.evaluate(batch.qrels, dh.Run(run, ascending=True), MEASURES, score_precision=precision)
+            for run in (frame, path)
+        )
+        assert one.means() == pytest.approx(other.means(), rel=0, abs=0, nan_ok=True)
+
+
+def test_scores_that_rounding_makes_infinite_are_told(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1e6, 1.0]})
+    with pytest.warns(InfiniteScoreWarning):
+        dh.evaluate({"q": {"b": 1}}, written(rows, tmp_path), ["RR"], score_precision="float16")
+
+
+def test_whole_numbers_that_float64_merges_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_MOST_ROWS", 1)
+    rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1, 2**53 + 1]})
+    with pytest.raises(ScoreError, match=str(2**53 + 1)):
+        dh.evaluate({"q": {"b": 1}}, written(rows, tmp_path), ["RR"])
+
+
+# In TREC files
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source.blocks, "__defaults__", (200,))
+    monkeypatch.setattr(limits, "LARGE", 1)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("ties", ["expected", "doc_id", "input"])
+def test_trec_is_read_in_blocks(ending: str, ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_MOST_ROWS", 5)
+    qrels = {
+        query: {doc.replace(" ", "_"): level for doc, level in judged.items()}
+        for query, judged in BATCHES["graded"].qrels.items()
+    }
+    rows = frame_of("graded").with_columns(pl.col("doc_id").str.replace_all(" ", "_"))
+    path = tmp_path / f"x.run{ending}"
+    write(rows, path, "run")
+    run = dh.Run(path)
+    assert isinstance(run.rows, UnreadRows)
+    expected = dh.evaluate(qrels, rows, MEASURES, ties=ties)
+    for one in (run, path):
+        found = dh.evaluate(qrels, one, MEASURES, ties=ties)
+        assert found.means() == pytest.approx(expected.means(), rel=0, abs=0, nan_ok=True)
+    assert run.to_polars().equals(rows)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_wrong_lines_and_comments_of_blocks_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    lines = [f"q{n // 20} Q0 d{n} 1 {n / 3} t" for n in range(100)]
+    path.write_text("# made by us\n" + "\n".join(lines) + "\n")
+    evaluation = dh.evaluate({"q1": {"d21": 1}}, path, ["RR"])
+    assert f"1 comment line skipped in {path}" in evaluation.notes
+    path.write_text("\n".join([*lines, "q9 Q0 d 1 0.5"]) + "\n")
+    with pytest.raises(MalformedRowError, match=r"x\.run:101"):
+        dh.evaluate({"q1": {"d21": 1}}, path, ["RR"])
+    path.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    with pytest.raises(DuplicateError, match=r"x\.run:101: document 'd99' is retrieved 2 times for query 'q4'"):
+        dh.evaluate({"q1": {"d21": 1}}, path, ["RR"])
+
+
+def test_a_bound_on_memory_decides(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    path.write_text("".join(f"q{n // 20} Q0 d{n} 1 {n / 3} t\n" for n in range(100)))
+    assert not isinstance(dh.Run(path).rows, UnreadRows)
+    with dh.max_memory(1_000):
+        assert isinstance(dh.Run(path).rows, UnreadRows)
+        assert limits.rows_at_a_time() == 20_000
+    with dh.max_memory(10**9):
+        assert not isinstance(dh.Run(path).rows, UnreadRows)
+        assert limits.rows_at_a_time() == 1_000_000
+    lazy = frame_of("graded").lazy()
+    assert not isinstance(dh.Run(lazy).rows, UnreadRows)
+    with dh.max_memory(10**9):
+        assert isinstance(dh.Run(lazy).rows, UnreadRows)
+    with pytest.raises(ParameterError, match="max_memory"), dh.max_memory(0):
+        pass

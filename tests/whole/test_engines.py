@@ -1,0 +1,55 @@
+"""Every engine finds the same placements in the real runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.placements.by_query import ByQuery
+from deadheat.placements.contiguous import Contiguous
+from deadheat.placements.mapping import Mapping
+from deadheat.placements.place import engine_of
+from deadheat.placements.policies import by_rule
+from deadheat.placements.relational import Relational
+from support.cut_in_parts import cut
+from support.shared_data import HPO_RUNS, LLM_RUNS, hpo_qrels, hpo_run, llm_qrels, llm_run, needs_shared_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLUMNS = ("query_ids", "n_retrieved", "query", "relevance", "above", "tied", "judged_relevance", "unjudged_queries")
+
+
+def paths_of(name: str) -> tuple[Path, Path]:
+    return (hpo_qrels(name), hpo_run(name)) if name in HPO_RUNS else (llm_qrels(), llm_run(name))
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", [*HPO_RUNS, *LLM_RUNS])
+def test_every_engine_places_real_runs_alike(name: str) -> None:
+    qrels, run = map(str, paths_of(name))
+    judged, read = dh.Qrels(qrels), dh.Run(run)
+    rows = read.to_polars()
+    runs = {
+        Contiguous: dh.Run(rows.sort("query_id", maintain_order=True)),
+        Mapping: dh.Run(read.to_dict()),
+        Relational: dh.Run(rows.sample(fraction=1, shuffle=True, seed=1).lazy()),
+        ByQuery: cut(rows),
+    }
+    found = []
+    for kind, one in runs.items():
+        engine = engine_of(judged, one)
+        assert type(engine) is kind
+        placements = engine.place()
+        found.append((placements, by_rule(placements, engine, "doc_id").to_polars()))
+    for plan in ("count", "window"):
+        found.append((dh.place(judged, runs[Relational], plan=plan), found[0][1]))
+    (expected, ranked), *others = found
+    for placements, other in others:
+        assert placements.to_polars().equals(expected.to_polars())
+        assert other.equals(ranked)
+        for column in COLUMNS:
+            np.testing.assert_array_equal(getattr(placements, column), getattr(expected, column), err_msg=column)
