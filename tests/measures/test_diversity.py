@@ -224,3 +224,17 @@ def test_the_command_reads_diversity_qrels(tmp_path: Path, monkeypatch: pytest.M
     Path("x.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n", encoding="utf-8")
     assert "StRecall@1" in (out := ok("evaluate", "x.qrels", "x.run", "-m", "StRecall@1"))
     assert "0.5000" in out
+
+
+def test_a_comparison_does_not_list_orders_of_documents_that_only_relevance_tells_apart() -> None:
+    """Documents of one relevance differ by their subtopics: chances of a reversal come from mean and variance."""
+    rows, run = drawn(8, 12, n_docs=6, n_scores=2)
+    rng = random.Random(9)
+    other = {query: {doc: float(rng.randrange(3)) for doc in docs} for query, docs in run.items()}
+    comparison = dh.compare(frame_of(rows), {"one": run, "other": other}, ["StRecall@2", "RR"], n_resamples=99)
+    methods = {one.measure: one.flip_method for one in comparison.pairs}
+    assert methods["StRecall@2"] == "normal"
+    assert methods["RR"] != "normal"
+    placements = comparison.evaluations["one"].placements
+    assert not dh.parse_measure("StRecall@2").can_list_orders(placements)
+    assert not dh.parse_measure("GAUC").can_list_orders(placements)

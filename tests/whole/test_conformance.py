@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from oracle.orders import Moments, moments, tie_groups
-from oracle.pairs import query_weight
+from oracle.expected import expected_moments
+from oracle.orders import tie_groups
 from oracle.random_cases import BATCHES, Batch, Case
 from oracle.reference import REFERENCE
 from oracle.variants import VARIANTS, Variant
@@ -15,19 +15,6 @@ from oracle.variants import VARIANTS, Variant
 TOLERANCE = 1e-12
 PROBABILITIES = Variant("ERR", {"stop": "identity"}, (None, 1, 3))
 """Grades that are stop probabilities themselves, so only for scales up to 1."""
-
-
-def expected_moments(variant: Variant, cutoff: float | None, batch: Batch) -> list[Moments]:
-    """Enumerate every query of a batch."""
-    found = [
-        moments(variant.reference(cutoff, case.judged, batch.scale), case.rankings) for case in batch.cases.values()
-    ]
-    if variant.name != "GAUC":
-        return found
-    rel, weight = float(str(variant.parameters.get("rel", 1))), str(variant.parameters.get("weight", "judged"))
-    weights = [query_weight(case.rankings[0][0], rel, weight) for case in batch.cases.values()]
-    mean = sum(weights) / max(sum(weight > 0 for weight in weights), 1) or 1.0
-    return [Moments(own.mean / mean, own.variance / mean**2, own.minimum / mean, own.maximum / mean) for own in found]
 
 
 def assert_conforms(variant: Variant, batch: Batch) -> None:

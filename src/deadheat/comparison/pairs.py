@@ -251,8 +251,13 @@ class Side:
 
     @property
     def can_draw(self) -> bool:
-        """Whether orders can be listed or drawn: not of a `Custom` measure from a file, nor without placements."""
-        return self.evaluation.has_placements and not isinstance(self.measure, StoredMeasure)
+        """Whether orders can be listed or drawn: not of a `Custom` measure from a file, nor without placements.
+
+        Nor where a measure sees more of a document than relevance and rank.
+        """
+        if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
+            return False
+        return self.measure.can_list_orders(self.evaluation.placements)
 
     def summands(self, keep: BoolArray) -> Summands | None:
         """Return the exact distributions over tie orders of some of the queries, where they are feasible."""

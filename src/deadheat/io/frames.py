@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import narwhals as nw
@@ -64,6 +65,10 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         listed_rows = collect(frame.select(*names.values())).iter_rows(named=True)
         return Content(*lists_of_rows(((None, row) for row in listed_rows), names, kind, where))
     _check_types(frame, schema, names, where)
+    topic = _subtopic_among(list(schema.names()), names) if kind == "qrels" else None
+    if topic is not None and not isinstance(held, pl.DataFrame):  # what other engines hold is fetched
+        held = collect(frame.select(*names.values(), topic))
+        frame = nw.from_native(held.lazy())
     value = next((name for name in names if name not in KEYS), None)
     notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
@@ -76,28 +81,28 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         return Content(UnreadFrame(raw, reading, where), notes, _ranks(frame, names))
     try:
         if not isinstance(held, pl.DataFrame):
-            content = Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
-        else:
-            rows, wrong = reading.in_polars(raw)
-            reading.check(wrong, where)
-            content = Content(rows, notes, _ranks(frame, names))
-        return content if kind == "run" else _with_subtopics(content, frame, names, where)
+            return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
+        rows, wrong = reading.in_polars(raw)
+        reading.check(wrong, where)
+        return _with_subtopics(Content(rows, notes, _ranks(frame, names)), frame, topic, where)
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
         raise DataError(
             f"rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
         ) from error
 
 
-def _with_subtopics(content: Content, frame: Frame, names: Mapping[str, str], where: str) -> Content:
-    """Return qrels with the subtopics of a column that has some, and without them a document's highest relevance."""
-    topic = next((name for name in SUBTOPICS if name in frame.collect_schema().names()), None)
-    if topic is None or topic in names.values():
+def _subtopic_among(columns: Collection[str], names: Mapping[str, str]) -> str | None:
+    """Return the column that may hold subtopics, if there is one."""
+    return next((name for name in SUBTOPICS if name in columns and name not in names.values()), None)
+
+
+def _with_subtopics(content: Content, frame: Frame, topic: str | None, where: str) -> Content:
+    """Return the judgments of a frame in memory with their subtopics, if its column holds several."""
+    if topic is None:
         return content
-    number = nw.col(names["relevance"]).cast(nw.Float64) if "relevance" in names else nw.lit(1.0)
-    ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
-    judged = collect(frame.select(*ids, nw.col(topic).cast(nw.String).alias(SUBTOPIC), number.alias("relevance")))
-    merged, subtopics, told = split_off(judged, where)
-    return content if subtopics is None else Content(merged, (*content.notes, *told), subtopics=subtopics)
+    found = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
+    rows, subtopics, told = split_off(content.rows.with_columns(found[SUBTOPIC]), where)
+    return replace(content, rows=rows, notes=(*content.notes, *told), subtopics=subtopics)
 
 
 def _listed(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:

@@ -100,6 +100,14 @@ class GAUC(AUC):
 
     weight: str = parameter("judged", Choice(("judged", "relevant")), "retrieved documents that a query weighs")
 
+    def can_list_orders(self, placements: Placements) -> bool:  # noqa: ARG002 - of measures of diversity
+        """Return False: the value of a query has the weights of all in it."""
+        return False
+
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return NaN: what one list retrieves changes the weights of all."""
+        return np.full(placements.n_queries, np.nan)
+
     def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance over all tie orders."""
         _, _, n_relevant, n_others = self.pairs(placements)
@@ -136,6 +144,11 @@ class Accuracy(RankSum):
 
     title = "accuracy of pairs"
     formula = "Accuracy@k = pairs of a relevant and another document of the top k in order / all such pairs"
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether there is one pair at most."""
+        return self.cutoff in {1, 2}
 
     def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance over all tie orders."""

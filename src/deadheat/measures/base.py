@@ -291,6 +291,13 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the standard error of :meth:`mean`: 0, as it is exact (but for a `Custom` measure)."""
         return np.zeros(placements.n_queries)
 
+    def can_list_orders(self, placements: Placements) -> bool:  # noqa: ARG002 - of measures of diversity
+        """Whether it sees nothing of a document but relevance and rank, and of a query nothing but its documents.
+
+        Then orders of ties can be listed or drawn, each as a query of its own.
+        """
+        return True
+
     def has_drawn_spread(self, placements: Placements) -> BoolArray:
         """Tell for which queries variance and extremes are those of drawn orders, though the mean is exact."""
         return np.zeros(placements.n_queries, np.bool_)

@@ -157,6 +157,11 @@ class nDCG(DCG):
     range = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = (TrecName("ndcg"), TrecName("ndcg_cut_{}"), "NDCG")
 
+    @property
+    def deepest(self) -> int | None:
+        """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
+        return None if self.ideal == "retrieved" else self.cutoff
+
     ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
 
     def divisor(self, placements: Placements) -> FloatArray:

@@ -132,7 +132,9 @@ class TopicMeasure(MeanMeasure):
         return self.topics(placements).n_topics > 0
 
     def reachable(self, placements: Placements) -> FloatArray:
-        """Return NaN: the best list of documents with several subtopics would take too long to find."""
+        """Return the best value; NaN with subtopics, as the best list would take too long to find."""
+        if placements.subtopics is None:
+            return super().reachable(placements)
         return np.full(placements.n_queries, np.nan)
 
     def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
@@ -149,6 +151,10 @@ class TopicMeasure(MeanMeasure):
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return the sets of subtopics, which are in the place of relevance here."""
         return np.nan_to_num(relevance)
+
+    def can_list_orders(self, placements: Placements) -> bool:
+        """Whether there are no subtopics, in which documents of one relevance may differ."""
+        return placements.subtopics is None
 
     def exact_mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, a sum over the subtopics."""
