@@ -29,6 +29,7 @@ from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
+from deadheat.io.limits import is_bounded
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain, without_documents
 from deadheat.io.phases import phase
@@ -94,9 +95,8 @@ class Table:
         ):
             from deadheat.io.frames import canonical
 
-            made = canonical(
-                content.rows, self.kind, self.where, {} if is_read else self.columns, is_large=content.is_large
-            )
+            is_large = content.is_large or (isinstance(content.rows, pl.LazyFrame) and is_bounded())
+            made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns, is_large=is_large)
             content = replace(made, notes=(*content.notes, *made.notes))
         self.notes = content.notes
         if isinstance(content.rows, Mapping):

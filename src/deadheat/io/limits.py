@@ -59,9 +59,10 @@ def max_decompressed(n_bytes: int) -> Iterator[None]:
 def max_memory(n_bytes: int) -> Iterator[None]:
     """Set about how much memory the rows of one run may take: a larger run is read in blocks, and never held.
 
-    This concerns runs in TREC and Parquet files, also compressed ones. By default a run is read in blocks from 1.5 GB
-    of TREC text or 4 million rows of Parquet on. The judgments, and what is kept of the judged documents, come on top.
-    In blocks the rows of a query should be adjacent, as those of runs are; a run where they are not is held after all.
+    This concerns runs in TREC and Parquet files, also compressed ones, and lazy frames of Polars. By default a run is
+    read in blocks from 1.5 GB of TREC text or 4 million rows of Parquet on. The judgments, and what is kept of the
+    judged documents, come on top. In blocks the rows of a query should be adjacent, as those of runs are; a run where
+    they are not is held after all. What is wrong with a run is seen when it is evaluated, not when it is opened.
 
     Parameters
     ----------
@@ -86,6 +87,11 @@ def max_memory(n_bytes: int) -> Iterator[None]:
         yield
     finally:
         _memory.reset(token)
+
+
+def is_bounded() -> bool:
+    """Tell whether :func:`max_memory` was set."""
+    return _memory.get() is not None
 
 
 def is_held(n_bytes: int, *, is_packed: bool) -> bool:
