@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -10,9 +11,11 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+import narwhals as nw
 import polars as pl
 import pytest
 
+from deadheat.io.reading import collect
 from oracle.random_cases import BATCHES
 from support.command import call, ok
 from support.equal_numbers import NAMES, rows_of
@@ -58,6 +61,86 @@ def test_compare_and_ties(data: Path, engine: str) -> None:
     assert ok(*both, "--engine", engine).count("parts") == 4  # measures
     profile = ("ties", data / "one.parquet", data / "qrels.jsonl", "--format", "json")
     assert json.loads(ok(*profile, "--engine", engine)) == json.loads(ok(*profile))
+
+
+def _two(folder: Path, second: pl.DataFrame, first: pl.DataFrame) -> Path:
+    """Write a run as two files of a folder: the first half of one frame, and the second half of another."""
+    target = folder / "two [1]"
+    target.mkdir(exist_ok=True)
+    half = len(first) // 2
+    first[:half].write_parquet(target / "a.parquet")
+    second[half:].write_parquet(target / "b.parquet")
+    return target
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_files_of_a_folder_that_differ(data: Path, engine: str) -> None:
+    """In their columns, whose order does not matter; and left-overs of Spark are no data."""
+    run = pl.read_parquet(data / "one.parquet")
+    expected = ok("evaluate", data / "qrels.jsonl", data / "one.parquet", *MEASURES, "--format", "csv")
+    folder = _two(data, run.select("score", "doc_id", "query_id", tag=pl.lit("x")), run)
+    (folder / "_temporary").mkdir(exist_ok=True)
+    run.write_parquet(folder / "_temporary" / "a.parquet")
+    (folder / "._a.parquet").write_text("of another system")
+    for path in (folder, data / "two*", data / "two ?1?"):
+        found = ok("evaluate", data / "qrels.jsonl", path, *MEASURES, "--format", "csv", "--engine", engine)
+        assert [row.partition(",")[2] for row in found.splitlines()] == [
+            row.partition(",")[2] for row in expected.splitlines()
+        ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_file_rounds_the_scores_of_another(tmp_path: Path, engine: str) -> None:
+    """If the first file has float32, the scores of the second stay apart, or the run is refused."""
+    n = 40
+    run = pl.DataFrame(
+        {
+            "query_id": [f"q{row % 2}" for row in range(n)],
+            "doc_id": [f"d{row}" for row in range(n)],
+            "score": [0.5 + row * 1e-12 for row in range(n)],  # one number as float32
+        }
+    ).sort("query_id")
+    (tmp_path / "qrels.txt").write_text("q0 0 d2 1\nq1 0 d3 1\n")
+    short = run.with_columns(pl.col("score").cast(pl.Float32))
+    command = ("evaluate", tmp_path / "qrels.txt", _two(tmp_path, run, short), "-m", "RR", "--per-query")
+    result = call(*command, "--format", "csv", "--engine", engine)
+    if engine == "polars":
+        assert result.exit_code == 3
+        assert result.stderr.endswith("column score: incoming: Float64 != target: Float32\n")
+    else:
+        spread = {row["query_id"]: float(row["tie_std"]) for row in csv.DictReader(result.stdout.splitlines())}
+        assert spread["q0"] > 0  # all in the first file
+        assert spread["q1"] == 0
+    _two(tmp_path, short, run)
+    assert ok(*command, "--format", "csv", "--engine", engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_damaged_file_is_bad_data(data: Path, engine: str) -> None:
+    (data / "damaged.parquet").write_bytes((data / "one.parquet").read_bytes()[:200])
+    result = call("evaluate", data / "qrels.jsonl", data / "damaged.parquet", "--engine", engine)
+    assert result.exit_code == 3
+    assert "damaged" in result.stderr
+    assert "bug" not in result.stderr
+
+
+def test_the_name_of_a_pattern_of_one_letter(data: Path) -> None:
+    found = ok("evaluate", data / "qrels.jsonl", data / "parts" / "?.parquet", *MEASURES, "--engine", "polars")
+    assert "of parts by up to" in found
+
+
+def test_ctrl_c_in_duckdb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB notices it, and raises a RuntimeError."""
+    duckdb = pytest.importorskip("duckdb")
+    frame = nw.from_native(duckdb.sql("select 1 as a"))
+
+    def interrupted(*_: object, **__: object) -> None:
+        message = "Query interrupted"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(type(frame), "collect", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        collect(frame)
 
 
 @pytest.mark.parametrize(

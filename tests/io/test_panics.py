@@ -186,3 +186,35 @@ def test_a_panic_that_is_not_the_datas_is_a_mistake_of_ours(tmp_path: Path) -> N
     )
     assert done.returncode == 70
     assert done.stderr.startswith(b"Error: PanicException: our mistake\nThis is a bug in deadheat")
+
+
+def test_a_store_that_does_not_answer(tmp_path: Path) -> None:
+    """Polars raises an OSError without a number then."""
+    with pytest.raises(DataError, match=r"run.parquet: cannot be read: error sending request$"), guarded("run.parquet"):
+        raise OSError("error sending request\nCaused by:\n    0: no name")
+    with pytest.raises(FileNotFoundError), guarded("run.parquet"):
+        (tmp_path / "none").read_bytes()
+
+
+class _OfJava(Exception):  # noqa: N818 - its module is what is looked at
+    __module__ = "py4j.protocol"
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("[PATH_NOT_FOUND] Path does not exist.\n more", r"Spark failed: \[PATH_NOT_FOUND\] Path does not exist\.$"),
+        (
+            "An error in o1.\n: a.B: some\n\tat a.c\nCaused by: java.d: no Parquet\n\tat d.e",
+            "failed: java.d: no Parquet$",
+        ),
+    ],
+)
+def test_what_spark_says_in_one_line(told: str, expected: str) -> None:
+    with pytest.raises(DataError, match=expected), guarded("run"):
+        raise _OfJava(told)
+
+
+def test_what_fails_in_a_worker_is_not_the_data() -> None:
+    with pytest.raises(_OfJava), guarded("run"):
+        raise _OfJava("An error in o1.\n: org.apache.spark.api.python.PythonException: Traceback")

@@ -58,7 +58,7 @@ def label(path: str, default: str) -> str:
     from deadheat.data.tables import label_of
 
     named = Path(path)
-    while has_engine() and named.name and not label_of(named).strip("*"):  # the folder of a pattern
+    while has_engine() and named.name and not label_of(named).strip("*?"):  # the folder of a pattern
         named = named.parent
     return _made_up(path, default) or printable(label_of(named))
 
@@ -75,10 +75,18 @@ def open_run(path: str, name: str, *, keyed: bool = True) -> Run:
     """Read a run under the options of the command; `keyed`: with its ties ordered as --then-by says."""
     from deadheat.data.tables import Run
 
-    source = opened_engine().frame(path) if has_engine() else path
+    source = _in_engine(path) if has_engine() else path
     run = Run(source, name=name, columns=named_columns("run"), ascending=read_option("ascending", default=False))
     keys = second_keys() if keyed else ()
     return run.then_by(*keys, score_precision=read_option("score_precision", None)) if keys else run
+
+
+def _in_engine(path: str) -> object:
+    from deadheat.io.guarding import guarded
+
+    engine = opened_engine()
+    with guarded(path):
+        return engine.frame(path)
 
 
 def second_keys() -> tuple[str, ...]:

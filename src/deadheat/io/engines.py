@@ -61,11 +61,23 @@ def open_engine(name: str, master: str | None = None, conf: Mapping[str, str] | 
 
 
 def parquet_files(path: str) -> list[str]:
-    """Return the Parquet files that a path names, sorted: itself, those in a folder, or those of a pattern."""
-    one = Path(path)
-    if one.is_dir():
-        return sorted(str(file) for file in one.rglob("*.parquet") if file.is_file())
-    return [path] if one.is_file() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - it may be absolute
+    """Return the Parquet files that a path names, sorted: itself, those in a folder, or those of a pattern.
+
+    A pattern may name folders. Within a folder, what begins with ``_`` or ``.`` is not data: Spark, for one, keeps
+    there what jobs that failed have left.
+    """
+    if Path(path).is_dir():
+        return sorted(_in_folder(Path(path)))
+    if Path(path).is_file():
+        return [path]
+    found = glob.glob(path, recursive=True)  # noqa: PTH207 - it may be absolute
+    files = {str(one) for name in found for one in (_in_folder(Path(name)) if Path(name).is_dir() else [name])}
+    return sorted(files)
+
+
+def _in_folder(folder: Path) -> list[str]:
+    files = (file for file in folder.rglob("*.parquet") if file.is_file())
+    return [str(file) for file in files if not any(part[0] in "_." for part in file.relative_to(folder).parts)]
 
 
 def is_remote(path: str) -> bool:
@@ -91,9 +103,15 @@ def _files(path: str, engine: str) -> list[str]:
     return found
 
 
+_WIDER = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")  # no number changes
+
+
 class _Polars:
     def frame(self, path: str) -> object:
-        return pl.scan_parquet(_files(path, "polars"))
+        # its names are no patterns any more; of several files the first says which columns there are
+        return pl.scan_parquet(
+            _files(path, "polars"), glob=is_remote(path), extra_columns="ignore", cast_options=_WIDER
+        )
 
     def beside(self, judgments: pl.DataFrame) -> None: ...
 
@@ -112,7 +130,9 @@ class _DuckDB:
         self._connection, self._arrow = duckdb.connect(), pa
 
     def frame(self, path: str) -> object:
-        return self._connection.read_parquet(_files(path, "duckdb"))
+        files = _files(path, "duckdb")
+        # else numbers of later files become those of the first, and float64 that is read as float32 ties
+        return self._connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
 
     def beside(self, judgments: pl.DataFrame) -> nw.LazyFrame[Any]:
         import narwhals as nw  # only joins need it

@@ -86,9 +86,8 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         reading.check(wrong, where)
         return _with_subtopics(Content(rows, notes, _ranks(frame, names)), frame, topic, where)
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
-        raise DataError(
-            f"rows cannot be read as ids and numbers: {str(error).partition(chr(10))[0]}", path=where
-        ) from error
+        told = str(error).partition("\n")[0].partition(", hint: ")[0]  # Polars' hints are for programs
+        raise DataError(f"rows cannot be read as ids and numbers: {told}", path=where) from error
 
 
 def _subtopic_among(columns: Collection[str], names: Mapping[str, str]) -> str | None:

@@ -213,4 +213,9 @@ def collect(frame: Frame) -> pl.DataFrame:
     check_threads()
     if frame.implementation.is_polars():
         return cast("pl.LazyFrame", frame.to_native()).collect(engine="streaming")
-    return cast("pl.DataFrame", frame.collect(backend="polars").to_native())
+    try:
+        return cast("pl.DataFrame", frame.collect(backend="polars").to_native())
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # how DuckDB says that Ctrl-C was pressed
+            raise KeyboardInterrupt from error
+        raise

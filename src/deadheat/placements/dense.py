@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -241,7 +242,8 @@ class Ids:
             raise ParameterError(argument=argument, given=shown, allowed=f"{size:,} ids, all text or all whole numbers")
         self._given = found.astype(str).astype(object)
         if len(set(self._given.tolist())) < size:
-            raise ParameterError("has an id twice", argument=argument)
+            twice = next(one for one, n_times in Counter(self._given.tolist()).items() if n_times > 1)
+            raise ParameterError(f"has an id twice: {twice!r}", argument=argument)
 
     def of(self, places: IntArray) -> TextArray:
         """Return the ids of some rows or columns."""

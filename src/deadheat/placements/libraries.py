@@ -50,9 +50,12 @@ def in_memory(given: object) -> object:
     Raises
     ------
     ParameterError
-        Its numbers are of a type that NumPy cannot hold.
+        Its numbers are of a type that NumPy cannot hold, or NumPy has masked some of them.
     """
     some: Any = given
+    if np.ma.is_masked(given):  # NumPy would drop the mask
+        hint = "give array.data; evaluate_dense takes mask=~array.mask"
+        raise ParameterError(given=Plain("a masked array"), allowed="an array without a mask", hint=hint)
     if not _is_array(given) or on_device(given):
         return given
     if _library(given) in _OF_JAX:
@@ -64,9 +67,8 @@ def in_memory(given: object) -> object:
         return some.view(torch.int16).numpy().view(BFLOAT16) if some.dtype == torch.bfloat16 else some.numpy()
     except (TypeError, RuntimeError):  # a sparse or quantised tensor, or 8-bit floats
         shown = Plain(f"a tensor of {some.dtype}, {some.layout}")
-        raise ParameterError(
-            given=shown, allowed="a dense array of numbers", hint="convert it, as by .float()"
-        ) from None
+        hint = f"convert it, as by {'.float()' if some.layout == torch.strided else '.to_dense()'}"
+        raise ParameterError(given=shown, allowed="a dense array of numbers", hint=hint) from None
 
 
 def detached(array: object) -> Any:  # noqa: ANN401 - an array of any library
