@@ -147,6 +147,16 @@ def make_csv(data: Data) -> None:
     run.write_csv(data.folder / "quoted.csv", float_precision=6, quote_style="non_numeric")
 
 
+def hundred(query_ids: np.ndarray, docs: np.ndarray) -> bytes:
+    """Return a hundred judgments for each query as TREC qrels: seventy documents of its ranking, and thirty others."""
+    import numpy as np
+    import polars as pl
+
+    judged = np.concatenate([docs[:, : 14 * 70 : 14], np.broadcast_to(N_DOCS + np.arange(30), (len(docs), 30))], axis=1)
+    columns = {"query": query_ids.repeat(100), "iteration": 0, "doc": judged.ravel(), "grade": judged.ravel() % 4}
+    return pl.DataFrame(columns).write_csv(separator=" ", include_header=False).encode()
+
+
 def make_large(data: Data) -> None:
     """Write the Parquet run with ten times the rows and its qrels, one batch in memory at a time."""
     import numpy as np
@@ -154,13 +164,14 @@ def make_large(data: Data) -> None:
 
     rng = np.random.default_rng(SEED + 1)
     writer = None
-    with (data.folder / "large.qrels").open("w") as qrels:
+    with (data.folder / "large.qrels").open("w") as qrels, (data.folder / "hundred.qrels").open("wb") as many:
         for query_ids, made in batches(data.size.large, rng):
             table = frame(query_ids, made["docs"], made["scores"]).to_arrow()
             writer = writer or pq.ParquetWriter(data.folder / "large.parquet", table.schema, compression="zstd")
             writer.write_table(table)
             for query, doc, grade in judgments(rng, query_ids, made["docs"], graded=False):
                 qrels.write(f"{query} 0 {doc} {grade}\n")
+            many.write(hundred(query_ids, made["docs"]))
     if writer:
         writer.close()
 

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bench.tasks import FIVE, TREC_EVAL
@@ -53,7 +54,17 @@ def dicts(qrels_path: str, run_path: str, repeats: str, peer_only: str = "") -> 
         qrels = pytrec_eval.parse_qrel(file)
     with open(run_path) as file:  # noqa: PTH123 - as pytrec_eval's documentation does
         run = pytrec_eval.parse_run(file)
-    return in_turn(both(qrels, run, peer_only=bool(peer_only)), int(repeats))
+    works = both(qrels, run, peer_only=bool(peer_only))
+    if not peer_only:
+        works["numbers"] = lambda: numbers_of(run)
+    return in_turn(works, int(repeats))
+
+
+def numbers_of(run: DictOfDicts) -> object:
+    """Read the numbers out of dicts of dicts, which no evaluation can undercut."""
+    import numpy as np
+
+    return np.fromiter(chain.from_iterable(own.values() for own in run.values()), np.float64)
 
 
 def both(qrels: dict[str, dict[str, int]], run: DictOfDicts, *, peer_only: bool) -> dict[str, Callable[[], object]]:
@@ -102,6 +113,18 @@ def tied_documents(judged: str) -> Seconds:
             assert (value == value).all(), f"{name} is NaN"  # noqa: PLR0124 - NaN without NumPy
             taken[f"{name} ({family})"] = min(seconds(partial(measure.mean, placements)) for _ in range(3))
     return taken
+
+
+def tied_spread() -> Seconds:
+    """ERR's standard deviation over the orders of one large tie, whose documents hardly ever stop the reading."""
+    import random
+
+    import deadheat as dh
+
+    rng = random.Random(19)
+    qrels = {"q": {f"d{d}": rng.randrange(4) for d in range(1_000)}}
+    evaluation = dh.evaluate(qrels, {"q": dict.fromkeys(qrels["q"], 1.0)}, ["ERR(max_rel=10)"])
+    return {"ERR": seconds(lambda: evaluation["ERR(max_rel=10)"].tie_std)}
 
 
 def tie_aware(n_queries: str, repeats: str, peer_only: str = "") -> Seconds:
@@ -280,6 +303,7 @@ WORKS: dict[str, Callable[..., Seconds]] = {
     "dicts": dicts,
     "small": small,
     "tied_documents": tied_documents,
+    "tied_spread": tied_spread,
     "tie_aware": tie_aware,
     "dense": dense,
     "matrix": matrix,
