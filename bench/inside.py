@@ -283,7 +283,11 @@ def spark(qrels_path: str, run_path: str, repeats: str, n_partitions: str) -> Se
 
     import deadheat as dh
 
-    conf = {"spark.driver.memory": "3g", "spark.sql.shuffle.partitions": n_partitions, "spark.ui.enabled": "false"}
+    conf: dict[str, Any] = {
+        "spark.driver.memory": "3g",
+        "spark.sql.shuffle.partitions": n_partitions,
+        "spark.ui.enabled": "false",
+    }
     session = SparkSession.builder.master("local[2]").config(map=conf).getOrCreate()
     qrels = dh.read_qrels(qrels_path)
     works: dict[str, Callable[[], Any]] = {
