@@ -1,9 +1,10 @@
-"""Build the case files of datasets/hpo from the Human Phenotype Ontology and from German cases of others.
+"""Build the case files of datasets/hpo from the Human Phenotype Ontology, its translations, and cases of others.
 
     python datasets/build.py ../shared/data/hpo
 
 Nothing is written here but what the sources hold: English texts are labels and synonyms of HPO, letter for letter;
-German texts and their English descriptions are those of the benchmark files of phentrieve. What the cases say of
+German texts and their English descriptions are those of the benchmark files of phentrieve; the texts of parallel sets,
+of Italian and Portuguese ones, and German layperson's terms are those of HPO's translations. What the cases say of
 themselves is computed:
 
 difficulty
@@ -25,6 +26,14 @@ and of what is drawn, so that it depends on no version of Python. No two cases o
 term in common. A file holds the first cases of the next larger one, drawn alike.
 German cases up to the standard file are translations of names of a term; phrases for which the source names a term that
 may only be near (570terms_german.json) come after them.
+
+Parallel sets have the same terms in the same order in each language. A term is in one if its label is official in each
+of the languages, and so that nothing is to be chosen or mended: made from the label that the release has, one alone in
+each language, unlike the English one, not the label of another term too, with single blanks and without quotation marks
+(some are those of the table, others of the text). Whether a label that equals the English one is the word in that
+language, as "Prostatitis" in Spanish, or was never translated, nobody here can tell: none is taken. The cases are drawn
+from the difficulty with the fewest so far (that of the language in which the text is hardest) and in it from the
+domain. Layperson's terms are drawn from the domain.
 """
 
 from __future__ import annotations
@@ -42,12 +51,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deadheat.benchmark.cases import folded, read_cases
-from deadheat.benchmark.ontology import read_ontology
+from deadheat.benchmark.ontology import read_ontology, read_translations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from deadheat.benchmark.ontology import Ontology
+    from deadheat.benchmark.ontology import Ontology, Translations
 
 SEED = "deadheat-hpo-v1"
 ROOT = "HP:0000118"
@@ -71,6 +80,26 @@ GERMAN = {
 NEAR = "t570"  # the one whose texts are no translations of their descriptions, or not all
 MULTIPLE = "tiny_v1.json"  # small_v1.json is the same file
 
+# folder -> languages; and whose names are cases of their own
+PARALLEL = {
+    "parallel-en-es-fr": ("en", "es", "fr"),
+    "parallel-en-es-fr-pt": ("en", "es", "fr", "pt"),
+    "parallel-six": ("de", "en", "es", "fr", "it", "pt"),
+}
+ALL_OF = ("parallel-six",)  # one file, of all terms: there are too few for more
+MONOLINGUAL = {"italian": "it", "portuguese": "pt"}
+LAYPERSON = ("german-layperson", "de")
+OFFICIAL = "OFFICIAL"
+LANGUAGES = {
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "pt": "Portuguese",
+}
+LEVELS = ("easy", "medium", "hard")
+
 ACKNOWLEDGEMENT = (
     "This service/product is using the Human Phenotype Ontology (version {version}). Find out more at"
     " http://www.human-phenotype-ontology.org"
@@ -83,6 +112,17 @@ ABOUT = {
     "de": "German texts by others, checked by nobody: case ids o... and g... are machine translations of names of the"
     " expected term (by o3 and gemini, say their files), t570-... phrases with a term that may only be near.",
 }
+OF_TRANSLATIONS = {
+    "parallel": "Official labels of HPO in {language}, letter for letter; the cases of all languages of the set ask for"
+    " the same terms in the same order, and pair_id says which belong together.",
+    "label": "Official labels of HPO in {language}, letter for letter.",
+    "layperson": "Layperson's terms of HPO in {language}, letter for letter.",
+}
+OF_NAMES = {
+    "parallel": "what the text is to the expected term in HPO or its translation: its label",
+    "label": "what the text is to the expected term in HPO's translation: its label",
+    "layperson": "what the text is to the expected term in HPO's translation: a layperson's term",
+}
 CATEGORY = {
     "en": "what the text is to the expected term in HPO",
     "de": "what the English description is to the expected term in HPO; it says nothing of the German text",
@@ -90,7 +130,10 @@ CATEGORY = {
 
 
 class Phrase(NamedTuple):
-    """A text and the terms that it names, sorted; without a case_id if the source has none."""
+    """A text and the terms that it names, sorted; without a case_id if the source has none.
+
+    Of a parallel set it is English, and `hardest` the difficulty of the term where it is hardest.
+    """
 
     text: str
     ids: tuple[str, ...]
@@ -98,6 +141,8 @@ class Phrase(NamedTuple):
     description: str
     domain: str
     case_id: str = ""
+    pair_id: str = ""
+    hardest: str = ""
 
 
 class Name(NamedTuple):
@@ -229,6 +274,78 @@ def german(folder: Path, terms: Terms) -> tuple[list[Phrase], list[str]]:
     return list(phrases.values()), left_out
 
 
+def official(table: Translations, terms: Terms) -> tuple[dict[str, str], Counter[str]]:
+    """Return the official label of each term that can be a case, and how many cannot, by the reason."""
+    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    owners: dict[str, set[str]] = defaultdict(set)
+    for row in table.rows:
+        if row.scope == "LABEL" and row.status == OFFICIAL:
+            found[row.term].add((row.text, row.source))
+            if row.term in terms.labels:  # not an id that was merged into another
+                owners[folded(row.text)].add(row.term)
+    labels: dict[str, str] = {}
+    left_out: Counter[str] = Counter()
+    for term, rows in found.items():
+        text = min(rows)[0]
+        problem = problem_of(term, rows, terms) or (
+            "the label of several terms" if len(owners[folded(text)]) > 1 else ""
+        )
+        if problem:
+            left_out[problem] += 1
+        else:
+            labels[term] = text
+    return labels, left_out
+
+
+def problem_of(term: str, rows: set[tuple[str, str]], terms: Terms) -> str:
+    """Return why the labels of a term, each with the English one that it was made from, make no case; or nothing."""
+    texts, sources = {text for text, _ in rows}, {source for _, source in rows}
+    text, label = min(texts), terms.labels.get(term)
+    reasons = {
+        "no term of the release": label is None,
+        "several official labels": len(texts) > 1,
+        "made from another English label than that of the release": sources != {label},
+        "equal to the English label": folded(text) == folded(label or ""),
+        "irregular blanks": text != " ".join(text.split()),
+        "quotation marks, which may be those of the table": '"' in text,
+        "no phenotypic abnormality": term not in terms.domains,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def parallel(labels: Mapping[str, Mapping[str, str]], languages: Sequence[str], terms: Terms) -> list[Phrase]:
+    """Return the English labels of the terms that have an official one in each language."""
+    others = [labels[language] for language in languages if language != "en"]
+    phrases = []
+    for term in sorted(set.intersection(*map(set, others))):
+        levels = [difficulty(own[term], [terms.labels[term]]) for own in others]
+        text = terms.labels[term]
+        phrases.append(
+            Phrase(text, (term,), "exact_match", text, terms.domains[term], term, term, max(levels, key=LEVELS.index))
+        )
+    return phrases
+
+
+def laypersons(table: Translations, terms: Terms) -> tuple[list[Phrase], Counter[str]]:
+    """Return the layperson's terms that name one term alone, and how many were left out, by the reason."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    own = {(row.term, row.text) for row in table.rows if row.kind == "layperson"}
+    for term, text in own:
+        owners[folded(text)].add(term)
+    phrases, left_out = [], Counter[str]()
+    for term, text in sorted(own):
+        if term not in terms.domains:
+            left_out["no phenotypic abnormality of the release"] += 1
+        elif len(owners[folded(text)]) > 1:
+            left_out["a name of several terms"] += 1
+        elif '"' in text or text != " ".join(text.split()):
+            left_out["irregular blanks or quotation marks"] += 1
+        else:
+            label = terms.labels[term]
+            phrases.append(Phrase(text, (term,), "layperson", f'layperson\'s term of "{label}"', terms.domains[term]))
+    return phrases, left_out
+
+
 def chance(*parts: str) -> str:
     """Return a number that depends on the seed and on what is drawn, and on nothing else, in hexadecimal."""
     return hashlib.sha256("\0".join((SEED, *parts)).encode()).hexdigest()
@@ -265,16 +382,26 @@ def drawn(phrases: Iterable[Phrase], strata: Sequence[str], n: int, before: Sequ
     return taken
 
 
-def document(name: str, language: str, cases: list[dict[str, Any]], version: str) -> dict[str, Any]:
+def document(
+    dataset_id: str,
+    language: str,
+    cases: list[dict[str, Any]],
+    version: str,
+    *,
+    about: str,
+    category: str,
+    languages: Sequence[str] = (),
+) -> dict[str, Any]:
     """Return a file in the schema that `deadheat.read_cases` reads, which says what it is."""
     return {
         "metadata": {
-            "dataset_id": f"hpo-{language}-{name}-v1",
+            "dataset_id": dataset_id,
             "version": "1",
             "language": language,
-            "description": ABOUT[language],
+            **({"languages": list(languages)} if languages else {}),
+            "description": about,
             "difficulty": DIFFICULTY,
-            "category": CATEGORY[language],
+            "category": category,
             "domain": DOMAIN,
             "ontology": f"hp/releases/{version}",
             "acknowledgement": ACKNOWLEDGEMENT.format(version=version),
@@ -289,6 +416,7 @@ def written(phrases: Iterable[Phrase], language: str, terms: Terms) -> list[dict
     return [
         {
             "case_id": phrase.case_id or f"{language}-{place:04d}",
+            **({"pair_id": phrase.pair_id} if phrase.pair_id else {}),
             "text": phrase.text,
             "description": phrase.description,
             "expected_hpo_ids": list(phrase.ids),
@@ -300,10 +428,16 @@ def written(phrases: Iterable[Phrase], language: str, terms: Terms) -> list[dict
     ]
 
 
+def write(file: Path, value: dict[str, Any]) -> None:
+    """Write a file, the same on every system."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
+
+
 def build(data: Path, output: Path) -> list[str]:
     """Write every file, and return what was left out.
 
-    `data` has ``ontology/*.obo.gz`` and ``benchmarks/*.json``; `output` gets ``english/*.json`` and ``german/*.json``.
+    `data` has ``ontology/*.obo.gz``, ``benchmarks/*.json`` and ``translations/hp-*.tsv.gz``.
     """
     (path,) = (data / "ontology").glob("*.obo.gz")
     ontology = read_ontology(path)
@@ -322,11 +456,77 @@ def build(data: Path, output: Path) -> list[str]:
     for (folder, language), chosen in languages.items():
         cases = written(chosen, language, terms)
         for name, size in SIZES.items():
-            file = output / folder / f"{name}_v1.json"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            value = document(name, language, cases[:size], version)
-            file.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
-    return left_out
+            value = document(
+                f"hpo-{language}-{name}-v1",
+                language,
+                cases[:size],
+                version,
+                about=ABOUT[language],
+                category=CATEGORY[language],
+            )
+            write(output / folder / f"{name}_v1.json", value)
+    return left_out + build_translated(data / "translations", output, terms, version)
+
+
+def build_translated(data: Path, output: Path, terms: Terms, version: str) -> list[str]:
+    """Write the files of translated names, and return what was left out."""
+    tables = {table.language: table for table in map(read_translations, sorted(data.glob("hp-*.tsv.gz")))}
+    labels: dict[str, dict[str, str]] = {"en": terms.labels}
+    said = []
+    for language, table in tables.items():
+        labels[language], left_out = official(table, terms)
+        said += [f"{language}, official labels: {n} {reason}" for reason, n in sorted(left_out.items())]
+    most = max(SIZES.values())
+    for folder, languages in PARALLEL.items():
+        chosen = drawn(parallel(labels, languages, terms), ("hardest", "domain"), most)
+        for language in languages:
+            own = [phrase._replace(text=labels[language][phrase.ids[0]]) for phrase in chosen]
+            sizes = {"comprehensive": most} if folder in ALL_OF else SIZES
+            for name, size in sizes.items():
+                cases, dataset_id = written(own[:size], language, terms), f"hpo-{folder}-{name}-v1"
+                write(
+                    output / folder / language / f"{name}_v1.json",
+                    of_translation(
+                        "parallel", dataset_id, language=language, cases=cases, version=version, languages=languages
+                    ),
+                )
+    for folder, language in MONOLINGUAL.items():
+        own = [phrase._replace(case_id="", pair_id="") for phrase in parallel(labels, ("en", language), terms)]
+        own = [phrase._replace(text=labels[language][phrase.ids[0]]) for phrase in own]
+        cases = written(drawn(own, ("hardest", "domain"), most), language, terms)
+        write_alone(output / folder, "label", f"hpo-{language}", language=language, cases=cases, version=version)
+    folder, language = LAYPERSON
+    names, left_out = laypersons(tables[language], terms)
+    chosen = drawn(names, ("domain", "category"), most)
+    said += [f"{language}, layperson's terms: {n} {reason}" for reason, n in sorted(left_out.items())]
+    said.append(f"{language}, layperson's terms: {len(names) - len(chosen)} further ones of a term that has a case")
+    cases = written(chosen, language, terms)
+    dataset_id = f"hpo-{language}-layperson"
+    write_alone(output / folder, "layperson", dataset_id, language=language, cases=cases, version=version)
+    return said
+
+
+def write_alone(
+    folder: Path, kind: str, dataset_id: str, *, language: str, cases: list[dict[str, Any]], version: str
+) -> None:
+    """Write the files of a set in one language."""
+    for name, size in SIZES.items():
+        value = of_translation(kind, f"{dataset_id}-{name}-v1", language=language, cases=cases[:size], version=version)
+        write(folder / f"{name}_v1.json", value)
+
+
+def of_translation(
+    kind: str,
+    dataset_id: str,
+    *,
+    language: str,
+    cases: list[dict[str, Any]],
+    version: str,
+    languages: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return a file of translated names."""
+    about = OF_TRANSLATIONS[kind].format(language=LANGUAGES[language])
+    return document(dataset_id, language, cases, version, about=about, category=OF_NAMES[kind], languages=languages)
 
 
 def main() -> int:
@@ -337,7 +537,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=here / "hpo", help="the folder for the files (datasets/hpo)")
     chosen = parser.parse_args()
     left_out = build(chosen.data, chosen.output)
-    print("German cases left out:", *left_out, sep="\n  ")
+    print("Left out:", *left_out, sep="\n  ")
     return 0
 
 

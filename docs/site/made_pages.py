@@ -53,6 +53,7 @@ ROOMS = {
     "comparison": "Compare",
     "gates": "Check",
     "profile": "Ties of a run",
+    "explanation": "Explain a number",
     "placements": "Placements",
     "benchmark": "Labelled cases and retrievers",
     "io": "Files",

@@ -8,8 +8,11 @@ from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
+from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.holes import Holes, holes
+from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.pairs import Pair
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
@@ -23,6 +26,8 @@ from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
+from deadheat.explanation.explain import explain
+from deadheat.explanation.explanation import Explanation
 from deadheat.gates import GateResult, gate
 from deadheat.io.limits import max_decompressed, max_memory
 from deadheat.measures import *  # noqa: F403 - every measure is public
@@ -30,6 +35,7 @@ from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
 from deadheat.profile import TieProfile, tie_profile
+from deadheat.profile.items import ItemProfile, item_profile
 from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
 from deadheat.simulation.coarsening import coarsen
@@ -43,6 +49,7 @@ __version__: str
 __all__ = [
     "BM25",
     "Accumulator",
+    "Agreement",
     "BenchResult",
     "Cases",
     "CoarseningProfile",
@@ -53,9 +60,13 @@ __all__ = [
     "DeadheatWarning",
     "Embedding",
     "Evaluation",
+    "Explanation",
     "GateResult",
     "Hits",
+    "Holes",
     "Interval",
+    "ItemProfile",
+    "Languages",
     "Ontology",
     "Pair",
     "Placements",
@@ -73,18 +84,23 @@ __all__ = [
     "TieComplexity",
     "TieOrders",
     "TieProfile",
+    "agree",
     "bench",
     "coarsen",
     "coarsening_profile",
     "compare",
     "compare_evaluations",
+    "compare_languages",
     "evaluate",
     "evaluate_columns",
     "evaluate_dense",
     "evaluate_embeddings",
     "evaluate_with_confidence",
+    "explain",
     "from_arrays",
     "gate",
+    "holes",
+    "item_profile",
     "load_evaluation",
     "max_decompressed",
     "max_memory",

@@ -304,6 +304,10 @@ class MissingDocumentsWarning(NoteWarning):
     """Expected ids are missing from the collection that is searched, or from the ontology."""
 
 
+class TranslationsWarning(NoteWarning):
+    """Which terms of a collection have names in its language, and what becomes of the others."""
+
+
 class UnknownTermsWarning(NoteWarning):
     """Ids are not terms of the ontology that judges them."""
 

@@ -176,7 +176,11 @@ def test_what_is_not_listed_makes_no_difference(variant: Variant) -> None:
     )
     for cutoff in variant.cutoffs:
         of = defined(variant, cutoff)
+        if not of.measure.can_list_orders(system.placements):
+            continue
         for number, query in enumerate(sorted(HARDEST)):
+            if np.isnan(of.measure.mean(system.placements)[number]):
+                continue
             found = sum_distribution(of.measure, system.placements, np.arange(len(HARDEST)) == number)
             values, probabilities = enumerate_query(of, system, query)
             assert_same(found, values, probabilities)

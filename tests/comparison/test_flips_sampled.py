@@ -252,9 +252,11 @@ def test_drawn_orders_have_the_exact_moments(variant: Variant, monkeypatch: pyte
     )
     for cutoff in variant.cutoffs:
         measure = dh.parse_measure(variant.notation(cutoff))
+        if not measure.can_list_orders(placements):
+            continue
         mean, variance = measure.mean(placements), measure.variance(placements)
         low, high = measure.extremes(placements)
-        for query in range(placements.n_queries):
+        for query in np.flatnonzero(~np.isnan(mean)).tolist():
             keep = np.arange(placements.n_queries) == query
             found = draw_sums(measure, placements, keep, keep & is_moved(mean, variance), np.random.default_rng(query))
             assert found is not None

@@ -82,6 +82,37 @@ success_10             all 0.0000
 }
 
 
+# of trec_eval 10.0: rbp by the highest relevance of the query's judgments, rbp_resid without an end that is judged
+OF_VERSION_10 = """\
+rbp                    q1 0.1233
+rbp_resid              q1 0.8100
+unj_5                  q1 0.4000
+unj_10                 q1 0.2000
+unj_20                 q1 0.1000
+rbp                    q2 0.1000
+rbp_resid              q2 0.0000
+unj_5                  q2 0.0000
+unj_10                 q2 0.0000
+unj_20                 q2 0.0000
+rbp                    q3 0.0400
+rbp_resid              q3 0.0000
+unj_5                  q3 0.0000
+unj_10                 q3 0.0000
+unj_20                 q3 0.0000
+rbp                    all 0.0878
+rbp_resid              all 0.2700
+unj_5                  all 0.1333
+unj_10                 all 0.0667
+unj_20                 all 0.0333
+"""
+OF_VERSION_10_WITH_PARAMETERS = """\
+rbp_p=0.5              q1 0.4167
+rbp_resid_p=0.5        q1 0.2500
+unj_1                  q1 0.0000
+unj_3                  q1 0.3333
+"""
+
+
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -95,6 +126,22 @@ def test_it_prints_what_the_c_program_prints(version: str, run: str, options: st
     path = "some.run" if run == RUN else "whole.run"
     shown = ok("trec_eval", "--like", version, *options.split(), "x.qrels", path)
     assert shown.replace("\t", " ") == KEPT[version, run, options]
+
+
+def test_measures_of_version_10() -> None:
+    Path("g.qrels").write_text(
+        "q1 0 a 3\nq1 0 b 1\nq1 0 c 0\nq1 0 d -1\nq2 0 a 1\nq2 0 b 0\nq3 0 x 5\nq3 0 a 2\n", encoding="utf-8"
+    )
+    rows = ["q1 b 9", "q1 a 8", "q1 z 7", "q1 d 6", "q2 a 5", "q2 b 4", "q3 a 3"]
+    text = "".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in map(str.split, rows))
+    Path("g.run").write_text(text, encoding="utf-8")
+    measures = ("-m", "rbp", "-m", "rbp_resid", "-m", "unj")
+    assert ok("trec_eval", "--like", "10", "-q", *measures, "g.qrels", "g.run").replace("\t", " ") == OF_VERSION_10
+    every = ok("trec_eval", "--like", "10", "-q", "-m", "all_trec", "g.qrels", "g.run").replace("\t", " ")
+    assert set(OF_VERSION_10.splitlines()) <= set(every.splitlines())
+    given = ("-m", "rbp.p=0.5", "-m", "rbp_resid.p=0.5", "-m", "unj.1,3")
+    shown = ok("trec_eval", "--like", "10", "-q", *given, "g.qrels", "g.run").replace("\t", " ")
+    assert shown.startswith(OF_VERSION_10_WITH_PARAMETERS)
 
 
 def as_printed(name: str, query: str, value: float, *, is_count: bool) -> str:

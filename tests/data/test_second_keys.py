@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from oracle.orders import moments, pick_order, rank
+from oracle.expected import expected_moments
+from oracle.orders import pick_order, rank
 from oracle.random_cases import Batch, Case, draw_batch
 from oracle.variants import VARIANTS, Variant
 
@@ -48,9 +49,7 @@ def test_what_both_keys_leave_is_averaged(variant: Variant) -> None:
     notations = {cutoff: variant.notation(cutoff) for cutoff in variant.cutoffs}
     evaluation = dh.evaluate(FIRST.qrels, FIRST.run, list(notations.values()), missing="empty", then_by=SECOND)
     for cutoff, notation in notations.items():
-        found = [
-            moments(variant.reference(cutoff, case.judged, FIRST.scale), case.rankings) for case in BOTH.cases.values()
-        ]
+        found = expected_moments(variant, cutoff, BOTH)
         scores = evaluation[notation]
         np.testing.assert_allclose(scores.values, [one.mean for one in found], rtol=0, atol=1e-12)
         np.testing.assert_allclose(scores.tie_std**2, [one.variance for one in found], rtol=0, atol=1e-12)

@@ -219,6 +219,11 @@ def test_the_json_reads_by_itself(tmp_path: Path) -> None:
         "missing": "empty",
         "no_relevant": "zero",
         "score_precision": None,
+        "rel": None,
+        "judged_only": False,
+        "depth": None,
+        "unjudged": "zero",
+        "unjudged_max_rel": None,
     }
     assert list(found)[-1] == "data"
     assert found["n_queries"] == len(original.query_ids)

@@ -7,17 +7,21 @@ import pytest
 
 from deadheat import Custom, parse_measure
 from oracle.binary import Judged, Ranking
+from oracle.reference import DIVERSITY
 from oracle.variants import VARIANTS, Variant
 
 GRADES = (None, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0)
 # also what no other test asks for
 MORE = [Variant("F", {"beta": 0}, (None, 1, 2)), Variant("MTRR", {}, (1, 2)), Variant("MTRR", {"rel": 2}, (1,))]
-MEASURES = [(variant, cutoff) for variant in (*VARIANTS, *MORE) for cutoff in variant.cutoffs]
+# with several subtopics, which references of one ranking do not know, measures of diversity are fractions
+PLAIN = [variant for variant in VARIANTS if variant.name not in DIVERSITY]
+MEASURES = [(variant, cutoff) for variant in (*PLAIN, *MORE) for cutoff in variant.cutoffs]
 ZERO_OR_ONE = {
     *(f"Hit{rel}{cut}" for rel in ("", "(rel=2)", "(rel=3)") for cut in ("", "@1", "@2", "@3", "@5", "@100")),
     *(f"TMHits{rel}{cut}" for rel in ("", "(rel=2)") for cut in ("@1", "@2", "@3", "@5", "@100")),
     *(f"{name}{rel}@1" for name in ("P", "RR", "RelP") for rel in ("", "(rel=2)", "(rel=3)")),
-    *("MTRR@1", "MTRR(rel=2)@1", "Judged@1", "F(beta=0)@1"),
+    *(f"Accuracy{rel}@{cutoff}" for rel in ("", "(rel=2)", "(rel=3)") for cutoff in (1, 2)),
+    *("MTRR@1", "MTRR(rel=2)@1", "Judged@1", "Hole@1", "F(beta=0)@1"),
     *(f"R({rel}norm='retrieved_all')" for rel in ("", "rel=2, ")),
     *(f"AP({rel}norm='{norm}')@1" for rel in ("", "rel=2, ") for norm in ("min", "retrieved")),
 }

@@ -64,42 +64,49 @@ def normalised_gain(
     *,
     gain: Gain = "linear",
     discount: str = "log(2)",
+    ideal: str = "judged",
     cutoff: int | None = None,
 ) -> float:
-    """DCG over that of the best possible ranking of all judged documents: nDCG."""
-    ideal = sorted(judged.items(), key=lambda item: _gain(item[1], gain), reverse=True)
-    best = discounted_gain(ideal, judged, scale, gain=gain, discount=discount, cutoff=cutoff)
+    """DCG over that of the best possible ranking of all judged documents, or of the retrieved ones: nDCG."""
+    ranked = list(judged.items()) if ideal == "judged" else list(ranking)
+    ranked = sorted(ranked, key=lambda item: _gain(item[1], gain), reverse=True)
+    best = discounted_gain(ranked, judged, scale, gain=gain, discount=discount, cutoff=cutoff)
     return ratio(discounted_gain(ranking, judged, scale, gain=gain, discount=discount, cutoff=cutoff), best)
 
 
 def rank_biased_precision(
     ranking: Ranking,
-    _judged: Judged,
+    judged: Judged,
     scale: float,
     *,
     p: float = 0.8,
     rel: float = 1,
     graded: bool = False,
     max_rel: float | None = None,
+    top: str = "qrels",
     cutoff: int | None = None,
 ) -> float:
     """Expected gain per document of a reader who goes on with probability p: RBP."""
-    top = scale if max_rel is None else max_rel
+    highest = scale if max_rel is None else max_rel
+    if top == "query":  # as trec_eval 10 does
+        highest = max([1, *judged.values()])
     total = 0.0
     for rank, (_, relevance) in enumerate(ranking[:cutoff], start=1):
         if graded:
-            total += ratio(max(relevance or 0.0, 0.0), top) * p ** (rank - 1)
+            total += ratio(max(relevance or 0.0, 0.0), highest) * p ** (rank - 1)
         elif is_relevant(relevance, rel):
             total += p ** (rank - 1)
     return (1 - p) * total
 
 
 def rank_biased_residual(
-    ranking: Ranking, _judged: Judged, _scale: float, *, p: float = 0.8, cutoff: int | None = None
+    ranking: Ranking, _judged: Judged, _scale: float, *, p: float = 0.8, tail: str = "always", cutoff: int | None = None
 ) -> float:
     """What RBP could still gain from unjudged documents and those below the last rank."""
     top = ranking[:cutoff]
     unjudged = [rank for rank, (_, relevance) in enumerate(top, start=1) if relevance is None or relevance < 0]
+    if tail == "unjudged" and not unjudged:
+        return 0.0
     return (1 - p) * math.fsum(p ** (rank - 1) for rank in unjudged) + p ** len(top)
 
 

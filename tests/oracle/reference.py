@@ -6,6 +6,7 @@ qrels. Parameters have the names and defaults of the notation.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from oracle.binary import (
@@ -38,6 +39,17 @@ from oracle.binary import (
     smoothed_log_odds,
     utility,
 )
+from oracle.continuing import (
+    adaptive_inverse_squares,
+    bejeweled,
+    compatibility,
+    inverse_squares,
+    nearly_err_8,
+    nearly_err_9,
+    nearly_err_10,
+    nearly_err_11,
+    scaled_dcg,
+)
 from oracle.graded import (
     discounted_gain,
     expected_reciprocal_rank,
@@ -52,10 +64,36 @@ from oracle.graded import (
     rank_biased_precision,
     rank_biased_residual,
 )
+from oracle.pairs import (
+    area_under_precision,
+    area_under_roc,
+    pair_accuracy,
+    search_length,
+    unjudged_share,
+    weighted_area,
+)
+from oracle.subtopics import of_one_subtopic
 
 Reference: TypeAlias = Callable[..., float]
 
+DIVERSITY = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
 REFERENCE: dict[str, Reference] = {
+    **{name: partial(of_one_subtopic, name) for name in DIVERSITY},
+    "INSQ": inverse_squares,
+    "SDCG": scaled_dcg,
+    "BPM": bejeweled,
+    "INST": adaptive_inverse_squares,
+    "NERR8": nearly_err_8,
+    "NERR9": nearly_err_9,
+    "NERR10": nearly_err_10,
+    "NERR11": nearly_err_11,
+    "Compat": compatibility,
+    "AUC": area_under_roc,
+    "GAUC": weighted_area,
+    "Accuracy": pair_accuracy,
+    "ESL": search_length,
+    "Hole": unjudged_share,
+    "AUPRC": area_under_precision,
     "P": precision,
     "R": recall,
     "F": f_measure,

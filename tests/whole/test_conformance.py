@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from oracle.orders import Moments, moments, tie_groups
+from oracle.expected import expected_moments
+from oracle.orders import tie_groups
 from oracle.random_cases import BATCHES, Batch, Case
 from oracle.reference import REFERENCE
 from oracle.variants import VARIANTS, Variant
@@ -14,12 +15,6 @@ from oracle.variants import VARIANTS, Variant
 TOLERANCE = 1e-12
 PROBABILITIES = Variant("ERR", {"stop": "identity"}, (None, 1, 3))
 """Grades that are stop probabilities themselves, so only for scales up to 1."""
-
-
-def expected_moments(variant: Variant, cutoff: float | None, batch: Batch) -> list[Moments]:
-    """Enumerate every query of a batch."""
-    scale = batch.scale
-    return [moments(variant.reference(cutoff, case.judged, scale), case.rankings) for case in batch.cases.values()]
 
 
 def assert_conforms(variant: Variant, batch: Batch) -> None:

@@ -26,7 +26,7 @@ FLOORS = (
     ("placements",),
     ("measures",),
     ("evaluation",),
-    ("comparison", "profile", "gates", "simulation"),
+    ("comparison", "profile", "gates", "simulation", "explanation"),
     ("figures",),
     ("report",),
     ("benchmark", "compat"),
@@ -196,7 +196,7 @@ def test_a_class_that_shows_itself_names_a_function_of_a_report() -> None:
         found |= {name: getattr(import_module(module), function) for name, module, function, *_ in named}
         assert all(module.startswith(("deadheat.report.", "deadheat.benchmark.report")) for _, module, *_ in named)
         pages |= {name: getattr(import_module(module), function) for name, *_, module, function in named if module}
-    assert len(found) == 7
+    assert len(found) == 12
     assert set(pages) == {"BenchResult", "Comparison", "Evaluation"}
     assert all(map(callable, (*found.values(), *pages.values())))
 

@@ -84,6 +84,16 @@ def gated(given: Data) -> dh.GateResult:
     return dh.gate(evaluation(given), checks, baseline=evaluation(given, 1), no_regression=True, **options)
 
 
+def languages(given: Data) -> dh.Languages:
+    """The same runs, each other one in another language."""
+    names = ["en", "fr", "de"] if given is PLAIN else EVIL[:3]
+    evaluations = {
+        language: {name: evaluation(given, (which + shift) % 3) for which, name in enumerate(list(given.runs)[:2])}
+        for shift, language in enumerate(names)
+    }
+    return dh.compare_languages(evaluations, n_resamples=99)
+
+
 MAKE: dict[str, Callable[[Data], Shown]] = {
     "Evaluation": evaluation,
     "Strata": lambda given: evaluation(given).by("level", given.queries),
@@ -94,6 +104,17 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
     ),
     "Placements": lambda given: evaluation(given).placements,
     "GateResult": gated,
+    "Explanation": lambda given: dh.explain(
+        given.qrels, dh.Run(given.runs[next(iter(given.runs))], name=EVIL[0]), {"nDCG@3": 0.5, "MAP": 0.5, "P@1": 50}
+    ),
+    "Holes": lambda given: dh.holes(
+        {query: dict(list(own.items())[:3]) for query, own in given.qrels.items()}, given.runs, "nDCG@3"
+    ),
+    "ItemProfile": lambda given: dh.item_profile(
+        dh.Run(next(iter(given.runs.values())), name=EVIL[0] if given is WILD else "one"), given.qrels, cutoff=3
+    ),
+    "Agreement": lambda given: dh.agree(*(dh.Run(run, name=name) for name, run in list(given.runs.items())[:2])),
+    "Languages": languages,
 }
 SAID: dict[tuple[str, bool], Any] = {}  # objects are made once
 

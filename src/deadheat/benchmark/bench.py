@@ -9,12 +9,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from deadheat.arguments import Rng, as_count, check_choice, generator, whole
+from deadheat.arguments import Rng, as_count, check_choice, generator, positive, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.failures import Failure, failures_of
+from deadheat.benchmark.languages import checked_code
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
-from deadheat.benchmark.ontology import KINDS, Ontology, read_ontology
+from deadheat.benchmark.meeting import spoken_in, words_by_language
+from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
 from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.result import Key, Settings
@@ -28,6 +31,7 @@ from deadheat.errors import (
     MissingDocumentsWarning,
     ParameterError,
     SourceTypeError,
+    TranslationsWarning,
     UnknownExpectedWarning,
     UnusedOntologyWarning,
 )
@@ -52,6 +56,9 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     ontology: Ontology | str | Path | None = None,
     kind: str = "lin",
     synonyms: str = "exact",
+    texts: str | Path | Sequence[str | Path] = (),
+    original: str = "fallback",
+    collection_language: str | None = None,
     baseline: str | None = None,
     limit: int | None = None,
     cluster: str | Mapping[str, object] | None = None,
@@ -61,6 +68,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     method: str = "auto",
+    margin: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> BenchResult:
     """Run retrievers on labelled cases, and compare them; each set and each language separately.
@@ -96,6 +104,9 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         The kind of similarity.
     synonyms : {"exact", "all", "none"}, default "exact"
         Which synonyms count, as for :func:`read_collection`; a `Collection` has made the choice already.
+    texts, original, collection_language
+        Tables of translated names, what becomes of the names of the ontology, and the language of the documents, as
+        `texts`, `original` and `language` of :func:`read_collection`.
     baseline : str, optional
         Name of the retriever that all others are compared with; by default, every pair is compared.
     limit : int, optional
@@ -104,6 +115,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         What dependent cases share: they are resampled as a whole. "expected_ids": cases that share an expected id.
     test, correction, alternative, confidence_level, n_resamples, method
         As for :func:`compare`.
+    margin : float, optional
+        Of sets that are parallel: also test whether a retriever's languages are equivalent up to it.
     progress : callable, optional
         Called with one line of text for each step.
 
@@ -121,8 +134,11 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     """
     k = as_count("k", k)
     check_choice("kind", kind, KINDS)
+    if margin is not None:
+        positive("margin", margin)
     check_cluster(cluster)
-    _check_collection(collection, synonyms)
+    of_collection = {"synonyms": synonyms, "texts": texts, "original": original, "language": collection_language}
+    _check_collection(collection, of_collection)
     tell = progress or (lambda _: None)
     chosen = measures_of(measures, at, has_ontology=ontology is not None)
     check_depth(chosen, k)
@@ -149,9 +165,10 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     parts = parts_of(cases, limit)
     strata = check_by(by, parts) if by else ()
     _check_parts(parts, systems, cluster)
-    documents, terms = _read(collection, ontology, synonyms, tell)
+    documents, terms = _read(collection, ontology, of_collection, tell)
     settings = Settings(
         collection=documents.name,
+        spoken=spoken_in(documents, parts),
         n_documents=len(documents.ids),
         k=k,
         measures=chosen,
@@ -162,9 +179,15 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         kind=kind,
         by=strata,
         systems={name: described(one) for name, one in systems.items()},
+        margin=margin,
+        words={name: found for name, one in systems.items() if (found := words_by_language(one, parts))},
     )
     graded = [one for one in chosen if isinstance(one, MaxRel)]
-    notes = [*confused, *map(MissingDocumentsWarning, check_expected(parts, documents, terms if graded else None))]
+    notes = [
+        *confused,
+        *map(TranslationsWarning, documents.notes),
+        *map(MissingDocumentsWarning, check_expected(parts, documents, terms if graded else None)),
+    ]
     if terms is not None and not graded:
         message = f"the ontology changes nothing: only MaxRel uses it; add {_max_rel(chosen, k)} to the measures"
         notes.append(UnusedOntologyWarning(message))
@@ -243,16 +266,21 @@ def _seed(rng: Rng) -> int:
     return int(generator(rng).integers(1 << 32)) if number is None or number < 0 else number
 
 
-def _check_collection(collection: object, synonyms: str) -> None:
-    """Refuse what is not a collection, and a choice of synonyms that comes too late."""
-    check_choice("synonyms", synonyms, SYNONYMS)
+def _check_collection(collection: object, options: Mapping[str, Any]) -> None:
+    """Refuse what is not a collection, and choices of its texts that come too late."""
+    check_choice("synonyms", options["synonyms"], SYNONYMS)
+    check_choice("original", options["original"], ORIGINAL)
+    if options["language"] is not None:
+        checked_code("collection_language", options["language"])
     if not isinstance(collection, Collection | Ontology | str | os.PathLike):
         raise SourceTypeError(
             argument="collection", given=Plain(type(collection).__name__), allowed="a Collection or a path"
         )
-    if isinstance(collection, Collection) and synonyms != "exact":
+    defaults = {"synonyms": "exact", "texts": (), "original": "fallback", "language": None}
+    late = [name for name, default in defaults.items() if options[name] != default]
+    if isinstance(collection, Collection) and late:
         raise ParameterError(
-            f"synonyms={synonyms!r} is only for a collection that is read here",
+            f"{late[0]}={options[late[0]]!r} is only for a collection that is read here",
             given=Plain("a Collection"),
             hint="give its path",
         )
@@ -289,7 +317,7 @@ def _compare(
 def _read(
     collection: Collection | str | Path,
     ontology: Ontology | str | Path | None,
-    synonyms: str,
+    options: Mapping[str, Any],
     tell: Callable[[str], None],
 ) -> tuple[Collection, Ontology | None]:
     """Read the documents and the ontology, which may be one file."""
@@ -300,7 +328,8 @@ def _read(
     if isinstance(collection, Collection):
         return collection, terms
     is_same = terms is not None and not isinstance(ontology, Ontology) and str(collection) == str(ontology)
-    return read_collection(terms if is_same and terms is not None else collection, synonyms=synonyms), terms
+    with warnings.catch_warnings(action="ignore", category=TranslationsWarning):  # they are notes of the report
+        return read_collection(terms if is_same and terms is not None else collection, **options), terms
 
 
 def _chance(

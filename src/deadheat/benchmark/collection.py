@@ -7,7 +7,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,8 @@ import numpy as np
 
 from deadheat.arguments import check_choice
 from deadheat.arrays import IntArray
-from deadheat.benchmark.ontology import Ontology, read_ontology
+from deadheat.benchmark.languages import checked_code
+from deadheat.benchmark.ontology import LABEL, Ontology, read_ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -25,7 +26,9 @@ from deadheat.errors import (
     EmptyDataError,
     MalformedRowError,
     NullIdError,
+    ParameterError,
     SourceTypeError,
+    TranslationsWarning,
     UnlabelledTermsWarning,
 )
 from deadheat.io.objects import read_text
@@ -66,6 +69,10 @@ class Collection:
     synonyms : tuple of tuple of str
         Other texts by which a document may be found.
     path : pathlib.Path or None
+    languages : tuple of str
+        Of the texts; empty if nobody said.
+    notes : tuple of str
+        What to know about the texts, such as how many are translated.
 
     Raises
     ------
@@ -85,6 +92,8 @@ class Collection:
     texts: tuple[str, ...]
     synonyms: tuple[tuple[str, ...], ...]
     path: Path | None = None
+    languages: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not len(self.ids) == len(self.texts) == len(self.synonyms):
@@ -147,6 +156,10 @@ def read_collection(
     synonyms: str = "exact",
     format: str | None = None,  # noqa: A002 - the word that users look for
     name: str | None = None,
+    texts: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    original: str = "fallback",
+    candidates: bool = False,
+    language: str | None = None,
 ) -> Collection:
     """Read the documents that a search goes through.
 
@@ -158,11 +171,18 @@ def read_collection(
         title), and synonyms if there are any: a list, or text with ``|`` between them. Other columns are not read.
         ``.gz`` is unpacked.
     synonyms : {"exact", "all", "none"}, default "exact"
-        Which synonyms of a term count. Synonyms in a table have no scope: all of them count unless it is "none".
+        Which synonyms of a term count; its labels in other languages always do. Synonyms in a table have no scope: all
+        of them count unless it is "none".
     format : {"obo", "owl", "json", "jsonl", "csv", "tsv", "parquet"}, optional
         Default: what the name says.
     name : str, optional
         By default that of the file.
+    texts : path-like or sequence of them, optional
+        Tables of translated names, for an ontology: see :meth:`Ontology.translated`.
+    original, candidates
+        As for :meth:`Ontology.translated`.
+    language : str, optional
+        The language of the documents, which a report names beside that of the cases: an ISO 639 code.
 
     Returns
     -------
@@ -177,15 +197,30 @@ def read_collection(
     -----
     UnlabelledTermsWarning
         Terms without a label are left out.
+    TranslationsWarning
+        How many terms the tables name, and what becomes of the others.
     """
     check_choice("synonyms", synonyms, SYNONYMS)
-    if not isinstance(source, str | os.PathLike):
-        return _of_ontology(source, synonyms, name)
-    path = readable(source)
-    records = _read_table(path, format_of_records(path, format, WANTED))
-    if records is None:
-        return _of_ontology(read_ontology(path), synonyms, name)
-    return _of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none")
+    tables = [texts] if isinstance(texts, str | os.PathLike) else list(texts)
+    own = () if language is None else (checked_code("language", language),)
+    records = None
+    if isinstance(source, str | os.PathLike):
+        path = readable(source)
+        records = _read_table(path, format_of_records(path, format, WANTED))
+        if records is None:
+            source = read_ontology(path)
+    if isinstance(source, Ontology):
+        named = source.translated(*tables, original=original, candidates=candidates) if tables else source
+        found = _of_ontology(named, synonyms, name)
+        for note in found.notes:
+            warnings.warn(note, TranslationsWarning, stacklevel=2)
+        return replace(found, languages=own or named.languages)
+    if tables or records is None:
+        hint = "give a table of documents in their language instead"
+        raise ParameterError(
+            "are names of the terms of an ontology", argument="texts", given=Plain("a table"), hint=hint
+        )
+    return replace(_of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none"), languages=own)
 
 
 def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collection:
@@ -195,16 +230,22 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
     bare = [term for term, label in zip(ontology.ids, ontology.labels, strict=True) if not label.strip()]
     if not kept:
         raise EmptyDataError(f"no term with a label among {len(bare):,}", allowed="at least one", path=where)
-    if bare:
+    if bare and not ontology.notes:  # of translations the notes say it
         msg = f"{where}: {len(bare):,} terms have no label, such as {bare[0]!r}, and are left out"
         warnings.warn(msg, UnlabelledTermsWarning, stacklevel=3)
     taken = {"exact": {"EXACT"}, "all": {"EXACT", "NARROW", "BROAD", "RELATED"}, "none": set[str]()}[synonyms]
+    plain = label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"
     return Collection(
-        name or (label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"),
+        name or plain + (f" ({', '.join(ontology.languages)})" if ontology.languages else ""),
         tuple(ontology.ids[place] for place in kept),
         tuple(ontology.labels[place] for place in kept),
-        tuple(tuple(one.text for one in ontology.synonyms[place] if one.scope in taken) for place in kept),
+        tuple(
+            tuple(one.text for one in ontology.synonyms[place] if one.scope in taken or one.kind == LABEL)
+            for place in kept
+        ),
         ontology.path,
+        ontology.languages,
+        ontology.notes,
     )
 
 

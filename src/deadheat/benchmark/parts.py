@@ -194,6 +194,8 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
     several = list(cases) if isinstance(cases, list | tuple) else [cases]
     sets = [_read(one) for one in several]
     plain = [one.name for one in sets]
+    if _are_languages_of_sets(sets):
+        return list(zip(plain, sets, strict=True))
     for name_of in (_by_file, _by_folder):
         names = [name_of(one) if plain.count(one.name) > 1 else one.name for one in sets]
         if len(set(names)) == len(names):
@@ -201,6 +203,14 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
     twice = next(name for name in plain if plain.count(name) > 1)
     hint = "give one another dataset_id, or its file another name"
     raise ParameterError(f"two sets of cases are named {twice!r}", hint=hint, python="or give a dict of name to cases")
+
+
+def _are_languages_of_sets(sets: Sequence[Cases]) -> bool:
+    """Return whether files of one name have different languages: the languages of one set."""
+    found = [(one.name, language) for one in sets for language in one.by_language()]
+    return len(set(found)) == len(found) and all(
+        language is not None or sum(name == other.name for other in sets) == 1 for name, language in found
+    )
 
 
 def _by_file(cases: Cases) -> str:

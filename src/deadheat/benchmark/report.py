@@ -9,11 +9,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deadheat.benchmark.cases import SMALL
+from deadheat.benchmark.families import families_of
 from deadheat.benchmark.measures import main_of
+from deadheat.benchmark.meeting import tell_meeting, tell_words
 from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_verdicts
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Pair
 from deadheat.data.shown import Numbers, Shown
 from deadheat.errors import ParameterError, UnlabelledQueriesWarning
@@ -27,6 +30,14 @@ from deadheat.report.conventions import broken_by
 from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import MARK, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_languages import (
+    data_of_languages,
+    facts_of_languages,
+    list_languages,
+    tell_doubts,
+    tell_gaps,
+    tell_languages,
+)
 from deadheat.report.of_shown import in_python
 from deadheat.report.of_strata import few_queries
 from deadheat.report.score_tables import level_heading
@@ -47,6 +58,8 @@ if TYPE_CHECKING:
 
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
 SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")
+CASE = ("case", "cases")
+MOST_LANGUAGES = 12  # rows of differences between languages on a screen
 LABELS = (Column("cases", "cases"), Column("language", "language"), RETRIEVER, MEASURE)
 MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
 
@@ -75,7 +88,7 @@ class BenchResult(
         language: str | None = None,
         **options: Any,  # noqa: ANN401 - of the figure
     ) -> alt.LayerChart:
-        """Draw a figure of one set of cases in one language.
+        """Draw a figure of one set of cases in one language, or of one set across its languages ("slopes").
 
         Parameters
         ----------
@@ -98,7 +111,10 @@ class BenchResult(
             The figure cannot show these retrievers.
         """
         from deadheat.figures import plot_of
+        from deadheat.figures.base import LANGUAGES, figures_of
 
+        if kind in figures_of(LANGUAGES):
+            return plot_of(self._across_of(cases), kind, **options)
         keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
         if len(keys) != 1:
             named = " or ".join(f"cases={name!r}, language={of!r}" for name, of in self.parts)
@@ -109,6 +125,17 @@ class BenchResult(
             )
         own = {name: self.evaluations[Key(*keys[0], name)] for name in self.retrievers}
         return plot_of(self.comparisons.get(keys[0], own), kind, **options)
+
+    def _across_of(self, cases: str | None) -> Languages:
+        """Return the languages of a set, or of the only one that has several."""
+        found = {name: one for name, one in self.across.items() if cases in {None, name}}
+        if len(found) != 1:
+            raise ParameterError(
+                "a figure of languages is of one set of cases whose languages are paired",
+                given=Plain(f"{len(found)} of them"),
+                hint=f"give cases={' or '.join(map(repr, self.across))}" if self.across else "cases need a pair_id",
+            )
+        return next(iter(found.values()))
 
     def named_numbers(self) -> Numbers:
         """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""
@@ -146,6 +173,7 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
             _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
             for key in result.comparisons
         ),
+        *_languages(result, shown, main, full=full),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
         *(_strata_differences(result, one.part, of_strata) for one in groupings if by),
@@ -172,6 +200,7 @@ def data_of_bench(result: Results) -> Report:
     averages = [row for row in _rows(result, result.averages()) if row["measure"] not in counts]
     if averages:
         tables.append(_data("averages", (RETRIEVER, MEASURE), averages))
+    tables += data_of_languages(result.across, leading=LABELS[0], margin=result.settings.margin)
     groupings = result.groupings(result.settings.by) if result.settings.by else ()
     if groupings:
         tables.insert(0, _data_of_strata(result, groupings))
@@ -287,8 +316,26 @@ def _difference(pair: Pair, *drawn: Cell) -> tuple[Cell, ...]:
     )
 
 
+def _languages(
+    result: Results, measures: Sequence[Measure], tested: Sequence[Measure], *, full: bool
+) -> Iterator[Table]:
+    """Show retrievers by languages, of the cases that are the same in several."""
+    for one in result.across.values():
+        yield from list_languages(
+            one,
+            measures,
+            tested=tested,
+            system=RETRIEVER,
+            margin=result.settings.margin,
+            most=None if full else MOST_LANGUAGES,
+            unit=CASE,
+        )
+
+
 def _averages(result: Results, measures: Sequence[Measure]) -> Iterator[Table]:
     """Each measure of each retriever across languages; totals cannot be averaged."""
+    if len(result.families) == 1 and result.families[0].covers(result.parts.values()):
+        return  # its table has the same means
     frame, measures = result.averages(), [one for one in measures if not one.total]
     if frame.is_empty() or not measures:
         return
@@ -419,6 +466,25 @@ def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int =
     systems = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
     yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(systems))
     yield Fact("languages", list(result.languages), "languages", of_languages if len(result.languages) > 1 else "")
+    spoken = settings.spoken
+    yield Fact("collection_languages", {"languages": list(spoken.languages), "is_guess": spoken.is_guess})
+    for text, is_note in tell_meeting(list(result.parts.values()), spoken, settings.collection):
+        yield Fact("", None, "languages meet" if is_note else "languages", text, is_note=is_note)
+    yield Fact("words", {name: {how: list(own) for how, own in one.items()} for name, one in settings.words.items()})
+    for text in tell_words(settings.words):
+        yield Fact("", None, "words", text)
+    if text := families_of(list(result.parts.values()))[1]:
+        yield Fact("", None, "not parallel", text, is_note=True)
+    for one in result.across.values():
+        yield from tell_languages(one, unit=CASE, margin=settings.margin)
+    for family in result.families:
+        if unlike := family.unlike:
+            text = f"{counted(len(unlike), 'pair id')} with other expected ids in one language than in another"
+            text = f"{family.name}: {text} ({three(unlike)}): they do not ask for the same"
+            yield Fact("", None, "paired", text, is_note=True)
+    if result.across:
+        yield from facts_of_languages(result.across)
+    yield Fact("margin", settings.margin)
     yield Fact("ties", "expected", "ties", broken_by("expected", None))
     yield from _of_measures(result, left_out)
     yield from _of_strata(result, groupings)
@@ -552,7 +618,14 @@ def _of_tests(result: Results) -> Iterator[Fact]:
         places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
         placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
         has_clusters = result.settings.cluster is not None
-        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=("case", "cases"))
+        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=CASE)
+    for one in result.across.values():
+        if result.comparisons:
+            yield from tell_doubts(one, unit=CASE)
+        else:
+            placed = [(difference.system, difference.pair) for difference in one.differences]
+            yield from tell_tests(result.settings.design, placed, has_clusters=one.cluster is not None, unit=CASE)
+        yield from tell_gaps(one)
 
 
 def _of_cases(result: Results) -> Iterator[Fact]:

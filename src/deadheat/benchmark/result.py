@@ -12,8 +12,11 @@ import numpy as np
 import polars as pl
 
 from deadheat.benchmark.failures import Failure
+from deadheat.benchmark.families import Family, families_of
+from deadheat.benchmark.meeting import Spoken
 from deadheat.benchmark.parts import Part, check_by
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.languages import Languages, languages_of
 from deadheat.comparison.pairs import Design
 from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -39,6 +42,8 @@ class Settings:
     Attributes
     ----------
     collection : str
+    spoken : Spoken
+        The languages of its texts.
     n_documents : int
     k : int
     measures : tuple of Measure
@@ -52,6 +57,10 @@ class Settings:
         Columns of the strata that the reports show, one by one or, if there are several, by their combinations.
     systems : dict of str to str
         What each retriever is, in words.
+    margin : float or None
+        Up to which languages are tested for equivalence.
+    words : dict of str to dict of str to tuple of str
+        Of each retriever that matches words, how it takes them, with the languages that it is so for.
     """
 
     collection: str
@@ -65,6 +74,9 @@ class Settings:
     kind: str = "lin"
     by: tuple[str, ...] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
+    spoken: Spoken = Spoken()
+    margin: float | None = None
+    words: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -170,6 +182,31 @@ class Results:
     def intervals(self) -> dict[Key, dict[str, Interval]]:
         """The confidence intervals of each evaluation, by measure."""
         return {key: one.estimate(self.interval_options(self.parts[key[:2]])) for key, one in self.evaluations.items()}
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """The parts that ask for the same in several languages."""
+        return families_of(list(self.parts.values()))[0]
+
+    @cached_property
+    def across(self) -> dict[str, Languages]:
+        """Retrievers on the same cases in several languages, case by case; by the names of the sets.
+
+        Cases belong together by their pair_id. Empty where no set has any in several languages.
+        """
+        return {
+            family.name: languages_of(
+                {
+                    language: {name: self.evaluations[Key(part.name, language, name)] for name in self.retrievers}
+                    for language, part in family.parts.items()
+                },
+                family.pairs,
+                design=self.settings.design,
+                name=family.name,
+                cluster=family.clusters(self.settings.cluster),
+            )
+            for family in self.families
+        }
 
     def interval_options(self, part: Part) -> IntervalOptions:
         """Return the options of the intervals of a part."""

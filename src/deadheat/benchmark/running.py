@@ -6,7 +6,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.ontology import Ontology
 from deadheat.benchmark.parts import Part
-from deadheat.benchmark.retrievers import Retriever, identity, key_of, retrieve
+from deadheat.benchmark.retrievers import Retriever, identity, key_of, retrieve, speaking
 from deadheat.benchmark.store import Store
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DeadheatWarning, UnknownDocumentsWarning, UnknownExpectedWarning
@@ -22,6 +22,7 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread, Scores
+from deadheat.evaluation.strata import NONE
 from deadheat.measures import MaxRel, Measure
 from deadheat.placements.placements import sort_rows
 from deadheat.wording import counted
@@ -54,14 +55,15 @@ class Search:
     k: int
     store: Store | None
     tell: Callable[[str], None]
-    is_ready: bool = False
+    ready: set[int] = field(default_factory=set)
 
     def run(self, part: Part) -> tuple[pl.DataFrame, bool]:
         """Return the run on the cases of a part, and whether it was finished before."""
-        has_key = key_of(self.retriever) is not None  # without one we cannot know whether it is still the same
+        retriever = speaking(self.retriever, None if part.language == NONE else part.language)
+        has_key = key_of(retriever) is not None  # without one we cannot know whether it is still the same
         key = {
             "search": SEARCH,
-            "retriever": json.loads(identity(self.retriever)) if has_key else None,
+            "retriever": json.loads(identity(retriever)) if has_key else None,
             "collection": self.documents.fingerprint,
             "cases": part.searched,
             "k": self.k,
@@ -70,10 +72,10 @@ class Search:
         if found is not None:
             self.tell(f"{self.name} on {part}: finished before")
             return found, True
-        self._prepare()
+        self._prepare(retriever)
         start = time.perf_counter()
         ids, texts = [case.case_id for case in part.cases], part.cases.texts()
-        found = retrieve(self.retriever, ids, texts, self.k)
+        found = retrieve(retriever, ids, texts, self.k)
         seconds = time.perf_counter() - start
         self._warn_of_unknown(found)
         if self.store is not None:
@@ -81,12 +83,12 @@ class Search:
         self.tell(f"{self.name} on {part}: {counted(len(ids), 'search', 'searches')} in {seconds:.1f} s")
         return found, False
 
-    def _prepare(self) -> None:
-        if self.is_ready:
+    def _prepare(self, retriever: Retriever) -> None:
+        if id(retriever) in self.ready:
             return
         start = time.perf_counter()
-        self.retriever.index(self.documents)
-        self.is_ready = True
+        retriever.index(self.documents)
+        self.ready.add(id(retriever))
         self.tell(
             f"{self.name} has {len(self.documents.ids):,} documents of {self.documents.name}"
             f" after {time.perf_counter() - start:.1f} s"

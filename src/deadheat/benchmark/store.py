@@ -7,7 +7,7 @@ import io
 import json
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +19,7 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Part
 from deadheat.benchmark.result import Results
 from deadheat.benchmark.retrievers import Retriever, identity
+from deadheat.comparison.languages import Languages
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, cluster_name
@@ -29,6 +30,11 @@ from deadheat.io.writing import replacing
 from deadheat.report.model import named
 from deadheat.report.numbers import plain
 
+ACROSS: dict[str, Callable[[Languages, float | None], pl.DataFrame]] = {
+    "across_languages": lambda found, _: found.to_polars(),
+    "language_differences": lambda found, margin: found.differences_to_polars(margin),
+    "language_interactions": lambda found, _: found.interactions_to_polars(),
+}
 LONGEST = 60  # bytes of each of the three names in the name of a file, without a hash
 KIND, RUN_KIND = "deadheat bench", "deadheat bench run"
 FORMAT = 1
@@ -224,6 +230,8 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
             "name": documents.name,
             "n_documents": len(documents.ids),
             "fingerprint": documents.fingerprint,
+            "languages": list(settings.spoken.languages),
+            "language_is_guess": settings.spoken.is_guess,
         },
         "cases": [
             {
@@ -252,11 +260,22 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
             for row in _rows(result, comparison.to_polars(details=True))
         ],
         "averages": _rows(result, result.averages()),
+        "margin": settings.margin,
+        **_of_languages(result),
         "failures": [
             {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one.to_dict()}
             for key, failed in result.failures.items()
             for one in failed
         ],
+    }
+
+
+def _of_languages(result: Results) -> dict[str, list[dict[str, object]]]:
+    """Return the rows of each table of languages that are paired."""
+    margin, found = result.settings.margin, result.across.items()
+    return {
+        key: [{"cases": name, **row} for name, one in found for row in _rows(result, frame_of(one, margin))]
+        for key, frame_of in ACROSS.items()
     }
 
 

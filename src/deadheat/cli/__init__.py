@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from deadheat.cli.agree import agree
 from deadheat.cli.app import App, debug_option
 from deadheat.cli.bench import bench
 from deadheat.cli.cases import cases
@@ -11,7 +12,10 @@ from deadheat.cli.compare import compare
 from deadheat.cli.convert import convert
 from deadheat.cli.demo import demo
 from deadheat.cli.evaluate import evaluate
+from deadheat.cli.explain import explain
 from deadheat.cli.gate import gate
+from deadheat.cli.holes import holes
+from deadheat.cli.items import items
 from deadheat.cli.measures import measures
 from deadheat.cli.report import report
 from deadheat.cli.simulate import simulate
@@ -48,7 +52,7 @@ def main() -> None:
 
 
 for command in (
-    *(evaluate, compare, report, gate, ties, simulate, trec_eval),
+    *(evaluate, compare, agree, report, gate, ties, explain, holes, items, simulate, trec_eval),
     *(measures, convert, bench, cases, validate, demo),
 ):
     main.add_command(command)

@@ -76,6 +76,28 @@ EXAMPLES = examples(
     shell_complete=complete_from("deadheat.benchmark.collection:SYNONYMS"),
     help="Which synonyms of the collection are searched.",
 )
+@click.option(
+    "--collection-texts",
+    "texts",
+    type=PATH,
+    multiple=True,
+    metavar="FILE",
+    help="A table with names of the terms in another language, such as hp-fr.babelon.tsv; may be repeated.",
+)
+@click.option(
+    "--original-texts",
+    "original",
+    metavar="fallback|also|none",
+    default="fallback",
+    show_default=True,
+    shell_complete=complete_from("deadheat.benchmark.ontology:ORIGINAL"),
+    help="The collection's own names beside --collection-texts: for terms without a translation, for all, or for none.",
+)
+@click.option(
+    "--collection-language",
+    metavar="CODE",
+    help="The language of the collection; by default a guess. The report says which languages meet.",
+)
 @measure_option
 @click.option(
     "--at", callback=parsed_numbers, metavar="K,K,...", help="Cutoffs of the default measures; default 1,3,5,10."
@@ -108,6 +130,11 @@ EXAMPLES = examples(
     metavar="COLUMN",
     help="Resample whole clusters of cases that share this: expected_ids, text, difficulty, category or domain.",
 )
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, min_open=True),
+    help="Of parallel sets: also test that languages differ by less than this.",
+)
 @click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
 @figures_options
 @click.option(
@@ -138,7 +165,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     measures = parsed_measures(notations)
     design = design_of(options)
     paths = [input_path(path) for path in cases]
-    check_inputs([*paths, collection, *([options["ontology"]] if options["ontology"] else [])])
+    check_inputs([*paths, collection, *options["texts"], *([options["ontology"]] if options["ontology"] else [])])
     _check_output(options["output"])
     check_figures(options["figures"])
     if options["similarity"] and not options["ontology"]:
@@ -158,8 +185,12 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
             ontology=options["ontology"],
             kind=options["similarity"] or "lin",
             synonyms=options["synonyms"],
+            texts=[input_path(path) for path in options["texts"]],
+            original=options["original"],
+            collection_language=options["collection_language"],
             limit=options["limit"],
             cluster=options["cluster"],
+            margin=options["margin"],
             progress=say,
             **vars(design),
         )
@@ -190,6 +221,8 @@ def _subjects(result: Results) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         has_pairs = key in result.comparisons
         found = {} if has_pairs else {"options": result.interval_options(part)}
         yield before[key], result.comparisons[key] if has_pairs else own, found
+    for name, across in result.across.items():
+        yield f"{name}-" if len(result.across) > 1 else "", across, {}
     for one in result.groupings(result.settings.by) if result.settings.by else ():
         strata = {key.retriever: of_run for key, of_run in one.strata.items()}
         yield before[one.part.name, one.part.language], strata, {"options": result.interval_options(one.part)}

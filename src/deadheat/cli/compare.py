@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from deadheat.cli.options import (
     design_of,
     duplicates_option,
     examples,
+    lists_options,
     measure_option,
     parsed_measures,
     precision_option,
@@ -48,11 +49,12 @@ from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
+    from deadheat.comparison.languages import Languages
     from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
     from deadheat.evaluation.conventions import Conventions
     from deadheat.measures import Measure
-    from deadheat.report.model import Fact, Report
+    from deadheat.report.model import Fact, Report, Table
 
 PARTS = ("document", "rows", "scores")
 DATA = ("json", "csv")
@@ -105,6 +107,7 @@ EXAMPLES = examples(
     help="One table for a paper: systems by measures, the best bold, with marks of significance and a caption.",
 )
 @queries_options
+@lists_options
 @precision_option
 @then_by_option
 @reading_options
@@ -128,6 +131,8 @@ def compare(
     what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number;
     csv has one row per pair, to which --margin and --detect add columns. For counts all of this is about totals,
     --margin and --detect included; csv and json hold the total instead of the mean.
+
+    If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
     qrels, *given = map(input_path, (qrels, *runs))
     for first in given[:1]:
@@ -213,7 +218,8 @@ def saved_evaluations(ctx: click.Context, paths: list[str]) -> list[str]:
         raise click.UsageError(
             f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN..."
         )
-    for name in ("notations", "ties", "missing", "no_relevant", "score_precision", "check_duplicates"):
+    of_evaluating = ("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth", "unjudged")
+    for name in ("notations", *of_evaluating, "check_duplicates"):
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "-m" if name == "notations" else f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} is for QRELS RUN RUN...: {paths[0]} is already evaluated")
@@ -280,10 +286,48 @@ def _report(
     tables = (beside(report.tables[0], *added),) if asked.form == "csv" else (*report.tables, *added)
     if asked.ranks:
         tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
+    if queries is not None and asked.form != "csv" and (languages := _languages(comparison, queries)):
+        tables, facts = (*tables, *_of_languages(languages, asked)), [*facts, *_told(languages, asked)]
     if asked.queries_worst:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, asked.queries_worst, texts, for_people=not is_data))
     return replace(report, tables=tables, facts=(*report.facts, *facts, *_of_strata(queries, parts)))
+
+
+def _languages(comparison: Comparison, queries: Queries) -> Languages | None:
+    """Compare the languages of queries that belong together by a column pair_id; None where there is no such."""
+    from deadheat.comparison.languages import PAIR, languages_of, split_by_language
+
+    if PAIR not in queries.columns or queries.language_column is None:
+        return None
+    found, pairs = split_by_language(comparison.evaluations, queries)
+    ids = [set(own.values()) for own in pairs.values()]
+    if len(found) < 2 or any(own.isdisjoint(set().union(*(other for other in ids if other is not own))) for own in ids):
+        return None
+    cluster = None
+    if comparison.cluster is not None:
+        codes = dict(zip(comparison.query_ids.tolist(), comparison.cluster.tolist(), strict=True))
+        cluster = {pair: codes[query] for own in pairs.values() for query, pair in own.items()}
+    return languages_of(found, pairs, design=comparison.design, name="queries", cluster=cluster)
+
+
+def _of_languages(languages: Languages, asked: _Asked) -> Iterator[Table]:
+    from deadheat.report.model import Column
+    from deadheat.report.of_languages import data_of_languages, list_languages
+
+    if asked.form in DATA:
+        yield from data_of_languages({"queries": languages}, leading=Column("of", "of"), margin=asked.margin)
+    else:
+        yield from list_languages(languages, languages.measures, margin=asked.margin)
+
+
+def _told(languages: Languages, asked: _Asked) -> Iterator[Fact]:
+    from deadheat.report.of_languages import facts_of_languages, tell_doubts, tell_gaps, tell_languages
+
+    yield from facts_of_languages({languages.name: languages})
+    yield from tell_languages(languages, margin=asked.margin)
+    yield from tell_doubts(languages)
+    yield from tell_gaps(languages)
 
 
 def _drawn(
@@ -297,6 +341,8 @@ def _drawn(
     from deadheat.errors import UnlabelledQueriesWarning
 
     subjects: list[tuple[str, Any, Mapping[str, Any]]] = [("", comparison, {})]
+    if queries is not None and (languages := _languages(comparison, queries)):
+        subjects.append(("", languages, {}))
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
             of_each = {

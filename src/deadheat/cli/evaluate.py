@@ -34,6 +34,7 @@ from deadheat.cli.options import (
     examples,
     interval_options,
     intervals_of,
+    lists_options,
     measure_option,
     parsed_measures,
     precision_option,
@@ -98,6 +99,7 @@ EXAMPLES = examples(
 @score_columns_option
 @output_options(*PARTS)
 @queries_options
+@lists_options
 @precision_option
 @then_by_option
 @reading_options

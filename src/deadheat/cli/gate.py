@@ -20,6 +20,7 @@ from deadheat.cli.options import (
     examples,
     interval_options,
     intervals_of,
+    lists_options,
     need_queries,
     precision_option,
     queries_options,
@@ -162,6 +163,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @output_option
 @ties_option
 @queries_options
+@lists_options
 @precision_option
 @then_by_option
 @reading_options

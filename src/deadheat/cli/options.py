@@ -91,6 +91,32 @@ queries_options = together(
         help="Queries without a relevant document score 0, or are left out.",
     ),
 )
+lists_options = together(
+    click.option(
+        "-l",
+        "--rel",
+        type=float,
+        metavar="LEVEL",
+        help="Lowest relevance that counts as relevant, for all measures that name no other.",
+    ),
+    click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first."),
+    click.option(
+        "-M", "--depth", type=click.IntRange(1), metavar="N", help="Look at the first N documents of each list."
+    ),
+    click.option(
+        "--unjudged",
+        metavar="zero|bounds",
+        default="zero",
+        show_default=True,
+        help="Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs.",
+    ),
+    click.option(
+        "--unjudged-max-rel",
+        type=float,
+        metavar="LEVEL",
+        help="The highest relevance of --unjudged bounds; default: the highest in the qrels.",
+    ),
+)
 test_options = together(
     click.option(
         "--test",
@@ -286,7 +312,7 @@ def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ())
     from deadheat.placements.policies import POLICIES
 
     check_choice("ties", options["ties"], [policy for policy in POLICIES if policy not in without])
-    return Conventions(*(options[name] for name in ("ties", "missing", "no_relevant", "score_precision")))
+    return Conventions(**{one.name: options[one.name] for one in fields(Conventions)})
 
 
 def intervals_of(

@@ -31,6 +31,7 @@ from deadheat.cli.options import (
     design_of,
     duplicates_option,
     examples,
+    lists_options,
     measure_option,
     parsed_measures,
     precision_option,
@@ -88,6 +89,7 @@ class Remembering(click.Command):
 @stratum_options
 @ties_option
 @queries_options
+@lists_options
 @precision_option
 @reading_options
 @duplicates_option

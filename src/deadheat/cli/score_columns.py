@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
 PARTS = ("document", "rows")
 ALL = "all"
-REFUSED = ("ci", "save", "queries", "by", "pool_languages", "per_query", "confidence_level", "method", "n_resamples")
+REFUSED = (
+    "ci",
+    "save",
+    "queries",
+    "by",
+    "pool_languages",
+    "per_query",
+    "unjudged_max_rel",
+    "confidence_level",
+    "method",
+    "n_resamples",
+)
 score_columns_option = click.option(
     "--score-columns",
     metavar="all|NAME,...",
@@ -115,5 +126,7 @@ def _check(runs: Sequence[str], options: Mapping[str, Any]) -> None:
     keys: tuple[str, ...] = read_option("then_by", ())
     if keys:
         given.append("--then-by")
+    if options["unjudged"] == "bounds":
+        given.append("--unjudged bounds")
     if given:
         raise click.UsageError(f"{given[0]} is not for columns: evaluate one as a run, with --columns run.score=NAME")

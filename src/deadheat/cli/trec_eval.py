@@ -52,7 +52,7 @@ EXAMPLES = examples(
     default="9",
     show_default=True,
     help="The version of trec_eval. 10 compares scores in 64 bits instead of 32, stops at topics that the run lacks"
-    " unless -c is given, and has rbp, rbp_resid and unj, which deadheat does not print.",
+    " unless -c is given, and has rbp, rbp_resid and unj.",
 )
 @click.option(
     "--ties",

@@ -15,6 +15,9 @@ STDIN = "/dev/stdin"
 DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
 FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds
 
+# options whose arguments have other names
+OTHERWISE = {"collection_texts": "texts", "original_texts": "original"}
+
 
 class CommandWords(Words):
     """The wording of a command.
@@ -31,6 +34,9 @@ class CommandWords(Words):
         self.options = {name.removeprefix("--").replace("-", "_"): name for name in names}
         if any("-m" in parameter.opts for parameter in command.params):
             self.options["measures"] = "-m"
+        for option, name in OTHERWISE.items():
+            if option in self.options:
+                self.options[name] = self.options[option]
         if "ci_method" in self.options:
             self.options["method"] = "--ci-method"
 

@@ -15,6 +15,7 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import (
+    engine_under,
     evaluate_under,
     opened,
     parse_measures,
@@ -51,6 +52,11 @@ def compare(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    rel: float | None = None,
+    judged_only: bool = False,
+    depth: int | None = None,
+    unjudged: str = "zero",
+    unjudged_max_rel: float | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -79,8 +85,10 @@ def compare(
     cluster, queries
         As for :meth:`Scores.interval`: clusters are resampled, and their signs flipped, whole.
     rng : numpy.random.Generator or int, default 0
-    ties, missing, no_relevant, score_precision, check_duplicates
+    ties, missing, no_relevant, score_precision, check_duplicates, rel, judged_only, depth
         As for :func:`evaluate`.
+    unjudged, unjudged_max_rel
+        As for :func:`evaluate`; with "bounds" there are `Comparison.unjudged_outer_bounds`.
 
     Returns
     -------
@@ -117,8 +125,18 @@ def compare(
         method=method,
         rng=rng,
     )
-    conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
-    named = _named(runs)
+    conventions = Conventions(
+        ties,
+        "empty" if missing is None else missing,
+        no_relevant,
+        score_precision,
+        rel,
+        judged_only,
+        depth,
+        unjudged,
+        unjudged_max_rel,
+    )
+    named = named_runs(runs)
     design.check_systems(list(named), has_clusters=cluster is not None)
     chosen, judgments = parse_measures(measures), Qrels.of(qrels)
     found = compare_under(
@@ -160,10 +178,10 @@ def compare_under(
         if check_duplicates:
             run.check_duplicates()
         rng = generator(design.rng, number)  # of each run, its own draws
-        engine = engine_of(qrels, run, conventions.score_precision)
+        engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), rng)
         one = evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
         ranked = policies.by_rule(one.placements, engine, "doc_id")
-        by_doc_id[name] = [measure.mean(ranked) for measure in measures]
+        by_doc_id[name] = [measure.mean(ranked) for measure in one.measures]
     _check_shared(evaluations, design)
     return assemble(evaluations, design, cluster, queries, by_doc_id)
 
@@ -243,7 +261,8 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
         )
 
 
-def _named(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
+def named_runs(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
+    """Return runs by name; those of a sequence by the names of their files."""
     if isinstance(runs, Mapping):
         return {str(name): run if isinstance(run, Run) else Run(run, name=str(name)) for name, run in runs.items()}
     if isinstance(runs, str | Path) or not isinstance(runs, Iterable):

@@ -16,6 +16,7 @@ from deadheat import stats
 from deadheat.arguments import Rng, as_count, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.deciding import deciding_queries
+from deadheat.comparison.outer import OuterBound, outer_bounds
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
@@ -103,6 +104,14 @@ class Comparison(
             f" {sum(p.can_flip for p in self.pairs)} reversible by tie order"
             f"{f', {n_doubtful} with a p value in doubt (skewed)' if n_doubtful else ''}>"
         )
+
+    @cached_property
+    def unjudged_outer_bounds(self) -> tuple[OuterBound, ...]:
+        """How far labels of unjudged documents can move each difference at most; with ``unjudged="bounds"``.
+
+        A sound bound, but not always attained: a document that both systems retrieve counts as if it had two labels.
+        """
+        return tuple(outer_bounds(self.evaluations, self.query_ids, self.design))
 
     @property
     def systems(self) -> tuple[str, ...]:

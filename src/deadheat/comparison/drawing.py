@@ -42,6 +42,13 @@ class Drawn:
     mean: float
     deviation: float
 
+    def minus(self, other: Drawn, rng: np.random.Generator) -> Drawn:
+        """Return the difference of two sums, which are independent of each other: their draws are paired at random."""
+        n = max(len(self.sums), len(other.sums))
+        one, second = (rng.permutation(np.resize(sums, n)) for sums in (self.sums, other.sums))
+        deviation = math.hypot(self.deviation, other.deviation)
+        return Drawn(np.sort(one - second), self.mean - other.mean, deviation)
+
     def mean_of(self, values: FloatArray) -> tuple[float, float]:
         """Return the mean over all orders of what is given for each drawn one, and its variance.
 

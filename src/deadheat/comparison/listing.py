@@ -76,9 +76,9 @@ def listed_values(
     -------
     list of (values, probabilities), or None
         Of each query, in the order of the listing; None where there are more orders than that, or more than 2,000
-        queries: the mean over so many is as good as normal.
+        queries: the mean over so many is as good as normal. None too for a measure that sees more than relevance.
     """
-    if len(queries) > MAX_QUERIES:
+    if len(queries) > MAX_QUERIES or not measure.can_list_orders(placements):
         return None
     orders = _list_orders(measure, placements, queries, max_orders)
     if orders is None:

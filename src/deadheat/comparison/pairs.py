@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -251,8 +251,13 @@ class Side:
 
     @property
     def can_draw(self) -> bool:
-        """Whether orders can be listed or drawn: not of a `Custom` measure from a file, nor without placements."""
-        return self.evaluation.has_placements and not isinstance(self.measure, StoredMeasure)
+        """Whether orders can be listed or drawn: not of a `Custom` measure from a file, nor without placements.
+
+        Nor where a measure sees more of a document than relevance and rank.
+        """
+        if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
+            return False
+        return self.measure.can_list_orders(self.evaluation.placements)
 
     def summands(self, keep: BoolArray) -> Summands | None:
         """Return the exact distributions over tie orders of some of the queries, where they are feasible."""
@@ -274,6 +279,55 @@ class Side:
         for column in (placements.above, placements.tied, placements.relevance):
             content.update(column.astype(np.float64).tobytes())
         return draw_sums(self.measure, placements, keep[self.own], moved, generator(self.rng, *content.digest()))
+
+
+class Compared(Protocol):
+    """What is compared: a system by one measure, as `Side`, or what is made of several."""
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+
+    @property
+    def values(self) -> FloatArray:
+        """Of each query, under the tie policy; NaN where there is none."""
+
+    @property
+    def mean(self) -> FloatArray:
+        """Of each query, over all orders of its ties."""
+
+    @property
+    def variance(self) -> FloatArray:
+        """Of each query, over all orders."""
+
+    @property
+    def low(self) -> FloatArray:
+        """Of each query, the least over all orders."""
+
+    @property
+    def high(self) -> FloatArray:
+        """Of each query, the most over all orders."""
+
+    @property
+    def by_doc_id(self) -> FloatArray:
+        """Of each query, under trec_eval's rule."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether moments and extremes are."""
+
+    @property
+    def can_draw(self) -> bool:
+        """Whether orders can be listed or drawn."""
+
+    def summands(self, keep: BoolArray) -> Summands | None:
+        """Return the exact distributions of some of the queries."""
+
+    def n_draws(self, keep: BoolArray) -> int:
+        """Return how many orders can be drawn."""
+
+    def drawn(self, keep: BoolArray) -> Drawn | None:
+        """Return sums in random orders."""
 
 
 def compare_pairs(
@@ -302,7 +356,6 @@ def compare_pairs(
     differences : ndarray of shape (n_queries, n_pairs)
     """
     names = list(evaluations)
-    places = pairs_of(names, design.baseline)
     own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
     asked = evaluations[names[0]].measures
     measures = [
@@ -312,6 +365,36 @@ def compare_pairs(
         ]
         for measure in asked
     ]
+    return compare_sides(names, asked, measures, pairs_of(names, design.baseline), design=design, cluster=cluster)
+
+
+def compare_sides(
+    names: Sequence[str],
+    asked: Sequence[Measure],
+    measures: Sequence[Sequence[Compared]],
+    places: Places,
+    *,
+    design: Design,
+    cluster: IntArray | None,
+) -> tuple[tuple[Pair, ...], FloatArray]:
+    """Compare some pairs of sides.
+
+    Parameters
+    ----------
+    names : sequence of str, shape (n_sides,)
+        What the rows call each.
+    asked : sequence of Measure
+    measures : sequence of sequence of Compared, shape (n_measures, n_sides)
+    places : sequence of (int, int)
+        System and baseline of each pair, as places of sides.
+    design : Design
+    cluster : ndarray of int, shape (n_queries,), or None
+
+    Returns
+    -------
+    pairs, differences
+        As :func:`compare_pairs`.
+    """
     if design.test == TUKEY:
         _check_shared(names, measures, places)
     differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
@@ -405,7 +488,7 @@ def side_of(
     )
 
 
-def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], places: Places) -> None:
+def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Compared]], places: Places) -> None:
     """Raise if Tukey's test, which takes the queries with a value for all systems, had fewer than a pair has."""
     for sides in measures:
         present = np.column_stack([~np.isnan(side.values) for side in sides])
@@ -422,7 +505,7 @@ def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], plac
 
 def _tested(
     differences: FloatArray,
-    measures: Sequence[Sequence[Side]],
+    measures: Sequence[Sequence[Compared]],
     places: Places,
     design: Design,
     cluster: IntArray | None,
@@ -461,8 +544,8 @@ def _tested(
 class _Reversals:
     """What random tie-breaks can do to the sign of the exact mean difference of pairs, by one measure."""
 
-    sides: Sequence[Side]
-    known: dict[tuple[object, int, bytes], Any] = field(default_factory=dict)  # pairs share systems
+    sides: Sequence[Compared]
+    known: dict[tuple[str, int, bytes], Any] = field(default_factory=dict)  # pairs share systems
 
     def between(self, a: int, b: int) -> Flip:
         """Take what is known of two systems, each by its place: exact if possible, and sampled if need be."""
@@ -476,7 +559,7 @@ class _Reversals:
         if found.method != "normal":
             return found
         can_draw = one.can_draw and other.can_draw
-        if can_draw and (own := self._once(Side.summands, a, keep)) and (others := self._once(Side.summands, b, keep)):
+        if can_draw and (own := self._summands(a, keep)) and (others := self._summands(b, keep)):
             found = flip(*known, comparable(own, others))
         if found.method != "normal":
             return found
@@ -486,18 +569,23 @@ class _Reversals:
         enough = DEAR if min(side.n_draws(keep) for side in (one, other)) < FEW else PROVED
         if not found.standard_error > enough:  # NaN too
             return found
-        first, second = self._once(Side.drawn, a, keep), self._once(Side.drawn, b, keep)
+        first, second = self._drawn(a, keep), self._drawn(b, keep)
         return flip(*known, (first, second)) if first and second else found
 
-    def _once(self, find: Callable[[Side, BoolArray], T], place: int, keep: BoolArray) -> T:
-        """Return what a system's side finds for some queries; looked for once."""
-        key = find, place, keep.tobytes()
+    def _summands(self, place: int, keep: BoolArray) -> Summands | None:
+        return self._once(("summands", place, keep.tobytes()), lambda: self.sides[place].summands(keep))
+
+    def _drawn(self, place: int, keep: BoolArray) -> Drawn | None:
+        return self._once(("drawn", place, keep.tobytes()), lambda: self.sides[place].drawn(keep))
+
+    def _once(self, key: tuple[str, int, bytes], find: Callable[[], T]) -> T:
+        """Return what a side finds for some queries; looked for once."""
         if key not in self.known:
-            self.known[key] = find(self.sides[place], keep)
+            self.known[key] = find()
         return cast("T", self.known[key])
 
 
-def _normal_error(one: Side, other: Side, keep: BoolArray, difference: float) -> float:
+def _normal_error(one: Compared, other: Compared, keep: BoolArray, difference: float) -> float:
     """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
     if not (one.is_exact and other.is_exact):
         return 1.0
@@ -506,7 +594,7 @@ def _normal_error(one: Side, other: Side, keep: BoolArray, difference: float) ->
     return normal_error(difference, np.concatenate(variances), np.concatenate(deviations))
 
 
-def _described(one: Side, other: Side) -> dict[str, Any]:
+def _described(one: Compared, other: Compared) -> dict[str, Any]:
     """Return what needs no test: means, effect size, wins, and what trec_eval's rule says."""
     difference = one.values - other.values
     keep = ~np.isnan(difference)

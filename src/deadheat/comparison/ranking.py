@@ -139,6 +139,8 @@ class _Side:
         """
         if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
             return None
+        if not self.measure.can_list_orders(self.evaluation.placements):
+            return None
         moved = keep & is_moved(self.mean, self.variance)
         found = self._values(self.evaluation.placements, moved[self.own], rng) if moved.any() else np.zeros((0, 1))
         if found is None:

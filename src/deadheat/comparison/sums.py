@@ -97,6 +97,12 @@ class Summands:
         merged = segment_sums(probabilities[order], starts)
         return cls(fixed, values[order][starts], merged, run_starts(query[starts]), max_values)
 
+    def minus(self, other: Summands) -> Summands:
+        """Return the summands of the difference of two sums, which are independent of each other."""
+        own = zip(self._split(self.values), self._split(self.probabilities), strict=True)
+        others = zip(other._split(-other.values), other._split(other.probabilities), strict=True)
+        return Summands.of(np.concatenate([self.fixed, -other.fixed]), [*own, *others], self.max_values)
+
     @cached_property
     def variance(self) -> float:
         """Variance of the sum."""

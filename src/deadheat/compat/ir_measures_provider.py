@@ -14,6 +14,7 @@ from deadheat.measures import (
     ERR,
     RBP,
     RR,
+    Compat,
     F,
     Hit,
     IPrec,
@@ -91,6 +92,7 @@ OURS: dict[str, Callable[[Parameters], Measure | None]] = {
     "SetF": _set_f,
     "SetAP": lambda given: SetAP(rel=given.get("rel", 1)),
     "IPrec": lambda given: IPrec(recall=given["recall"], rel=given.get("rel", 1)),
+    "Compat": lambda given: Compat(**{name: given[name] for name in ("p", "normalize") if name in given}),
     "infAP": lambda given: _registered("infAP")(rel=given.get("rel", 1)),
 }
 """Our measures by the names of ir_measures."""

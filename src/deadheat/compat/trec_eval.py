@@ -2,7 +2,7 @@
 
 Versions 9 and 10 differ: 10 compares scores in 64 bits, 9 in 32; 10 prints topics that the run lacks with -c -q, and
 stops at them without -c, where 9 leaves them out; 10 rounds the number of documents at a recall level, 9 does so in
-part; 10 has rbp, rbp_resid and unj too, which are not here.
+part; 10 has rbp, rbp_resid and unj too.
 """
 
 from __future__ import annotations

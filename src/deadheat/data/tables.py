@@ -252,6 +252,13 @@ class Qrels(Table):
     progress : callable, optional
         Called with the bytes read and their total while a file is read.
 
+    Attributes
+    ----------
+    subtopics : polars.DataFrame or None
+        query_id, doc_id, subtopic and relevance, if the second field of a TREC file, or a column ``subtopic`` of a
+        frame, holds several subtopics, as of TREC's diversity tasks. Measures of diversity look at them; for others a
+        document has its highest relevance.
+
     Examples
     --------
     >>> Qrels({"q1": {"d1": 2, "d2": 0}}).to_polars().rows()
@@ -259,8 +266,10 @@ class Qrels(Table):
     """
 
     kind = "qrels"
+    subtopics: pl.DataFrame | None = None
 
     def _look_at(self, content: Content) -> None:
+        self.subtopics = content.subtopics
         if isinstance(content.rows, pl.DataFrame):
             queries = content.rows["query_id"]
             marked = queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list()
@@ -313,6 +322,10 @@ class Qrels(Table):
         for column in ("query_id", "doc_id"):
             found.update(_written(rows[column].to_list()))
         found.update(rows["relevance"].to_numpy().astype("<f8").tobytes())
+        if self.subtopics is not None:
+            topics = self.subtopics.sort("query_id", "doc_id", "subtopic")
+            found.update(_written(topics["subtopic"].to_list()))
+            found.update(topics["relevance"].to_numpy().astype("<f8").tobytes())
         return found.hexdigest()
 
 

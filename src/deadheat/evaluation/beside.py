@@ -12,7 +12,7 @@ from deadheat.arrays import FloatArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import evaluate_under
+from deadheat.evaluation.evaluate import engine_under, evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
@@ -88,7 +88,7 @@ def evaluate_beside(
     if conventions.ties != "expected":
         raise ParameterError(argument="ties", given=conventions.ties, allowed="'expected' beside a rule")
     policies.check_row_order(run, rule)
-    engine = engine_of(qrels, run, conventions.score_precision)
+    engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision))
     exact = evaluate_under(conventions, qrels, run, measures, engine=engine)
     ranked = policies.by_rule(exact.placements, engine, rule)
     traditional = Evaluation(

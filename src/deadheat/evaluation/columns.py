@@ -46,6 +46,9 @@ def evaluate_columns(
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
     ascending: bool = False,
+    rel: float | None = None,
+    judged_only: bool = False,
+    depth: int | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate every column of a table as a scoring of its own, to see which feature ranks best.
 
@@ -65,7 +68,7 @@ def evaluate_columns(
     columns : list of str, optional
         The columns to evaluate; features of LETOR by their numbers as text. By default all columns of numbers but for
         ids, relevance and ranks.
-    ties, rng, missing, no_relevant, score_precision, check_duplicates
+    ties, rng, missing, no_relevant, score_precision, check_duplicates, rel, judged_only, depth
         As for :func:`deadheat.evaluate`; each column is drawn with the same seed.
     ascending : bool, default False
         Lower scores rank first, in every column.
@@ -102,7 +105,9 @@ def evaluate_columns(
     >>> {name: one.means() for name, one in evaluate_columns(table, measures="RR").items()}
     {'bm25': {'RR': 0.5}, 'clicks': {'RR': 0.75}}
     """
-    conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
+    conventions = Conventions(
+        ties, "empty" if missing is None else missing, no_relevant, score_precision, rel, judged_only, depth
+    )
     chosen = parse_measures(measures)
     judged, scorings = open_scorings(qrels, table, columns, ascending=ascending)
     if check_duplicates:

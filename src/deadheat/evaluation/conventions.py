@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from deadheat.arguments import check_choice
 from deadheat.data.precision import ScorePrecision, check_precision
+from deadheat.errors import ParameterError
+from deadheat.measures.base import Measure
+from deadheat.measures.parameters import Check, Cutoff, Flag, Number
 from deadheat.placements.policies import POLICIES
 
 MISSING = ("empty", "skip", "error")
 NO_RELEVANT = ("zero", "skip")
+UNJUDGED = ("zero", "bounds")
+BOUNDED = ("expected", "doc_id", "input", "random")
+"""The tie policies whose order does not depend on relevance: others have no bounds over unjudged documents."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,7 @@ class Conventions:
 
     Attributes
     ----------
-    ties, missing, no_relevant, score_precision
+    ties, missing, no_relevant, score_precision, rel, judged_only, depth, unjudged, unjudged_max_rel
         As given to :func:`evaluate`.
     """
 
@@ -28,9 +36,62 @@ class Conventions:
     missing: str = "empty"
     no_relevant: str = "zero"
     score_precision: ScorePrecision = None
+    rel: float | None = None
+    judged_only: bool = False
+    depth: int | None = None
+    unjudged: str = "zero"
+    unjudged_max_rel: float | None = None
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what is not allowed."""
-        for name, allowed in (("ties", POLICIES), ("missing", MISSING), ("no_relevant", NO_RELEVANT)):
+        choices = {"ties": POLICIES, "missing": MISSING, "no_relevant": NO_RELEVANT, "unjudged": UNJUDGED}
+        for name, allowed in choices.items():
             check_choice(name, getattr(self, name), allowed)
         object.__setattr__(self, "score_precision", check_precision(self.score_precision))
+        for name, check in CHECKS.items():
+            object.__setattr__(self, name, _checked(name, getattr(self, name), check))
+        if self.unjudged == "bounds" and self.ties not in BOUNDED:
+            raise ParameterError(argument="ties", given=self.ties, allowed=BOUNDED, beside={"unjudged": "bounds"})
+        if self.unjudged != "bounds" and self.unjudged_max_rel is not None:
+            raise ParameterError(
+                "is of bounds", argument="unjudged_max_rel", given=self.unjudged_max_rel, hint="unjudged='bounds'"
+            )
+
+    def measures(self, asked: Iterable[Measure]) -> tuple[Measure, ...]:
+        """Return the measures that are computed: those with a lowest relevant level have that of the conventions.
+
+        One that names another level keeps it.
+
+        Parameters
+        ----------
+        asked : iterable of Measure
+
+        Examples
+        --------
+        >>> from deadheat import parse_measure
+        >>> Conventions(rel=2).measures(map(parse_measure, ["P@5", "AP(rel=3)", "nDCG@10"]))
+        (P(rel=2)@5, AP(rel=3), nDCG@10)
+        """
+        return tuple(dict.fromkeys(map(self.leveled, asked)))
+
+    def leveled(self, measure: Measure) -> Measure:
+        """Return a measure with the lowest relevant level of the conventions, if it names none."""
+        of_class = type(measure).__dataclass_fields__.get("rel")
+        if self.rel is None or of_class is None or getattr(measure, "rel") != of_class.default:  # noqa: B009 - no field of all
+            return measure
+        return measure if self.rel == of_class.default else measure(rel=self.rel)
+
+
+CHECKS: dict[str, Check] = {
+    "rel": Number(optional=True),
+    "judged_only": Flag(),
+    "depth": Cutoff(),
+    "unjudged_max_rel": Number(low=0, optional=True),
+}
+
+
+def _checked(name: str, value: Any, check: Check) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
+    try:
+        return check(value)
+    except ValueError:
+        raise ParameterError(argument=name, given=value, allowed=check.allowed) from None

@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
@@ -27,13 +28,15 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import PlacedSpread, Scores
+from deadheat.evaluation.scores import PlacedBounds, PlacedSpread, Scores
 from deadheat.io.phases import phase
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
+from deadheat.placements.shortened import Shortened, shortened
+from deadheat.placements.unjudged import NONE_UNJUDGED, Unjudged, with_ties, without_ties
 from deadheat.wording import Plain, counted, three
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
@@ -51,6 +54,11 @@ class Options(TypedDict, total=False):
     score_precision: ScorePrecision
     check_duplicates: bool
     then_by: Source | Sequence[Source] | None
+    rel: float | None
+    judged_only: bool
+    depth: int | None
+    unjudged: str
+    unjudged_max_rel: float | None
 
 
 Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
@@ -78,6 +86,11 @@ def evaluate(
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
     then_by: Source | Sequence[Source] | None = None,
+    rel: float | None = None,
+    judged_only: bool = False,
+    depth: int | None = None,
+    unjudged: str = "zero",
+    unjudged_max_rel: float | None = None,
 ) -> Evaluation | dict[str, Evaluation]:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
@@ -109,6 +122,23 @@ def evaluate(
         Ties are ordered by the scores of this run, then by those of the next, as of the first stage whose results were
         reranked; what still ties is averaged. A text that names no file is another column of the run's table. A
         document that such a run lacks comes after all that it has; the notes of the evaluation say how many do.
+    rel : float, optional
+        Lowest relevance that counts as relevant, for every measure that has such a level and names no other: with
+        ``rel=2``, P@5 is P(rel=2)@5. Gains stay as they are (trec_eval's -l).
+    judged_only : bool, default False
+        Whether unjudged documents are taken out of the lists first, those of negative relevance too: condensed lists
+        (trec_eval's -J).
+    depth : int, optional
+        Look at so many documents of each list, and then take out unjudged ones (trec_eval's -M). Under
+        ``ties="expected"`` the cut must not go through a tie with judged documents; under other policies they say
+        which documents remain, and the range over tie orders is that of the remaining list.
+    unjudged : {"zero", "bounds"}, default "zero"
+        A document without a judgment has no gain. With "bounds", `Scores.unjudged_min` and `Scores.unjudged_max` are
+        the least and the greatest value if each retrieved unjudged document had any relevance from 0 to a top, exact
+        and attained; all rows of the run are read for it. Not for ``ties="best"`` and ``"worst"``, whose order depends
+        on relevance.
+    unjudged_max_rel : float, optional
+        That top; by default the highest relevance in the qrels.
 
     Returns
     -------
@@ -147,10 +177,25 @@ def evaluate(
             score_precision=score_precision,
             check_duplicates=check_duplicates,
             then_by=then_by,
+            rel=rel,
+            judged_only=judged_only,
+            depth=depth,
+            unjudged=unjudged,
+            unjudged_max_rel=unjudged_max_rel,
         )
         chosen = parse_measures(measures)
         return {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
-    conventions = Conventions(ties, "empty" if missing is None else missing, no_relevant, score_precision)
+    conventions = Conventions(
+        ties,
+        "empty" if missing is None else missing,
+        no_relevant,
+        score_precision,
+        rel,
+        judged_only,
+        depth,
+        unjudged,
+        unjudged_max_rel,
+    )
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
     keys = keys_of(run, then_by)
@@ -217,23 +262,29 @@ def evaluate_under(
     """
     ties = conventions.ties
     policies.check_row_order(run, ties)
-    engine = engine or engine_of(qrels, run, conventions.score_precision)
+    engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), rng)
     with phase(f"placing {run.name}"):
         placements = engine.place()
-    lacking = tuple(placements.query_ids[placements.missing].tolist())
+    missing = engine.missing if isinstance(engine, Shortened) else placements.missing
+    lacking = tuple(placements.query_ids[missing].tolist())
     if lacking and conventions.missing == "error":
         raise MissingQueryError(
             f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
             f" {three([*map(repr, lacking[:4])])}"
         )
     if conventions.missing == "skip":
-        placements = placements.select(~placements.missing)
+        placements = placements.select(~missing)
     if ties in policies.LOOK_AT_RUN:
         ranked = policies.by_rule(placements, engine, ties)
     else:
         ranked = policies.apply(placements, ties, arguments.generator(rng) if ties == "random" else None)
     with phase(f"evaluating {run.name}"):
-        scores = [score_of(measure, placements, ranked, conventions.no_relevant) for measure in measures]
+        scores = [
+            score_of(measure, placements, ranked, conventions.no_relevant) for measure in conventions.measures(measures)
+        ]
+        if conventions.unjudged == "bounds":
+            labels = _labels(conventions, run, placements, ranked)
+            scores = [replace(one, unjudged=PlacedBounds(one.measure, *labels)) for one in scores]
     return Evaluation(
         scores,
         name=run.name,
@@ -245,6 +296,34 @@ def evaluate_under(
         qrels=qrels,
         notes=(*qrels.notes, *run.notes, *alike(qrels, run, lacking, placements.unjudged_queries)),
     )
+
+
+def engine_under(conventions: Conventions, engine: Engine, rng: Rng = None) -> Engine:
+    """Return the engine, with the lists shortened as conventions say.
+
+    Parameters
+    ----------
+    conventions : Conventions
+    engine : Engine
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``.
+    """
+    ties = conventions.ties
+    generator = arguments.generator(rng) if ties == "random" and conventions.depth else None
+    return shortened(engine, depth=conventions.depth, judged_only=conventions.judged_only, ties=ties, rng=generator)
+
+
+def _labels(
+    conventions: Conventions, run: Run, placements: Placements, ranked: Placements
+) -> tuple[Placements, Unjudged, float]:
+    """Return what bounds over unjudged documents need: the placements, where those are ranked, and the top."""
+    top = conventions.unjudged_max_rel
+    top = max(placements.max_relevance, 0.0) if top is None else top
+    if conventions.judged_only:
+        return placements, NONE_UNJUDGED, top
+    if conventions.ties != "expected":
+        return ranked, without_ties(ranked), top
+    return placements, with_ties(placements, run, conventions.score_precision, conventions.depth), top
 
 
 def load_evaluation(path: str | Path) -> Evaluation:

@@ -109,6 +109,8 @@ class Evaluation(
         # looked up first, as a custom measure's name cannot be parsed
         wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
         if wanted not in self._scores:
+            wanted = self.conventions.leveled(wanted)
+        if wanted not in self._scores:
             raise UnknownMeasureError(
                 f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
                 hint=did_you_mean(wanted.label, held),
@@ -266,6 +268,29 @@ class Evaluation(
             notes=self.notes,
         )
 
+    def renamed(self, names: Mapping[str, str]) -> Evaluation:
+        """Return the evaluation of some queries under other ids.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new id of each query that stays; no two have the same.
+        """
+        some = self.select(np.array([one in names for one in self.query_ids.tolist()], np.bool_))
+        new = np.array([names[one] for one in some.query_ids.tolist()], dtype=object)
+        order = np.argsort(new, kind="stable")
+        ids = new[order]
+        return Evaluation(
+            [scores.renamed(ids, order) for scores in some],
+            name=self.name,
+            query_ids=ids,
+            conventions=self.conventions,
+            missing_queries=tuple(sorted(names[one] for one in some.missing_queries)),
+            placements=some._placements and some._placements.renamed(ids, order),  # noqa: SLF001 - of its class
+            qrels=self._qrels,
+            notes=self.notes,
+        )
+
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""
         return tuple(self.query_ids[~self[measure].spread.has_relevant].tolist())
@@ -295,7 +320,10 @@ class Evaluation(
         return nested
 
     def to_polars(self) -> pl.DataFrame:
-        """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value."""
+        """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value.
+
+        With ``unjudged="bounds"`` also unjudged_min and unjudged_max, null for measures without bounds.
+        """
         check_threads()
         frames = [
             pl.DataFrame(
@@ -306,6 +334,7 @@ class Evaluation(
                     "tie_std": scores.tie_std,
                     "tie_min": scores.tie_min,
                     "tie_max": scores.tie_max,
+                    **({} if scores.unjudged is None else _bounds(scores)),
                 }
             )
             for scores in self
@@ -320,6 +349,15 @@ class Evaluation(
             yield (name,), getattr(scores, level)
             for of_ties in ("tie_std", "tie_min", "tie_max"):
                 yield (name, of_ties), getattr(scores, f"{level}_{of_ties}")
+            if scores.has_unjudged_bounds:
+                yield (name, "unjudged_min"), scores.mean_unjudged_min
+                yield (name, "unjudged_max"), scores.mean_unjudged_max
+
+
+def _bounds(scores: Scores) -> dict[str, pl.Series]:
+    names, is_known = ("unjudged_min", "unjudged_max"), scores.has_unjudged_bounds
+    nothing = [None] * len(scores.values)
+    return {name: pl.Series(getattr(scores, name) if is_known else nothing, dtype=pl.Float64) for name in names}
 
 
 class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown, reported_by="deadheat.report.of_shown:of_strata"):

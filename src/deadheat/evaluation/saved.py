@@ -36,6 +36,7 @@ OURS = re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{KIND}"'.encode())
 HEAD = 1 << 10  # bytes, enough to recognise a saved evaluation
 SHA256 = re.compile("[0-9a-f]{64}")
 EQUAL = 1e-9  # relative: another NumPy may sum a mean in another order
+ALWAYS = ("ties", "missing", "no_relevant", "score_precision")  # conventions that files of all versions have
 HINT = "Evaluation.save or deadheat evaluate --save writes one"
 
 
@@ -99,6 +100,8 @@ def write(
         "unjudged_queries": list(unjudged_queries),
         "notes": list(notes),
     }
+    if placements is not None and placements.subtopics is not None:
+        placements = None  # they are not written, and without them measures of diversity would be others
     data = tables_of(query_ids, scores, placements)
     try:
         document |= {"sha256": checksum({**document, "data": data}), "data": data}
@@ -406,6 +409,7 @@ def _check_summary(scores: Scores, stated: _Members) -> None:
 
 def _conventions(stated: _Members) -> Conventions:
     try:
-        return Conventions(**{one.name: stated.given.get(one.name, "") for one in fields(Conventions)})
+        given = {one.name: stated.given[one.name] for one in fields(Conventions) if one.name in stated.given}
+        return Conventions(**dict.fromkeys(ALWAYS, "") | given)
     except ParameterError as error:
         raise StoredError(f"conventions: {error}") from None

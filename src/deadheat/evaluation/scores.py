@@ -11,12 +11,15 @@ from typing import TypeAlias
 import numpy as np
 
 from deadheat.arguments import Rng
-from deadheat.arrays import BoolArray, FloatArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.tables import Source
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.intervals import PROPORTION, Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.phases import phase
 from deadheat.measures import Measure
+from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.placements import Placements
+from deadheat.placements.unjudged import Unjudged
 from deadheat.wording import counted
 
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
@@ -101,11 +104,12 @@ class SelectedSpread:
     Attributes
     ----------
     whole : TieSpread
-    keep : ndarray of bool, shape (n_queries of the whole,)
+    keep : ndarray of bool, shape (n_queries of the whole,), or of int
+        Which queries; or their places, in another order.
     """
 
     whole: TieSpread
-    keep: BoolArray
+    keep: BoolArray | IntArray
 
     @property
     def mean(self) -> FloatArray:
@@ -139,6 +143,50 @@ class SelectedSpread:
         return None if self.whole.reachable is None else self.whole.reachable[self.keep]
 
 
+@dataclass(frozen=True, eq=False)
+class PlacedBounds:
+    """Bounds over unjudged documents that are computed on first use.
+
+    Attributes
+    ----------
+    measure : Measure
+    placements : Placements
+        Under the tie policy of the values.
+    unjudged : Unjudged
+    top : float
+        The highest relevance that an unjudged document can have.
+    """
+
+    measure: Measure
+    placements: Placements
+    unjudged: Unjudged
+    top: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are bounds for the measure."""
+        return has_ends(self.measure)
+
+    @cached_property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """Least and greatest value."""
+        return ends(self.measure, self.placements, self.unjudged, self.top)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredBounds:
+    """Bounds whose arrays are given.
+
+    Attributes
+    ----------
+    ends : tuple of two ndarrays of float, shape (n_queries,)
+    is_known : bool
+    """
+
+    ends: tuple[FloatArray, FloatArray]
+    is_known: bool
+
+
 TieSpread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread
 """The values of a measure over all tie orders, one entry for each query."""
 
@@ -155,12 +203,15 @@ class Scores:
         Under the tie policy of the evaluation; NaN where the query has no value and is left out.
     spread : TieSpread
         Over all tie orders.
+    unjudged : PlacedBounds, StoredBounds or None
+        Over unjudged documents; None if they were not asked for.
     """
 
     measure: Measure
     query_ids: TextArray
     values: FloatArray
     spread: TieSpread = field(repr=False)
+    unjudged: PlacedBounds | StoredBounds | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -211,6 +262,38 @@ class Scores:
     def tie_max(self) -> FloatArray:
         """Largest value over the orders of the ties, of shape (n_queries,)."""
         return self._of_kept(self.spread.extremes[1])
+
+    @property
+    def has_unjudged_bounds(self) -> bool:
+        """Whether there are bounds over unjudged documents: they were asked for, and the measure has some."""
+        return self.unjudged is not None and self.unjudged.is_known
+
+    @cached_property
+    def unjudged_min(self) -> FloatArray:
+        """Least value of each query if its retrieved unjudged documents had any relevance, of shape (n_queries,)."""
+        return self._of_kept(self._bounds().ends[0])
+
+    @cached_property
+    def unjudged_max(self) -> FloatArray:
+        """Greatest value of each query if its retrieved unjudged documents had any relevance."""
+        return self._of_kept(self._bounds().ends[1])
+
+    @property
+    def mean_unjudged_min(self) -> float:
+        """Mean over queries of `unjudged_min`: the least mean that labels of unjudged documents can give."""
+        return self._mean(self.unjudged_min)
+
+    @property
+    def mean_unjudged_max(self) -> float:
+        """Mean over queries of `unjudged_max`: the greatest mean that labels of unjudged documents can give."""
+        return self._mean(self.unjudged_max)
+
+    def _bounds(self) -> PlacedBounds | StoredBounds:
+        if self.unjudged is None:
+            raise ParameterError("there are no bounds over unjudged documents", hint="evaluate with unjudged='bounds'")
+        if not self.unjudged.is_known:
+            raise MeasureError("there are no bounds over unjudged documents for it", measure=self.measure.label)
+        return self.unjudged
 
     @property
     def mean_tie_std(self) -> float:
@@ -345,7 +428,23 @@ class Scores:
         ----------
         keep : ndarray of bool, shape (n_queries,)
         """
-        return Scores(self.measure, self.query_ids[keep], self.values[keep], SelectedSpread(self.spread, keep))
+        own = self.unjudged
+        if own is not None:
+            low, high = own.ends if own.is_known else (self.values, self.values)
+            own = StoredBounds((low[keep], high[keep]), own.is_known)
+        return Scores(self.measure, self.query_ids[keep], self.values[keep], SelectedSpread(self.spread, keep), own)
+
+    def renamed(self, query_ids: TextArray, order: IntArray) -> Scores:
+        """Return the scores under other ids of the queries, in another order.
+
+        Parameters
+        ----------
+        query_ids : ndarray of str, shape (n_queries,)
+            The new ids, in the new order.
+        order : ndarray of int, shape (n_queries,)
+            Where each query of the new order is in this one.
+        """
+        return Scores(self.measure, query_ids, self.values[order], SelectedSpread(self.spread, order))
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)

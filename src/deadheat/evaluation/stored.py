@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray
-from deadheat.evaluation.scores import Scores, StoredSpread
+from deadheat.evaluation.scores import Scores, StoredBounds, StoredSpread
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
+from deadheat.measures.unjudged import has_ends
 from deadheat.placements.placements import Placements
 from deadheat.wording import as_given
 
@@ -22,10 +23,12 @@ NUMBERS = ("value", "tie_mean", "tie_std", "tie_min", "tie_max", "standard_error
 IN_RANGE = ("value", "tie_mean", "tie_min", "tie_max")
 SLACK = 1e-6  # a sum of rounded numbers may be this far outside the range of its measure
 REACHABLE = "reachable"  # a column that files of earlier versions lack
+UNJUDGED = ("unjudged_min", "unjudged_max")  # only with unjudged="bounds"; null for measures without bounds
 SCORES: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(NUMBERS, pl.Float64),
     "has_relevant": pl.Boolean,
     REACHABLE: pl.Float64,
+    **dict.fromkeys(UNJUDGED, pl.Float64),
 }
 CUT = "ends_in_tie"  # null if unknown
 QUERIES: dict[str, type[pl.DataType]] = {"query_id": pl.String, "n_retrieved": pl.Int64, CUT: pl.Boolean}
@@ -67,19 +70,26 @@ def tables_of(query_ids: TextArray, scores: Sequence[Scores], placed: Placements
 
 
 def _score_rows(scores: Sequence[Scores]) -> pl.DataFrame:
-    is_known = all(one.spread.reachable is not None for one in scores)
+    lacking = set() if all(one.spread.reachable is not None for one in scores) else {REACHABLE}
+    lacking |= set() if any(one.unjudged is not None for one in scores) else set(UNJUDGED)
     frames = [
         pl.DataFrame(
             {
                 **{name: np.asarray(getattr(one, "values" if name == "value" else name)) for name in NUMBERS},
                 "has_relevant": one.spread.has_relevant,
-                **({REACHABLE: one.spread.reachable} if is_known else {}),
+                **({} if REACHABLE in lacking else {REACHABLE: one.spread.reachable}),
+                **({} if lacking.issuperset(UNJUDGED) else _bounds(one)),
             },
-            schema={name: dtype for name, dtype in SCORES.items() if is_known or name != REACHABLE},
+            schema={name: dtype for name, dtype in SCORES.items() if name not in lacking},
         )
         for one in scores
     ]
     return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _bounds(one: Scores) -> dict[str, FloatArray]:
+    nothing = np.full(len(one.values), math.nan)
+    return {name: getattr(one, name) if one.has_unjudged_bounds else nothing for name in UNJUDGED}
 
 
 def packed(table: pl.DataFrame) -> str:
@@ -158,7 +168,8 @@ def _query_ids(queries: pl.DataFrame, n_queries: int) -> TextArray:
 
 def _all_scores(measures: Sequence[Measure], query_ids: TextArray, rows: pl.DataFrame) -> list[Scores]:
     """Return the scores of each measure; `rows` are those of `_score_rows`."""
-    expected = {name: dtype for name, dtype in SCORES.items() if name != REACHABLE or name in rows.columns}
+    lacking = {REACHABLE, *UNJUDGED}.difference(rows.columns)
+    expected = {name: dtype for name, dtype in SCORES.items() if name not in lacking}
     rows, n_queries = checked_columns(rows, expected, "scores"), len(query_ids)
     n_expected = len(measures) * n_queries
     require(rows.height == n_expected, f"it holds {rows.height:,} scores, expected {n_expected:,}")
@@ -187,7 +198,19 @@ def _scores(measure: Measure, query_ids: TextArray, block: pl.DataFrame) -> Scor
         query_ids,
         value,
         StoredSpread(mean, std, (low, high), error, block["has_relevant"].to_numpy(), reachable),
+        _read_bounds(measure, block),
     )
+
+
+def _read_bounds(measure: Measure, block: pl.DataFrame) -> StoredBounds | None:
+    if not set(UNJUDGED).issubset(block.columns):
+        return None
+    low, high = (block[name].fill_null(math.nan).to_numpy() for name in UNJUDGED)
+    smallest, largest = measure.range
+    is_inside = (low >= smallest - SLACK) & (high <= largest + SLACK) & (low <= high + SLACK)
+    require((is_inside | np.isnan(low)).all(), f"the bounds of {measure} over unjudged documents are impossible")
+    require((np.isnan(low) == np.isnan(high)).all(), f"a bound of {measure} over unjudged documents is missing")
+    return StoredBounds((low, high), is_known=has_ends(measure))
 
 
 def _placements(

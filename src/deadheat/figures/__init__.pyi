@@ -9,6 +9,7 @@ from deadheat.figures.draw_matrix import matrix
 from deadheat.figures.draw_power import power
 from deadheat.figures.draw_ranks import ranks
 from deadheat.figures.draw_scatter import scatter
+from deadheat.figures.draw_slopes import slopes
 from deadheat.figures.draw_strata import strata
 from deadheat.figures.draw_tie_correlation import tie_correlation
 from deadheat.figures.draw_tie_effect import largest_tie, tie_ratio
@@ -34,6 +35,7 @@ __all__ = [
     "rendered",
     "save",
     "scatter",
+    "slopes",
     "strata",
     "tie_correlation",
     "tie_histogram",

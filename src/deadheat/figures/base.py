@@ -10,6 +10,7 @@ import altair as alt
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.languages import Languages
 from deadheat.errors import FigureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.profile import TieProfile
@@ -17,7 +18,7 @@ from deadheat.simulation.coarse_profile import CoarseningProfile
 from deadheat.wording import Plain
 
 Subject: TypeAlias = (
-    "Evaluation | Comparison | Strata | TieProfile | CoarseningProfile | pl.DataFrame"
+    "Evaluation | Comparison | Languages | Strata | TieProfile | CoarseningProfile | pl.DataFrame"
     " | Mapping[str, object] | Sequence[object]"
 )
 """What figures are of: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
@@ -25,6 +26,15 @@ Subject: TypeAlias = (
 Draw = TypeVar("Draw", bound=Callable[..., alt.LayerChart])
 
 SYSTEMS, COMPARISON, STRATA, TIES, COARSENING = "systems", "comparison", "strata", "ties", "coarsening"
+LANGUAGES = "languages"
+KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((Comparison,), COMPARISON),
+    ((Languages,), LANGUAGES),
+    ((Strata,), STRATA),
+    ((Evaluation,), SYSTEMS),
+    ((TieProfile, pl.DataFrame), TIES),
+    ((CoarseningProfile,), COARSENING),
+)
 LAST = 100
 REGISTRY: dict[str, Figure] = {}
 
@@ -40,7 +50,7 @@ class Figure:
     draw : callable
         Takes what it is of, and the `measure` if it has one.
     of : tuple of str
-        What it can be drawn of: "systems", "comparison", "strata", "ties", "coarsening".
+        What it can be drawn of: "systems", "comparison", "languages", "strata", "ties", "coarsening".
     measures : str
         "each": it is drawn of each measure; "all": one is of all measures; else the names of its own, such as "nDCG R".
     place : int
@@ -91,16 +101,9 @@ def figure(*of: str, measures: str = "each", place: int = LAST) -> Callable[[Dra
 
 def kind_of(subject: object) -> str:
     """Return which kind of object figures are asked of."""
-    if isinstance(subject, Comparison):
-        return COMPARISON
-    if isinstance(subject, Strata):
-        return STRATA
-    if isinstance(subject, Evaluation):
-        return SYSTEMS
-    if isinstance(subject, TieProfile | pl.DataFrame):
-        return TIES
-    if isinstance(subject, CoarseningProfile):
-        return COARSENING
+    known = next((kind for types, kind in KINDS if isinstance(subject, types)), None)
+    if known is not None:
+        return known
     kinds = {kind_of(one) for one in _members(subject)}
     if len(kinds) == 1 and (found := kinds.pop()) in {SYSTEMS, STRATA, TIES}:
         return found

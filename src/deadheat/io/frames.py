@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import narwhals as nw
@@ -26,6 +27,8 @@ from deadheat.io.mappings import (
 )
 from deadheat.io.reading import Reading, UnreadFrame, collect
 from deadheat.io.results import ASSUMED, CALL
+from deadheat.io.subtopics import NAMES as SUBTOPICS
+from deadheat.io.subtopics import SUBTOPIC, split_off
 
 Frame = nw.LazyFrame[Any]
 
@@ -62,6 +65,10 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         listed_rows = collect(frame.select(*names.values())).iter_rows(named=True)
         return Content(*lists_of_rows(((None, row) for row in listed_rows), names, kind, where))
     _check_types(frame, schema, names, where)
+    topic = _subtopic_among(list(schema.names()), names) if kind == "qrels" else None
+    if topic is not None and not isinstance(held, pl.DataFrame):  # what other engines hold is fetched
+        held = collect(frame.select(*names.values(), topic))
+        frame = nw.from_native(held.lazy())
     value = next((name for name in names if name not in KEYS), None)
     notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
@@ -77,10 +84,24 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
         rows, wrong = reading.in_polars(raw)
         reading.check(wrong, where)
-        return Content(rows, notes, _ranks(frame, names))
+        return _with_subtopics(Content(rows, notes, _ranks(frame, names)), frame, topic, where)
     except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
         told = str(error).partition("\n")[0].partition(", hint: ")[0]  # Polars' hints are for programs
         raise DataError(f"rows cannot be read as ids and numbers: {told}", path=where) from error
+
+
+def _subtopic_among(columns: Collection[str], names: Mapping[str, str]) -> str | None:
+    """Return the column that may hold subtopics, if there is one."""
+    return next((name for name in SUBTOPICS if name in columns and name not in names.values()), None)
+
+
+def _with_subtopics(content: Content, frame: Frame, topic: str | None, where: str) -> Content:
+    """Return the judgments of a frame in memory with their subtopics, if its column holds several."""
+    if topic is None:
+        return content
+    found = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
+    rows, subtopics, told = split_off(content.rows.with_columns(found[SUBTOPIC]), where)
+    return replace(content, rows=rows, notes=(*content.notes, *told), subtopics=subtopics)
 
 
 def _listed(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
@@ -153,7 +174,8 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
         return frame
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
-        kept = list(dict.fromkeys([*names.values(), *({"rank"} & set(frame.columns))]))
+        extra = {"rank", *(SUBTOPICS if kind == "qrels" else ())}
+        kept = list(dict.fromkeys([*names.values(), *(name for name in frame.columns if name in extra)]))
         return to_polars(frame.select(*kept), where)
     if (inside := frame_of(source)) is not None:
         return _hold(inside, kind, where, given)

@@ -16,6 +16,7 @@ from deadheat.io.forking import check_threads
 from deadheat.io.kinds import TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.source import check_lines_of, misleads_polars, plain_head
+from deadheat.io.subtopics import SUBTOPIC
 
 WORTHWHILE = 4 << 20  # bytes of a file from which a thread of its own saves time
 
@@ -37,7 +38,7 @@ def split(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | No
     Returns
     -------
     polars.DataFrame or None
-        query_id, doc_id, the value, and whether the row ends early.
+        query_id, doc_id, of qrels the subtopic, the value, and whether the row ends early.
     """
     if _begun and isinstance(source, Path):
         begun = _begun.pop(_key(source, kind, separator), None)
@@ -98,7 +99,8 @@ def _split(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | N
         glob=False,
     )
     # Polars looks for a field too many only where the last column is read.
-    wanted = rows.select("query_id", "doc_id", value, ends_early=pl.col(fields[-1]).is_null())
+    subtopic = [pl.col("iter").alias(SUBTOPIC)] if kind == "qrels" else []
+    wanted = rows.select("query_id", "doc_id", *subtopic, value, ends_early=pl.col(fields[-1]).is_null())
     try:
         return wanted.collect(engine="streaming")
     except pl.exceptions.PolarsError:

@@ -54,6 +54,24 @@ class CountConditional(RelevanceMeasure, CutMeasure):
     def empty(self, placements: Placements) -> FloatArray:
         """Return the value without a relevant document in the top k, of shape (n_queries,)."""
 
+    def line(
+        self,
+        placements: Placements,  # noqa: ARG002 - of measures that look at more
+        size: FloatArray,
+        query: IntArray | slice,  # noqa: ARG002 - as above
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the slope and the start of the value as a line over the sum, for so many relevant documents.
+
+        Parameters
+        ----------
+        placements : Placements
+        size : ndarray
+            Relevant documents in the top k, 1 or more.
+        query : ndarray or slice
+            Whose they are.
+        """
+        return 1 / size, np.zeros_like(size)
+
     def conditional_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance over all tie orders."""
         found, inside, whole, cut = self._split(placements)
@@ -61,16 +79,17 @@ class CountConditional(RelevanceMeasure, CutMeasure):
         mean, variance = (placements.by_query(part, found.query[whole]) for part in (mean, variance))
         n = placements.by_query(found.count[whole], found.query[whole])
         sums, spread, empty = mean.copy(), variance.copy(), self.empty(placements)
-        mean = np.where(n > 0, sums / np.maximum(n, 1), empty)
-        variance = np.where(n > 0, spread / np.maximum(n, 1) ** 2, 0.0)
+        slope, start = self.line(placements, np.maximum(n, 1.0), slice(None))
+        mean, variance = np.where(n > 0, start + slope * sums, empty), np.where(n > 0, spread * slope**2, 0.0)
         query = found.query[cut]
 
         def given(index: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
             part, part_variance = self.part_moments(found, cut[index], inside[cut[index]], count)
             of = query[index, None]
             size = found.before[cut[index], None] + count
-            value = np.where(size > 0, (sums[of] + part) / np.maximum(size, 1), empty[of])
-            return value, np.where(size > 0, (spread[of] + part_variance) / np.maximum(size, 1) ** 2, 0.0)
+            slope, start = self.line(placements, np.maximum(size, 1.0), of)
+            value = np.where(size > 0, start + slope * (sums[of] + part), empty[of])
+            return value, np.where(size > 0, (spread[of] + part_variance) * slope**2, 0.0)
 
         mean[query], variance[query] = counts.mix(found.tied[cut], inside[cut], found.count[cut], given)
         return mean, variance
@@ -83,17 +102,22 @@ class CountConditional(RelevanceMeasure, CutMeasure):
             for part in self._parts(found, whole, inside, self.part_extremes)
         ]
         n, empty = placements.by_query(found.count[whole], found.query[whole]), self.empty(placements)
-        low, high = (np.where(n > 0, end / np.maximum(n, 1), empty) for end in ends)
+        slope, start = self.line(placements, np.maximum(n, 1.0), slice(None))
+        one, other = (np.where(n > 0, start + slope * end, empty) for end in ends)
+        low, high = np.minimum(one, other), np.maximum(one, other)
         for index, count, _ in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
             group = cut[index]
             query = found.query[group]
             size = found.before[group, None] + count
             parts = self.part_extremes(found, group, inside[group], count)
-            values = [
-                np.where(size > 0, (end[query, None] + part) / np.maximum(size, 1), empty[query, None])
-                for end, part in zip(ends, parts, strict=True)
-            ]
-            low[query], high[query] = values[0].min(axis=1), values[1].max(axis=1)
+            slope, start = self.line(placements, np.maximum(size, 1.0), query[:, None])
+            values = np.array(
+                [
+                    np.where(size > 0, start + slope * (end[query, None] + part), empty[query, None])
+                    for end, part in zip(ends, parts, strict=True)
+                ]
+            )
+            low[query], high[query] = values.min(axis=(0, 2)), values.max(axis=(0, 2))
         return low, high
 
     def _split(self, placements: Placements) -> tuple[Relevant, IntArray, IntArray, IntArray]:

@@ -14,6 +14,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.kernels.segments import ratio
 from deadheat.measures.parameters import Cutoff, parameter
+from deadheat.measures.words import renamed
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain, as_given, did_you_mean
@@ -85,6 +86,7 @@ class MeasureType(ABCMeta):
             return meant(*values, **parameters).called(cls.__name__)
         own = fields(cls) if is_dataclass(cls) else ()
         known = [field.name for field in own]
+        parameters = renamed(parameters, known)
         for name, value in parameters.items():
             if name not in known:
                 raise unknown_parameter(cls.__name__, name, value, known)
@@ -159,7 +161,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the measure with other parameters."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         measure: type[Self] = type(self)
-        return measure(**(own | parameters)).called(self._alias)
+        return measure(**(own | renamed(parameters, list(own)))).called(self._alias)
 
     def __matmul__(self, cutoff: float) -> Self:
         """Return the measure at a cutoff, or at what else its ``@`` sets."""
@@ -288,6 +290,17 @@ class Measure(ABC, metaclass=MeasureType):
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return the standard error of :meth:`mean`: 0, as it is exact (but for a `Custom` measure)."""
         return np.zeros(placements.n_queries)
+
+    def can_list_orders(self, placements: Placements) -> bool:  # noqa: ARG002 - of measures of diversity
+        """Whether it sees nothing of a document but relevance and rank, and of a query nothing but its documents.
+
+        Then orders of ties can be listed or drawn, each as a query of its own.
+        """
+        return True
+
+    def has_drawn_spread(self, placements: Placements) -> BoolArray:
+        """Tell for which queries variance and extremes are those of drawn orders, though the mean is exact."""
+        return np.zeros(placements.n_queries, np.bool_)
 
 
 def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Placements:
@@ -419,6 +432,8 @@ def unknown_parameter(measure: str, name: str, value: object, names: list[str]) 
     if name == "cutoff":
         return MeasureError(f"{measure} takes no cutoff", given=Plain(f"@{as_given(value)}"))
     hint = did_you_mean(name, names)
+    if name == "judged_only":
+        hint = "It is an option of evaluate, for all measures: judged_only=True, or deadheat evaluate -J"
     if not hint and name in {"k", "at", "top"} and "cutoff" in names:
         hint = f"Write the cutoff behind @: {measure}@{as_given(value)}"
     return MeasureError(f"{measure} has no parameter {name!r}; it takes {', '.join(names) or 'none'}", hint=hint)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
 from deadheat.measures.base import CutMeasure, SumMeasure, TrecName, register
@@ -23,10 +23,11 @@ from deadheat.measures.gains import (
     ideal_rank,
     weights_of,
 )
-from deadheat.measures.parameters import Flag, Gains, Number, parameter
+from deadheat.measures.parameters import Choice, Flag, Gains, Number, parameter
 from deadheat.measures.top import REL
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
+from deadheat.wording import Plain
 
 
 def weighted_sum(
@@ -134,7 +135,9 @@ class nDCG(DCG):
 
     .. math:: nDCG@k = DCG@k \,/\, \max DCG@k
 
-    The ideal ranking holds all judged documents, the highest gain first, and is cut at k. Gains and discounts are
+    The ideal ranking holds all judged documents, the highest gain first, and is cut at k. With
+    ``ideal="retrieved"`` it holds the retrieved ones alone, as where a tool sees nothing but the list: then relevant
+    documents that were not found cost nothing, and a query of which none was found has 0. Gains and discounts are
     those of `DCG`.
 
     References
@@ -154,16 +157,29 @@ class nDCG(DCG):
     range = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = (TrecName("ndcg"), TrecName("ndcg_cut_{}"), "NDCG")
 
+    @property
+    def deepest(self) -> int | None:
+        """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
+        return None if self.ideal == "retrieved" else self.cutoff
+
+    ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
+
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the DCG of the ideal ranking, by query."""
 
         def find() -> FloatArray:
-            gains, rank = ideal_gains(placements, self.gain), ideal_rank(placements)
+            if self.ideal == "retrieved":
+                query, gains = placements.query, gains_of(self.gain, placements.relevance)
+                gains = gains[np.lexsort((-gains, query))]
+                rank: IntArray = np.arange(len(query)) - np.searchsorted(query, query)
+            else:
+                query, gains, rank = placements.judged_query, ideal_gains(placements, self.gain), ideal_rank(placements)
             kept = slice(None) if self.cutoff is None else rank < self.cutoff
             weights = self.weights(int(rank[kept].max(initial=0)) + 1)
-            return placements.by_query(gains[kept] * weights[rank[kept]], placements.judged_query[kept])
+            return placements.by_query(gains[kept] * weights[rank[kept]], query[kept])
 
-        return placements.of_judgments(("ideal", type(self), self), find)
+        remembered = placements.cached if self.ideal == "retrieved" else placements.of_judgments
+        return remembered(("ideal", type(self), self), find)
 
 
 def scale_top(max_rel: float | None, placements: Placements, name: str) -> float:
@@ -194,11 +210,14 @@ class RBP(RankBiased):
 
     .. math:: RBP = (1 - p) \sum_i g(d_i)\, p^{i-1}
 
-    The gain is 1 for a relevant document, or, with ``graded=True``, its relevance over `max_rel`.
+    The gain is 1 for a relevant document, or, with ``graded=True``, its relevance over `max_rel`. With
+    ``top="query"`` it is the relevance over the highest one of the same query's judgments, if that is above 1: so
+    ``RBP(p=0.9, graded=True, top='query')`` is rbp of trec_eval 10.
 
     References
     ----------
-    Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952.
+    Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952; rbp of trec_eval,
+    https://github.com/usnistgov/trec_eval/blob/main/m_rbp.c.
 
     Examples
     --------
@@ -215,11 +234,22 @@ class RBP(RankBiased):
     max_rel: float | None = parameter(
         None, Number(low=0, open_low=True, optional=True), "top of the scale; None: highest relevance of the qrels"
     )
+    top: str = parameter("qrels", Choice(("qrels", "query")), "whose highest relevance is the top, if not max_rel")
+
+    def __post_init__(self) -> None:
+        """Refuse two tops of the scale."""
+        super().__post_init__()
+        if self.top == "query" and self.max_rel is not None:
+            raise MeasureError("max_rel and top='query' both say what the top of the scale is", measure="RBP")
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return the gain of each row."""
         if not self.graded:
             return binary_gains(placements, self.rel)
+        if self.top == "query":
+            tops = np.ones(placements.n_queries)
+            np.maximum.at(tops, placements.judged_query, placements.judged_relevance)
+            return "graded by query", np.maximum(placements.relevance, 0.0) / tops[placements.query]
         top = scale_top(self.max_rel, placements, "RBP") or 1.0
         return ("graded", top), np.maximum(placements.relevance, 0.0) / top
 
@@ -235,11 +265,13 @@ class RBPResidual(RankBiased):
 
     .. math:: \text{RBPResidual} = (1 - p) \sum_{i \le n,\ d_i\ \text{unjudged}} p^{i-1} + p^n
 
-    with n the documents looked at. It is 1 for an empty list. Negative relevance counts as unjudged.
+    with n the documents looked at. It is 1 for an empty list. Negative relevance counts as unjudged. rbp_resid of
+    trec_eval 10 leaves out the end of the list where every document in it is judged (``tail="unjudged"``).
 
     References
     ----------
-    Moffat and Zobel 2008, section 4, https://doi.org/10.1145/1416950.1416952.
+    Moffat and Zobel 2008, section 4, https://doi.org/10.1145/1416950.1416952; rbp_resid of trec_eval,
+    https://github.com/usnistgov/trec_eval/blob/main/m_rbp_resid.c.
 
     Examples
     --------
@@ -252,10 +284,24 @@ class RBPResidual(RankBiased):
     formula = "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents"
     higher_is_better = False
 
+    tail: str = parameter(
+        "always", Choice(("always", "unjudged")), "when the ranks below the list count: always, or if one is unjudged"
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what a cutoff gives no meaning to."""
+        super().__post_init__()
+        if self.tail == "unjudged" and self.cutoff is not None:
+            raise MeasureError("tail='unjudged' takes no cutoff", measure="RBPResidual", given=Plain(f"@{self.cutoff}"))
+
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return 1 for each judged row."""
         return "judged", (placements.relevance >= 0).astype(np.float64)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return what the judged documents leave of all weight, which is 1."""
-        return 1 - super().mean(placements)
+        left = 1 - super().mean(placements)
+        if self.tail == "always":
+            return left
+        n_judged = np.bincount(placements.query[placements.relevance >= 0], minlength=placements.n_queries)
+        return np.where(n_judged < placements.n_retrieved, left, 0.0)

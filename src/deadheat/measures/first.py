@@ -119,7 +119,7 @@ class Hit(FirstMeasure):
 
     title = "hit"
     formula = "Hit@k = 1 if C_k > 0, else 0"
-    aliases = ("Success", "HR", TrecName("success_{}"), "hit_rate")
+    aliases = ("Success", "HR", TrecName("success_{}"), "hit_rate", "Hits", "accuracy")
 
     @property
     def is_zero_or_one(self) -> bool:

@@ -40,6 +40,7 @@ class MaxRel(JointMeasure, CutMeasure):
 
     title = "largest relevance"
     formula = "MaxRel@k = max(0, r_1, ..., r_k), which is ∑ (t_l - t_(l-1)) over the l with C_(k,l) > 0"
+    aliases = ("MaxOntSim",)
     range = (0.0, np.inf)
 
     def has_relevant(self, placements: Placements) -> BoolArray:

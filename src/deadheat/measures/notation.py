@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, Measure
+from deadheat.measures.words import without_spaces
 from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str
@@ -21,12 +22,13 @@ BUNDLES = {
         *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
         *(f"P_{cutoff}" for cutoff in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     ),
+    "pr_curve": tuple(f"IPrec@{tenth / 10:g}" for tenth in range(11)),
 }
 AROUND_AT = re.compile(r"\s*@\s*")
 # A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
 NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
-TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut)?[_.]0*(?P<cutoff>[0-9]*\.?[0-9]+)")
+TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut|_at)?[_.]0*(?P<cutoff>[0-9]*\.?[0-9]+)")
 AFTER_NAME = re.compile(r"[@(\s]")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
 
@@ -41,7 +43,7 @@ def split_notation(text: str) -> list[str]:
     >>> split_notation("P(rel=2) @ 5 RR")
     ['P(rel=2)@5', 'RR']
     """
-    found = NOTATION.findall(AROUND_AT.sub("@", text))
+    found = NOTATION.findall(AROUND_AT.sub("@", without_spaces(text)))
     return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
 
 
@@ -86,7 +88,7 @@ def parse_measure(notation: MeasureLike) -> Measure:
             given=Plain(f"{as_given(text)} ({kind})"),
             allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
         )
-    given = text = text.strip()
+    given = text = without_spaces(text.strip())
     trec = TREC_CUT.fullmatch(text)
     is_cut = trec is not None and _find(trec["name"]) is not None
     if trec is not None and is_cut:
@@ -184,7 +186,11 @@ def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measur
 
 
 def _find(name: str) -> type[Measure] | None:
-    return REGISTRY.get(name) or REGISTRY.get(ALIASES.get(name, ""))
+    """Return the measure of a name, also where its letters are written large or small in another way."""
+    if found := REGISTRY.get(name) or REGISTRY.get(ALIASES.get(name, "")):
+        return found
+    alike = {ALIASES.get(one, one) for one in (*REGISTRY, *ALIASES) if one.casefold() == name.casefold()}
+    return REGISTRY.get(alike.pop()) if len(alike) == 1 else None
 
 
 def _known(name: str) -> type[Measure]:

@@ -88,3 +88,22 @@ class OrdersMeasure(JointMeasure):
             if len(np.unique(values)) > 1:
                 ties.append((start, values))
         return ranking, ties
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ExtremesMeasure(OrdersMeasure):
+    """One whose :meth:`moments` also find the smallest and the largest value: they are its fourth and fifth."""
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders.
+
+        Where orders are drawn, they are those of the sample, and of the documents in order of relevance.
+        """
+        _, _, error, low, high = self.moments(placements)
+        if not (error > 0).any():
+            return low, high
+        in_order = super().extremes(placements)
+        return (
+            np.where(error > 0, np.minimum(low, in_order[0]), low),
+            np.where(error > 0, np.maximum(high, in_order[1]), high),
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import TrecName, register
 from deadheat.measures.gains import GAIN, gains_of, ideal_gains
-from deadheat.measures.orders import OrdersMeasure
+from deadheat.measures.orders import ExtremesMeasure
 from deadheat.measures.parameters import parameter
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
@@ -39,8 +39,51 @@ class KindTies:
     counts: IntArray
 
 
-class PrefixMeasure(OrdersMeasure):
+@dataclass(frozen=True, eq=False)
+class GainTies:
+    """The ties with a gain, whose kinds are their different gains, the highest first.
+
+    Attributes
+    ----------
+    ties : KindTies
+    levels : ndarray of shape (n_ties, n_kinds)
+        The gain of each kind; 0 where a tie has fewer.
+    above : ndarray of shape (n_ties,)
+        Documents above the tie.
+    before : ndarray of shape (n_ties,)
+        Their gains, added up.
+    rows : ndarray of shape (n_gaining,)
+        Placements with a gain, by tie, the highest gain first.
+    """
+
+    ties: KindTies
+    levels: FloatArray
+    above: IntArray
+    before: FloatArray
+    rows: IntArray
+
+    @classmethod
+    def of(cls, placements: Placements, gains: FloatArray) -> GainTies:
+        """Find the ties of which some document has a gain; `gains` is that of each row."""
+        order = np.lexsort((-gains, placements.above, placements.query))
+        rows = order[gains[order] > 0]
+        query, above, gains = placements.query[rows], placements.above[rows], gains[rows]
+        kinds = run_starts(query, above, gains)  # the first row of each gain in each tie
+        n_of_kind = np.diff(np.append(kinds, len(rows)))
+        starts = run_starts(query, above)
+        tie = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))[kinds]
+        place = np.arange(len(kinds)) - np.searchsorted(tie, tie)
+        counts = np.zeros((len(starts), int(place.max(initial=0)) + 1), np.int64)
+        levels = np.zeros(counts.shape)
+        counts[tie, place], levels[tie, place] = n_of_kind, gains[kinds]
+        before = scan_before(segment_sums(gains, starts), query[starts], np.add)
+        return cls(KindTies(query[starts], placements.tied[rows][starts], counts), levels, above[starts], before, rows)
+
+
+class PrefixMeasure(ExtremesMeasure):
     """A sum over the ranks, divided by a constant of the query."""
+
+    most_steps: ClassVar[int | None] = None  # states of one tie, if not MOST_STEPS
 
     @abstractmethod
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
@@ -50,28 +93,15 @@ class PrefixMeasure(OrdersMeasure):
     def divisor(self, placements: Placements) -> FloatArray:
         """Return what the sum is divided by, of shape (n_queries,); the value is 0 where it is 0."""
 
-    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest value over tie orders.
-
-        Where orders are drawn, they are those of the sample, and of the documents in order of relevance.
-        """
-        _, _, error, low, high = self.moments(placements)
-        if not (error > 0).any():
-            return low, high
-        in_order = super().extremes(placements)
-        return (
-            np.where(error > 0, np.minimum(low, in_order[0]), low),
-            np.where(error > 0, np.maximum(high, in_order[1]), high),
-        )
-
     def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Return mean, variance, standard error, minimum and maximum, of shape (5, n_queries)."""
         return placements.cached(("prefix", self), lambda: tuple(self._find(placements)))
 
     def _find(self, placements: Placements) -> FloatArray:
         ties, added = self.ties(placements)
+        most = MOST_STEPS if self.most_steps is None else self.most_steps
         is_large = np.zeros(placements.n_queries, np.bool_)
-        is_large[ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > MOST_STEPS]] = True
+        is_large[ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > most]] = True
         own = np.flatnonzero(~is_large[ties.query])
         parts = prefix_counts.moments(
             ties.tied[own], ties.counts[own], lambda index, j, kind, seen: added(own[index], j, kind, seen)
@@ -92,7 +122,27 @@ class PrefixMeasure(OrdersMeasure):
         return moments
 
 
-def _along(values: FloatArray | IntArray, n_axes: int) -> Any:  # noqa: ANN401 - of the dtype of the values
+class MeanMeasure(PrefixMeasure):
+    """One whose mean is a sum of means that are exact however many documents tie."""
+
+    @abstractmethod
+    def exact_mean(self, placements: Placements) -> FloatArray:
+        """Return the mean over all tie orders."""
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return placements.cached(("mean", self), lambda: self.exact_mean(placements))
+
+    def standard_error(self, placements: Placements) -> FloatArray:
+        """Return 0: the mean is exact, also where variance and extremes are those of a sample."""
+        return np.zeros(placements.n_queries)
+
+    def has_drawn_spread(self, placements: Placements) -> BoolArray:
+        """Tell for which queries variance and extremes are those of drawn orders."""
+        return self.moments(placements)[2] > 0
+
+
+def along(values: FloatArray | IntArray, n_axes: int) -> Any:  # noqa: ANN401 - of the dtype of the values
     """Return numbers of ties, shaped for the states of the kinds."""
     return values.reshape(-1, *(1 for _ in range(n_axes)))
 
@@ -151,9 +201,9 @@ class infAP(RelevanceMeasure, PrefixMeasure):
             n_axes = seen[0].ndim
             if kind:
                 return np.zeros([1] * (n_axes + 1))
-            of_kinds = [_along(before[ties, n], n_axes) + (seen[n] if n < len(seen) else 0) for n in range(3)]
+            of_kinds = [along(before[ties, n], n_axes) + (seen[n] if n < len(seen) else 0) for n in range(3)]
             relevant, other, pooled = of_kinds
-            return _inferred(_along(above[ties] + j, n_axes), relevant, relevant + other, pooled)
+            return _inferred(along(above[ties] + j, n_axes), relevant, relevant + other, pooled)
 
         return KindTies(query[own], placements.tied[starts][own], counts[own]), added
 
@@ -214,31 +264,19 @@ class G(PrefixMeasure):
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a gain: the documents of each of its gains."""
-        gains = gains_of(self.gain, placements.relevance)
-        order = np.lexsort((-gains, placements.above, placements.query))
-        rows = order[gains[order] > 0]
-        query, above, gains = placements.query[rows], placements.above[rows], gains[rows]
-        kinds = run_starts(query, above, gains)  # the first row of each gain in each tie
-        n_of_kind = np.diff(np.append(kinds, len(rows)))
-        starts = run_starts(query, above)
-        tie = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))[kinds]
-        place = np.arange(len(kinds)) - np.searchsorted(tie, tie)
-        counts = np.zeros((len(starts), int(place.max(initial=0)) + 1), np.int64)
-        levels = np.zeros(counts.shape)
-        counts[tie, place], levels[tie, place] = n_of_kind, gains[kinds]
-        before = scan_before(segment_sums(gains, starts), query[starts], np.add)
-        of, ranks_above = query[starts], above[starts]
+        found_gains = GainTies.of(placements, gains_of(self.gain, placements.relevance))
+        of, before, levels = found_gains.ties.query, found_gains.before, found_gains.levels
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             n_axes = seen[0].ndim
-            found = _along(before[ties] + levels[ties, kind], n_axes)
+            found = along(before[ties] + levels[ties, kind], n_axes)
             for other, number in enumerate(seen):
-                found = found + _along(levels[ties, other], n_axes) * number
-            cost = _along(self._cost(placements, ranks_above[ties] + j, of[ties]), n_axes)
-            gain = _along(levels[ties, kind], n_axes)
+                found = found + along(levels[ties, other], n_axes) * number
+            cost = along(self._cost(placements, found_gains.above[ties] + j, of[ties]), n_axes)
+            gain = along(levels[ties, kind], n_axes)
             return gain / np.log2(np.maximum(2 + cost - found, 2.0))  # less is for states that no order reaches
 
-        return KindTies(of, placements.tied[rows][starts], counts), added
+        return found_gains.ties, added
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""

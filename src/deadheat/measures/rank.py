@@ -1,4 +1,4 @@
-"""The mean rank of the relevant documents."""
+"""The mean rank of the relevant documents, and what it shares with other functions of their ranks."""
 
 from __future__ import annotations
 
@@ -20,9 +20,28 @@ from deadheat.placements.placements import Placements, Relevant
 from deadheat.wording import Plain
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RankSum(CountConditional):
+    """A measure of the sum of the ranks of the relevant documents in the top k, and of their number."""
+
+    def part_moments(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of a tie's sum of ranks: those of a rank sum."""
+        m = inside[:, None]
+        return count * (found.above[index, None] + (m + 1) / 2), count * (m - count) * (m + 1) / 12
+
+    def part_extremes(
+        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the sum with the relevant documents on the first ranks, and on the last ones."""
+        first = count * found.above[index, None] + count * (count + 1) / 2
+        return first, first + count * (inside[:, None] - count)
+
+
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MR(CountConditional):
+class MR(RankSum):
     r"""Mean rank of the relevant documents.
 
     .. math:: MR = \frac{1}{|S|} \sum_{d \in S} \text{rank}(d)
@@ -94,20 +113,6 @@ class MR(CountConditional):
     def empty(self, placements: Placements) -> FloatArray:
         """Return k + 1, or n_retrieved + 1."""
         return last_rank(placements, self.cutoff)
-
-    def part_moments(
-        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of a tie's sum of ranks: those of a rank sum."""
-        m = inside[:, None]
-        return count * (found.above[index, None] + (m + 1) / 2), count * (m - count) * (m + 1) / 12
-
-    def part_extremes(
-        self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the sum with the relevant documents on the first ranks, and on the last ones."""
-        first = count * found.above[index, None] + count * (count + 1) / 2
-        return first, first + count * (inside[:, None] - count)
 
     def _found_share(self, placements: Placements) -> FloatArray:
         return ratio(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))

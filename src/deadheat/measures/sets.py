@@ -106,7 +106,8 @@ class RelP(RelevanceMeasure, CutTopMeasure):
     .. math:: \text{RelP}@k = C_k / \min(k, R)
 
     with :math:`C_k` the relevant documents in the top k: precision up to k = R, and recall from there on. Without a
-    cutoff, k is the number of retrieved documents, and no tie changes the value.
+    cutoff, k is the number of retrieved documents, and no tie changes the value. With a cutoff, BEIR calls it recall
+    that is capped (``R_cap@k``).
 
     References
     ----------
@@ -121,7 +122,7 @@ class RelP(RelevanceMeasure, CutTopMeasure):
 
     title = "relative precision"
     formula = "RelP@k = C_k / min(k, R)"
-    aliases = (TrecName("set_relative_P"), TrecName("relative_P_{}"), "SetRelP")
+    aliases = (TrecName("set_relative_P"), TrecName("relative_P_{}"), "SetRelP", "R_cap")
 
     @property
     def is_zero_or_one(self) -> bool:

@@ -90,7 +90,7 @@ class P(RelevanceMeasure, CutTopMeasure):
 
     title = "precision"
     formula = "P@k = C_k / k"
-    aliases = (TrecName("set_P"), TrecName("P_{}"), "precision", "Precision")
+    aliases = (TrecName("set_P"), TrecName("P_{}"), "precision", "Precision", "SetP")
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -127,7 +127,7 @@ class R(RelevanceMeasure, CutTopMeasure):
 
     title = "recall"
     formula = "R@k = (relevant documents in the top k) / R"
-    aliases = (TrecName("recall_{}"), TrecName("set_recall"), "Recall")
+    aliases = (TrecName("recall_{}"), TrecName("set_recall"), "Recall", "SetR", "MHits")
 
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
 
@@ -166,7 +166,7 @@ class F(RelevanceMeasure, CutTopMeasure):
 
     title = "F measure"
     formula = "F@k = (1 + β^2) C_k / (k + β^2 R)"
-    aliases = (TrecName("set_F"), "F1")
+    aliases = (TrecName("set_F"), "F1", "SetF")
 
     beta: float = parameter(1, Number(low=0), "weight of recall against precision")
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")

@@ -37,7 +37,7 @@ def condense(placements: Placements) -> Placements:
     )
 
 
-def truncate(placements: Placements, depth: int) -> Placements:
+def truncate(placements: Placements, depth: int, ranked: Placements | None = None) -> Placements:
     """Return the placements in the first documents of each list.
 
     Parameters
@@ -45,6 +45,9 @@ def truncate(placements: Placements, depth: int) -> Placements:
     placements : Placements
     depth : int
         Documents of a list that are kept.
+    ranked : Placements, optional
+        The same documents without ties: says which of a tie remain, where the cut goes through it. What remains of it
+        still ties.
 
     Raises
     ------
@@ -59,6 +62,8 @@ def truncate(placements: Placements, depth: int) -> Placements:
     ([1], [3])
     """
     is_cut = (placements.above < depth) & (placements.above + placements.tied > depth)
+    if ranked is not None:
+        return _remaining(placements, depth, ranked)
     if is_cut.any():
         query = placements.query_ids[placements.query[np.flatnonzero(is_cut)[0]]]
         raise ParameterError(
@@ -69,6 +74,19 @@ def truncate(placements: Placements, depth: int) -> Placements:
         )
     kept = _kept(placements, placements.above < depth)
     return replace(kept, n_retrieved=np.minimum(placements.n_retrieved, depth))
+
+
+def _remaining(placements: Placements, depth: int, ranked: Placements) -> Placements:
+    """Return the placements of the documents that are among the first ones in `ranked`, with the ties they had."""
+    first = ranked.above < depth
+    among = set(zip(ranked.query[first].tolist(), ranked.doc_ids[first].tolist(), strict=True))
+    own = zip(placements.query.tolist(), placements.doc_ids.tolist(), strict=True)
+    kept = _kept(placements, np.fromiter((pair in among for pair in own), np.bool_, len(placements.query)))
+    return replace(
+        kept,
+        n_retrieved=np.minimum(placements.n_retrieved, depth),
+        tied=np.minimum(kept.tied, depth - kept.above),
+    )
 
 
 def _kept(placements: Placements, keep: BoolArray) -> Placements:

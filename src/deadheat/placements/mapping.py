@@ -14,6 +14,7 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import numbers_and_some, series_of_ids
 from deadheat.placements.contiguous import InBlocks, count_above_and_tied
 from deadheat.placements.placements import Placements, no_common_query, sort_rows
+from deadheat.placements.subtopics import subtopics_of
 
 
 class Mapping(InBlocks):
@@ -68,6 +69,7 @@ class Mapping(InBlocks):
             rows=(code[is_found], doc_ids[is_found], relevance[is_found], above, tied),
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
+            subtopics=subtopics_of(self._qrels.subtopics, query_ids),
         )
 
     def _documents(self, rows: IntArray) -> pl.Series:

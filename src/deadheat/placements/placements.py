@@ -14,6 +14,7 @@ from deadheat.data.alike import nearly_equal
 from deadheat.data.shown import Numbers, Shown
 from deadheat.errors import NoCommonQueryError
 from deadheat.io.forking import check_threads
+from deadheat.placements.subtopics import Subtopics, subtopics_of
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
         After a tie policy, the placements before it.
     ends_in_tie : ndarray of bool, shape (n_queries,), or None
         Whether two or more documents share the query's lowest score; None if unknown.
+    subtopics : Subtopics or None
+        Judgments by subtopic, if the qrels have some.
     """
 
     query_ids: TextArray
@@ -89,6 +92,7 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
     unjudged_queries: tuple[str, ...] = ()
     before: Placements | None = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
+    subtopics: Subtopics | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
     _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
 
@@ -184,6 +188,35 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
             judged_relevance=self.judged_relevance[judged],
             before=self.before and self.before.select(keep),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[keep],
+            subtopics=self.subtopics and self.subtopics.select(keep, code),
+        )
+
+    def renamed(self, query_ids: TextArray, order: IntArray) -> Placements:
+        """Return the placements with other ids of the queries, in another order.
+
+        Parameters
+        ----------
+        query_ids : ndarray of str, shape (n_queries,)
+            The new ids, in the new order.
+        order : ndarray of int, shape (n_queries,)
+            Where each query of the new order is in this one.
+        """
+        code = np.argsort(order, kind="stable")  # of the permutation: where each query goes
+        rows = np.argsort(code[self.query], kind="stable")
+        judged = np.argsort(code[self.judged_query], kind="stable")
+        return replace(
+            self,
+            query_ids=query_ids,
+            n_retrieved=self.n_retrieved[order],
+            query=code[self.query][rows],
+            doc_ids=self.doc_ids[rows],
+            relevance=self.relevance[rows],
+            above=self.above[rows],
+            tied=self.tied[rows],
+            judged_query=code[self.judged_query][judged],
+            judged_relevance=self.judged_relevance[judged],
+            before=self.before and self.before.renamed(query_ids, order),
+            ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[order],
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -219,6 +252,7 @@ def sort_rows(
     rows: tuple[IntArray, TextArray, FloatArray, IntArray, IntArray],
     unjudged_queries: tuple[str, ...],
     ends_in_tie: BoolArray | None = None,
+    subtopics: Subtopics | None = None,
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
@@ -237,6 +271,7 @@ def sort_rows(
         float(judged_relevance.max()) if len(judged_relevance) else 0.0,
         unjudged_queries,
         ends_in_tie=ends_in_tie,
+        subtopics=subtopics,
     )
 
 
@@ -279,6 +314,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
         ),
         unjudged_queries=tuple(unjudged),
         ends_in_tie=ends_in_tie,
+        subtopics=subtopics_of(qrels.subtopics, queries["query_id"].to_list()),
     )
 
 

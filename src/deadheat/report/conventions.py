@@ -10,6 +10,7 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import TOP
 from deadheat.evaluation.intervals import PROPORTION, Interval
 from deadheat.measures import Measure
+from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import Fact, Share
 from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell
 from deadheat.wording import counted, three
@@ -108,6 +109,36 @@ def made_under(conventions: Conventions) -> Iterator[Fact]:
     yield Fact("score_precision", precision, "scores", _rounded_to(precision), is_note=precision is not None)
     yield Fact("missing", conventions.missing)
     yield Fact("no_relevant", conventions.no_relevant)
+    if conventions.rel is not None:
+        level = f"from relevance {conventions.rel:g} on, where a measure names no other"
+        yield Fact("rel", conventions.rel, "relevant", level, is_note=True)
+    if conventions.depth is not None:
+        yield Fact("depth", conventions.depth, "lists", f"cut after {conventions.depth:,} documents", is_note=True)
+    if conventions.unjudged == "bounds":
+        top = conventions.unjudged_max_rel
+        told = "the highest in the qrels" if top is None else f"{top:g}"
+        yield Fact(
+            "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {told}"
+        )
+        yield Fact("unjudged_max_rel", top)
+    if conventions.judged_only:
+        yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
+
+
+def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
+    """Say how names were read that mean something else elsewhere."""
+    for one in measures:
+        if one.asked and is_doubted(one.asked):
+            told = f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}"
+            yield Fact("", None, "name", told, is_note=True)
+
+
+def without_bounds(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Name the measures that have no bounds over unjudged documents, if bounds were asked for."""
+    lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]
+    if lacking:
+        text = f"over unjudged documents: {', '.join(lacking)}"
+        yield Fact("without_bounds", lacking, "no bound", text, is_note=True)
 
 
 def _rounded_to(precision: ScorePrecision) -> str:

@@ -26,11 +26,12 @@ from deadheat.report.conventions import (
     made_under,
     named,
     of_runs,
+    without_bounds,
     without_relevant,
 )
 from deadheat.report.model import MEASURE, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.model import named as notation_of
-from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units
+from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units, format_cell
 from deadheat.report.of_systems import (
     SYSTEM,
     StratumComparison,
@@ -253,6 +254,8 @@ def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: st
     yield from tell_tests(design, placed, has_clusters=has_clusters, has_strata=bool(parts[0].stratum))
     yield from _of_ties(parts)
     yield from made_under(evaluations[0].conventions)
+    yield from _of_labels(parts)
+    yield from without_bounds(evaluations)
     yield from _left_out(comparison)
     yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
@@ -401,6 +404,25 @@ def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
     if reversed_:
         said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {three(reversed_)}"
         yield Fact("", None, "trec_eval", f"its rule, ties by document id, {said}")
+
+
+def _of_labels(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
+    """Say which differences labels of unjudged documents could reverse, by an outer bound."""
+    placed = [(part.stratum, one) for part in parts for one in part.comparison.unjudged_outer_bounds]
+    if not placed:
+        return
+    rows = [
+        {"measure": one.measure, "system": one.system, "baseline": one.baseline, "low": one.low, "high": one.high}
+        for _, one in placed
+    ]
+    yield Fact("unjudged_outer_bounds", rows)
+    open_ = [
+        f"{one.measure} {one.system} - {one.baseline}{inside(stratum)} {format_cell(Span(one.low, one.high))}"
+        for stratum, one in placed
+        if not one.is_safe
+    ]
+    text = f"{len(open_)} of {counted(len(placed), 'difference')}: {three(open_)}" if open_ else "no difference"
+    yield Fact("", None, "if judged", f"labels of unjudged documents could reverse {text} (outer bounds)")
 
 
 def _how_found(pairs: Sequence[Pair]) -> str:

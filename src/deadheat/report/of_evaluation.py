@@ -19,11 +19,13 @@ from deadheat.report.conventions import (
     RULES,
     broken_by,
     cannot_be_known,
+    doubted_names,
     estimated_by,
     made_under,
     named,
     nothing_judged,
     of_runs,
+    without_bounds,
     without_relevant,
 )
 from deadheat.report.model import Fact, Report, Share
@@ -131,6 +133,8 @@ def _facts(
     if context.intervals is not None:
         yield from _intervals(parts, context.intervals, context.digits)
     yield from made_under(first.conventions)
+    yield from without_bounds(evaluations)
+    yield from doubted_names(first.measures)
     yield from _by_run("missing_queries", evaluations, COUNTED[first.conventions.missing])
     yield from _by_run("unjudged_queries", evaluations, LEFT_OUT)
     yield from without_relevant(evaluations)
@@ -243,6 +247,13 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
         of = f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}"
         text = f"{of}, with a standard error of up to {format_cell(error, digits)}"
         yield Fact("", None, "estimated", text, is_note=True)
+    for one in evaluations:
+        for scores in one if one.has_placements else ():
+            n_drawn = int(scores.measure.has_drawn_spread(one.placements).sum())
+            if n_drawn:
+                of = f"tie std, min and max of {scores.measure.label} of {one.name}"
+                text = f"{of} are of drawn orders for {counted(n_drawn, 'query', 'queries')}; its means are exact"
+                yield Fact("", None, "estimated", text, is_note=True)
 
 
 def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:

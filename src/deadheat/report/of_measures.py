@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from deadheat.measures import Measure, measures
+from deadheat.measures import Measure, measures, words
 from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, Reading, Use, reading
 from deadheat.report.model import MEASURE, Column, Fact, Report, Row, Table, Words
@@ -71,6 +71,7 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         "higher": "higher is better",
         "lower": "lower is better",
     }
+    said = words.meaning(notation or name, name)
     facts = [
         Fact("measure", name),
         Fact("title", measure.title),
@@ -88,6 +89,7 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         Fact("aliases", other_names(measure), "also read as", " ".join(other_names(measure))),
         Fact("trec_eval", in_trec, "in trec_eval", ", ".join(in_trec)),
         *_reading_facts(reading(name)),
+        Fact("meaning", said, "the name", f"read as {said}" if said else ""),
         Fact("uses", uses, "good for", ", ".join(uses)),
         Fact("references", references, "references", references),
     ]

@@ -24,7 +24,9 @@ from deadheat.wording import counted
 
 MOST_ROWS = 20  # of placements: more are no table to read
 DOCUMENT = Column("doc_id", "document")
-OPTION = re.compile(r"--(rng|ci-method|test|by|pool-languages)\b(?: ([\w-]+))?")  # that the sentences of reports name
+OPTION = re.compile(
+    r"--(rng|ci-method|test|by|pool-languages|collection-language)\b(?: ([\w-]+))?"
+)  # that the sentences of reports name
 
 
 def in_python(report: Report) -> Report:

@@ -30,6 +30,7 @@ DIFFERENCE = Column("difference", "difference")
 APART = ("mean_difference", "mean"), ("max_difference", "max"), ("std", "std"), ("traditional_std", "traditional_std")
 """What CSV and JSON hold of a rule beside the exact values, and the attribute of a `Difference`."""
 NOTHING = Span(math.nan, math.nan)
+UNJUDGED = Column("unjudged", "if judged", ends=("unjudged_min", "unjudged_max"))
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
 
@@ -141,6 +142,12 @@ class Entry:
         one = self.interval
         return NOTHING if one is None or self.is_total else Span(one.low, one.high, one.is_known)
 
+    @property
+    def labels(self) -> Span:
+        """The ends over all relevance of unjudged documents."""
+        one = self.scores
+        return Span(one.mean_unjudged_min, one.mean_unjudged_max) if one.has_unjudged_bounds else NOTHING
+
     def mean(self) -> Cell:
         """Return the mean, of a count the total."""
         is_marked = (self.is_small or self.is_lacking) and not self.is_total
@@ -187,6 +194,9 @@ def tabulate(
     has_bars = level is not None and len(entries) > len(measures)  # a single one has nothing to be compared with
     counts = {n for one in entries.values() for n in (one.scores.n_queries, len(one.scores.query_ids))}
     shown = list(_columns(measures, level, counts, is_stratified=bool(columns), has_bars=has_bars))
+    if any(one.scores.unjudged is not None for one in entries.values()):
+        place = 1 + next(n for n, (column, _) in enumerate(shown) if column.key == "tie_max")
+        shown.insert(place, (UNJUDGED, lambda one: one.labels))
     if beside:
         place = next(n for n, (column, _) in enumerate(shown) if column.key == "value")
         shown[place : place + 1] = _beside(beside[0].ties)

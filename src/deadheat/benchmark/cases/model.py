@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -55,6 +56,8 @@ class Case:
     relevance : tuple of float, shape (n_expected_ids,)
         The grade of each of them, positive; 1 if the case gives none.
     language, difficulty, category, domain : str or None
+    pair_id : str or None
+        What cases of several languages share that ask for the same: they are compared one by one.
     line : int or None
         The line of the file on which it begins.
 
@@ -73,6 +76,7 @@ class Case:
     difficulty: str | None = None
     category: str | None = None
     domain: str | None = None
+    pair_id: str | None = None
     line: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +119,7 @@ class Cases:
     Raises
     ------
     CasesError
-        Two cases have the same id.
+        Two cases have the same id, or two of one language the same pair_id.
 
     Examples
     --------
@@ -135,6 +139,12 @@ class Cases:
             twice = next(one for one in ids if ids.count(one) > 1)
             msg = f"{ids.count(twice)} cases of {self.name} have the case_id {twice!r}: give each an id of its own"
             raise CasesError(msg, path=self.path)
+        pairs = Counter((case.language, case.pair_id) for case in self.cases if case.pair_id is not None)
+        for (language, pair_id), n in pairs.items():
+            if n > 1:
+                of = f" in {language}" if language else ""
+                msg = f"{n} cases of {self.name}{of} have the pair_id {pair_id!r}: one of each language may have it"
+                raise CasesError(msg, path=self.path)
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -157,8 +167,12 @@ class Cases:
         return Qrels(judged, name=self.name)
 
     def queries(self) -> pl.DataFrame:
-        """Return a table of query_id, text, language, difficulty, category and domain; null where a case has none."""
-        columns = {name: [getattr(case, name) for case in self] for name in ("text", *LABELS)}
+        """Return a table of query_id, text, language, difficulty, category and domain; null where a case has none.
+
+        And pair_id, if a case has one.
+        """
+        names = ("text", *LABELS, *(("pair_id",) if any(case.pair_id is not None for case in self) else ()))
+        columns = {name: [getattr(case, name) for case in self] for name in names}
         columns = {"query_id": [case.case_id for case in self], **columns}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
@@ -223,5 +237,6 @@ def _written(case: Case, common_language: object, *, hpo: bool) -> dict[str, Any
         "difficulty": case.difficulty,
         "category": case.category,
         "hpo_domain" if hpo else "domain": case.domain,
+        "pair_id": case.pair_id,
     }
     return {name: value for name, value in fields.items() if value is not None}

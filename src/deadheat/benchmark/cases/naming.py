@@ -12,7 +12,18 @@ from deadheat.wording import did_you_mean
 HPO_IDS = "expected_hpo_ids"
 IDS = ("expected_ids", HPO_IDS)
 DOMAINS = ("domain", "hpo_domain")
-FIELDS = ("case_id", "text", "description", *IDS, "relevance", "language", "difficulty", "category", *DOMAINS)
+FIELDS = (
+    "case_id",
+    "text",
+    "description",
+    *IDS,
+    "relevance",
+    "language",
+    "difficulty",
+    "category",
+    *DOMAINS,
+    "pair_id",
+)
 
 # Nearest first. A table of qrels may call its documents so too; but `doc_id` beside a text is no expected document.
 _EXPECTED = tuple(

@@ -70,7 +70,8 @@ def read_cases(
     ids. Fields: text (also called phrase, query, question or input) and expected_ids (expected, expected_id, gold, ...;
     or expected_hpo_ids, each ``HP:`` and seven digits); and, where there are any,
     case_id, description, relevance (a grade for each id: a list in their order, or ``{id: grade}``; 1 by default),
-    language (``EN`` is read as ``en``, ``en_GB`` as ``en-gb``), difficulty, category, domain (or hpo_domain).
+    language (``EN`` is read as ``en``, ``en_GB`` as ``en-gb``), difficulty, category, domain (or hpo_domain), pair_id
+    (what cases of several languages share that ask for the same).
     ``deadheat validate`` reports more than this reader refuses.
 
     Parameters
@@ -118,6 +119,7 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
     errors: list[Finding] = []
     unusable: set[int] = set()
     seen: dict[str, int] = {}
+    paired: dict[tuple[str | None, str], int] = {}
     for place, row in enumerate(document.rows):
         if misfit := document.misfit(place):
             errors.append(_finding(Wrong("malformed_row", (), misfit), document, place, ""))
@@ -125,7 +127,8 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
             continue
         case_id = _case_id(row, document, place)
         ids, grades, unexpected = _expected(row, pattern)
-        wrong = [*_repeated_id(case_id, seen, document, place), *_wrong_text(row), *unexpected]
+        pairs = _repeated_pair(row, paired, document, place, language)
+        wrong = [*_repeated_id(case_id, seen, document, place), *pairs, *_wrong_text(row), *unexpected]
         errors += [_finding(one, document, place, case_id) for one in wrong]
         if wrong:
             unusable.add(place)
@@ -164,6 +167,25 @@ def _repeated_id(case_id: str, seen: dict[str, int], document: Document, place: 
         message = f"the case on line {document.lines[first]} has this case_id too"
         keys = ("case_id",) if given is not None else ()
         yield Wrong("repeated_case_id", keys, message, "Give each case an id of its own, or none at all.")
+
+
+def _language(row: dict[str, Any], document: Document, language: str | None) -> str | None:
+    """Return the language of a case: its own, or that of the set, or the one that was given for others."""
+    return normalised(label(row.get("language")) or label(document.records.metadata.get("language")) or language)
+
+
+def _repeated_pair(
+    row: dict[str, Any], seen: dict[tuple[str | None, str], int], document: Document, place: int, language: str | None
+) -> Iterator[Wrong]:
+    pair = label(row.get("pair_id"))
+    if pair is None:
+        return
+    of = _language(row, document, language)
+    first = seen.setdefault((of, pair), place)
+    if first != place:
+        message = f"the case on line {document.lines[first]} has this pair_id too" + (f", also in {of}" if of else "")
+        advice = "One case of each language may have it: name the language of each, or leave pair_id out."
+        yield Wrong("repeated_pair_id", ("pair_id",), message, advice)
 
 
 def _wrong_text(row: dict[str, Any]) -> Iterator[Wrong]:
@@ -212,10 +234,11 @@ def _case(
         ids,
         grades,
         description=as_text(row.get("description")) or "",
-        language=normalised(label(row.get("language")) or label(document.records.metadata.get("language")) or language),
+        language=_language(row, document, language),
         difficulty=label(row.get("difficulty")),
         category=label(row.get("category")),
         domain=next(filter(None, (label(row.get(name)) for name in DOMAINS)), None),
+        pair_id=label(row.get("pair_id")),
         line=document.lines[place],
     )
 

@@ -4,5 +4,18 @@ from deadheat.benchmark.ontology.kinds import KINDS
 from deadheat.benchmark.ontology.ontology import Chance, Ontology
 from deadheat.benchmark.ontology.reading import read_ontology
 from deadheat.benchmark.ontology.terms import Synonym
+from deadheat.benchmark.ontology.translating import LABEL, ORIGINAL
+from deadheat.benchmark.ontology.translations import Translation, Translations, read_translations
 
-__all__ = ["KINDS", "Chance", "Ontology", "Synonym", "read_ontology"]
+__all__ = [
+    "KINDS",
+    "LABEL",
+    "ORIGINAL",
+    "Chance",
+    "Ontology",
+    "Synonym",
+    "Translation",
+    "Translations",
+    "read_ontology",
+    "read_translations",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,8 @@ from deadheat.benchmark.ontology.terms import (
     listed,
     near_id,
 )
+from deadheat.benchmark.ontology.translating import ORIGINAL, translated_names
+from deadheat.benchmark.ontology.translations import Translations, read_translations
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError, UnknownExpectedWarning, UnknownTermsWarning
 from deadheat.wording import Plain
@@ -82,6 +85,10 @@ class Ontology:
     version : str or None
     path : pathlib.Path or None
     graph : Graph
+    languages : tuple of str
+        Of the labels and synonyms, if they were translated; empty if nobody said.
+    notes : tuple of str
+        How many terms have a name in each language.
 
     Examples
     --------
@@ -102,6 +109,8 @@ class Ontology:
     path: Path | None
     graph: Graph
     given_information: FloatArray | None = None
+    languages: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_parents(
@@ -215,6 +224,67 @@ class Ontology:
         """
         given = None if information_content is None else checked(information_content, self.ids, self.graph)
         return replace(self, given_information=given)
+
+    def translated(
+        self,
+        *tables: str | os.PathLike[str] | Translations,
+        original: str = "fallback",
+        candidates: bool = False,
+    ) -> Self:
+        r"""Return the ontology with names in another language, or several; graph and ids stay.
+
+        Parameters
+        ----------
+        *tables : path-like
+            Tables of translated names, one or more for each language, as `hp-fr.babelon.tsv`: subject_id,
+            predicate_id, translation_value, ...; or hpo_id, text, kind, status. The first table with a label for a term
+            gives it its label; what else it is called are synonyms. Each text of a term counts once.
+        original : {"fallback", "also", "none"}, default "fallback"
+            The names of the ontology itself: for terms without a translation; for all terms, beside the translations;
+            or for none, and then terms without a translation have no label and make no document.
+        candidates : bool, default False
+            Whether names of the status CANDIDATE count, as those that a machine made.
+
+        Returns
+        -------
+        Ontology
+            Its `notes` say how many terms have names in which language.
+
+        Raises
+        ------
+        DataError
+            A table lacks a column, has a kind or a language that is none, or an id that is written like none here.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> birds = Ontology.from_parents({"B:1": [], "B:2": ["B:1"]}, labels={"B:1": "bird", "B:2": "owl"})
+        >>> with TemporaryDirectory() as folder:
+        ...     table = Path(folder, "birds-fr.tsv")
+        ...     _ = table.write_text("id\ttext\tkind\nB:2\tchouette\tlabel\nB:2\thibou\tsynonym\n")
+        ...     french = birds.translated(table)
+        >>> french.labels, french.synonyms[1][0].text
+        (('bird', 'chouette'), 'hibou')
+        >>> french.notes[1]
+        '1 term without a translation keeps the names of the ontology'
+        """
+        check_choice("original", original, ORIGINAL)
+        if not tables:
+            raise ParameterError(
+                "needs a table of translations", argument="tables", hint="give the path of one, such as hp-fr.tsv"
+            )
+        read = [one if isinstance(one, Translations) else read_translations(one) for one in tables]
+        for one in read:
+            one.check_ids([*self.ids, *self.alternatives, *self.obsolete])
+        names = translated_names(self.ids, self.labels, self.synonyms, read, original=original, candidates=candidates)
+        return replace(
+            self,
+            labels=names.labels,
+            synonyms=names.synonyms,
+            languages=names.languages,
+            notes=(*self.notes, *names.notes),
+        )
 
     def similarity(self, term: str, other: str, kind: str = "lin") -> float:
         """Return how similar two terms are.

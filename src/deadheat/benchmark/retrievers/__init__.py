@@ -3,7 +3,7 @@
 from deadheat.benchmark.retrievers.bm25 import BM25
 from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.function import Function
-from deadheat.benchmark.retrievers.protocol import Hits, Retriever, retrieve
+from deadheat.benchmark.retrievers.protocol import Hits, Retriever, retrieve, speaking
 from deadheat.benchmark.retrievers.runs import RunFile
 from deadheat.benchmark.retrievers.similarity import StringSimilarity
 from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
@@ -22,4 +22,5 @@ __all__ = [
     "make_retriever",
     "make_retrievers",
     "retrieve",
+    "speaking",
 ]

@@ -12,21 +12,25 @@ import numpy as np
 from deadheat.arguments import check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.languages import ALLOWED, is_code, near_code
 from deadheat.benchmark.retrievers.options import check_indexed, check_number, check_search, options_of, written
 from deadheat.benchmark.retrievers.protocol import Hits
 from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
+from deadheat.benchmark.retrievers.words import Words, stemmer_version, stopwords_of
 from deadheat.errors import MissingDependencyError, ParameterError
 
 TOKENS = r"(?u)\b\w\w+\b"  # bm25s's and scikit-learn's
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
+CASES = "cases"  # the language of the cases
+DEFAULT_STOPWORDS = "english"
 ALMOST_0 = 1e-30  # a k1 that adds nothing to a number of words, also in float32
 
 
 class BM25:
     r"""Search by BM25, the strings of a document each by itself.
 
-    Words are taken in lower case and without stemming; documents that share no word with a text are not found, so that
-    a text may find fewer than k.
+    Words are taken in lower case, and without stemming unless that is asked for; documents that share no word with a
+    text are not found, so that a text may find fewer than k.
 
     Parameters
     ----------
@@ -44,6 +48,14 @@ class BM25:
         A regular expression for words: runs of two or more letters and digits, as in bm25s and scikit-learn, so that
         "hepatitis B" is no other text than "hepatitis C". ``r"\w+"`` keeps words of one letter. With a group, the word
         is what the group holds.
+    language : str, optional
+        The language of texts and documents: a code such as "fr", or "cases" for that of the cases that are searched
+        for; of those without one, words are taken as without this option. The stop words are then those of the
+        language unless others are named; "english" counts as not named.
+    stem : bool, default False
+        Whether words are cut to their stems, by Snowball's stemmer of the language (PyStemmer).
+    fold_accents : bool, default False
+        Whether letters lose their accents, after stop words are left out and words are stemmed.
     name : str, optional
         By default "bm25" and the options that differ from these.
 
@@ -52,7 +64,7 @@ class BM25:
     ParameterError
         An option is out of its range.
     MissingDependencyError
-        bm25s is not installed.
+        bm25s is not installed, or PyStemmer where words are stemmed.
 
     References
     ----------
@@ -69,6 +81,8 @@ class BM25:
     ...     print(hits.doc_id.tolist())
     ['hbv', 'hcv']
     ['hcv']
+    >>> BM25(language="fr").words_in(None)
+    'French stop words'
     """
 
     def __init__(
@@ -80,6 +94,9 @@ class BM25:
         stopwords: str | Sequence[str] | None = "english",
         strings: str = "best",
         token_pattern: str = TOKENS,
+        language: str | None = None,
+        stem: bool = False,
+        fold_accents: bool = False,
         name: str | None = None,
     ) -> None:
         check_choice("method", method, METHODS)
@@ -90,19 +107,46 @@ class BM25:
         self.method, self.k1, self.b, self.strings = method, float(k1), float(b), strings
         self.token_pattern = _checked_pattern(token_pattern)
         self.stopwords = stopwords if stopwords is None or isinstance(stopwords, str) else tuple(stopwords)
+        self.language, self.stem, self.fold_accents = _checked_language(language, stem=stem), stem, fold_accents
+        self._words = self._words_of(None if language == CASES else language)
         self._check_stopwords()
         self.options = options_of(self, "method", "k1", "b", "stopwords", "strings", "token_pattern")
-        self.name = name or written("bm25", BM25, self.options)
+        self._of_language = options_of(self, "language", "stem", "fold_accents")
+        self.name = name or written("bm25", BM25, {**self.options, **self._of_language})
+        self._in: dict[str | None, BM25] = {}
         self._strings: Strings | None = None
         self._index: Any = None
 
     def __repr__(self) -> str:
-        return written("BM25", BM25, self.options)
+        return written("BM25", BM25, {**self.options, **self._of_language})
 
     @property
     def key(self) -> dict[str, object]:
         """What its results depend on, beside the documents."""
-        return {"retriever": "bm25", **self.options, "bm25s": metadata.version("bm25s")}
+        # what was there before languages were: runs of it are found again
+        of_language = {name: value for name, value in self._of_language.items() if value}
+        stemmer = {"PyStemmer": stemmer_version()} if self.stem else {}
+        return {"retriever": "bm25", **self.options, **of_language, "bm25s": metadata.version("bm25s"), **stemmer}
+
+    def in_language(self, language: str | None) -> BM25:
+        """Return the retriever for cases in a language: itself, unless its words are those of the cases' language."""
+        if self.language != CASES:
+            return self
+        if language not in self._in:
+            own = {**self.options, **self._of_language, "language": language, "name": self.name}
+            self._in[language] = BM25(**(own if language else {**own, "stem": False}))  # type: ignore[arg-type]
+        return self._in[language]
+
+    def words_in(self, language: str | None) -> str:
+        """Return in words how words are taken for cases in a language."""
+        return str(self.in_language(language)._words)  # noqa: SLF001 - of its class
+
+    def _words_of(self, language: str | None) -> Words:
+        is_own = self.language is not None and self.stopwords == DEFAULT_STOPWORDS
+        stopwords = stopwords_of(language) if is_own else self.stopwords
+        if is_own and isinstance(stopwords, str) and not self._has_stopwords(stopwords):  # an early bm25s
+            stopwords = None
+        return Words(language, stopwords, stem=self.stem and language is not None, fold_accents=self.fold_accents)
 
     def index(self, documents: Collection) -> None:
         """Take the documents that are to be searched."""
@@ -144,7 +188,8 @@ class BM25:
         return shares
 
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        words = list(self.stopwords) if isinstance(self.stopwords, tuple) else self.stopwords
+        stopwords = self._words.stopwords
+        words = list(stopwords) if isinstance(stopwords, tuple) else stopwords
         split: list[list[str]] = self._bm25s.tokenize(
             list(texts),
             token_pattern=self.token_pattern,
@@ -152,7 +197,14 @@ class BM25:
             return_ids=False,
             show_progress=False,
         )
-        return split
+        return self._words.forms(split)
+
+    def _has_stopwords(self, words: str) -> bool:
+        try:
+            self._bm25s.tokenize(["a"], stopwords=words, return_ids=False, show_progress=False)
+        except ValueError:
+            return False
+        return True
 
     def _check_stopwords(self) -> None:
         try:
@@ -161,6 +213,23 @@ class BM25:
             languages = "english, german, french, spanish, dutch, ..."
             allowed = f"a language that bm25s has a list for ({languages}), a list of words or None"
             raise ParameterError(argument="stopwords", given=self.stopwords, allowed=allowed) from error
+
+
+def _checked_language(given: object, *, stem: bool) -> str | None:
+    """Return the language, or "cases"; stems need one."""
+    if given is None:
+        if stem:
+            raise ParameterError(
+                "needs a language", argument="stem", hint="language='cases' is that of each case, 'fr' is French"
+            )
+        return None
+    if given == CASES:
+        return CASES
+    if not isinstance(given, str) or not is_code(given):
+        allowed = f"{CASES!r} or {ALLOWED}"
+        hint = near_code(given) if isinstance(given, str) else ""
+        raise ParameterError(argument="language", given=given, allowed=allowed, hint=hint)
+    return given
 
 
 def _checked_pattern(given: object) -> str:

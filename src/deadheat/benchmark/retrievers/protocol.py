@@ -100,6 +100,12 @@ class Retriever(Protocol):
         ...
 
 
+def speaking(retriever: Retriever, language: str | None) -> Retriever:
+    """Return the retriever for cases in a language: itself, if all languages are alike to it."""
+    find = getattr(retriever, "in_language", None)
+    return find(language) if callable(find) else retriever
+
+
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
 

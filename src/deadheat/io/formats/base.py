@@ -33,12 +33,15 @@ class Content:
         query_id, rank and score of the first rows of a run that has both.
     is_large : bool
         Whether the rows are so many that they are better read once, where they are needed.
+    subtopics : polars.DataFrame or None
+        query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
     """
 
     rows: Any
     notes: tuple[str, ...] = ()
     ranks: pl.DataFrame | None = None
     is_large: bool = False
+    subtopics: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True, eq=False)

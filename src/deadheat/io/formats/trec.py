@@ -34,6 +34,7 @@ from deadheat.io.source import (
     without_bom,
 )
 from deadheat.io.splitting import split
+from deadheat.io.subtopics import SUBTOPIC, split_off
 from deadheat.io.values import (
     are_exact,
     check_ids_of_row,
@@ -67,7 +68,10 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     notes = note_of_comments(n_comments, path)
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
-    return Content(frame, notes, ranks_of_file(path) if kind == "run" else None)
+    if kind == "run":
+        return Content(frame, notes, ranks_of_file(path))
+    frame, subtopics, told = split_off(frame, path)
+    return Content(frame, (*notes, *told), subtopics=subtopics)
 
 
 def ranks_of_file(path: Path) -> pl.DataFrame | None:
@@ -269,12 +273,17 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
     """
     value = TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
     rows: list[tuple[str, str, float]] = []
+    subtopics: list[str] = []
     for line, raw in enumerate(block.split(b"\n"), first_line):
         fields = _fields(raw, kind, path, line)
         if fields:
             check_ids_of_row(fields[0], fields[2], path, line)
             rows.append((fields[0], fields[2], read_value(fields[value], kind, path=path, line=line)))
-    return frame_of_rows(rows, kind)
+            subtopics.append(fields[1])
+    frame = frame_of_rows(rows, kind)
+    if kind == "run":
+        return frame
+    return frame.insert_column(2, pl.Series(SUBTOPIC, subtopics, dtype=pl.String))
 
 
 def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:

@@ -17,6 +17,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.comparison.listing import MAX_ORDERS, listed_values
 from deadheat.data.precision import round_scores
+from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
@@ -137,12 +138,22 @@ def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:
     scores = round_scores(rows["score"].to_numpy(), evaluation.conventions.score_precision)
     rows = rows.with_columns(score=pl.Series(scores, dtype=pl.Float64))
     rows = rows.join(_judged(evaluation, queries), on=["query_id", "doc_id"], how="left")
-    rows = rows.sort("query_id", "score", "doc_id", descending=[False, True, False]).with_columns(
+    rows = _shortened(rows.sort("query_id", "score", "doc_id", descending=[False, True, False]), evaluation.conventions)
+    rows = rows.with_columns(
         n=pl.len().over("query_id").cast(pl.Int64),
         below=(pl.len() - pl.int_range(pl.len()) - 1).over("query_id", "score").cast(pl.Int64),
     )
     found = rows.group_by("query_id", maintain_order=True).head(N_RANKS).partition_by("query_id", as_dict=True)
     return {query: found.get((query,), empty) for query in queries}
+
+
+def _shortened(rows: pl.DataFrame, conventions: Conventions) -> pl.DataFrame:
+    """Return the rows, which are in their order, of the lists that were evaluated."""
+    if conventions.depth is not None:
+        if conventions.ties == "doc_id":
+            rows = rows.sort("query_id", "score", "doc_id", descending=[False, True, True])
+        rows = rows.group_by("query_id", maintain_order=True).head(conventions.depth)
+    return rows.filter(pl.col("relevance") >= 0) if conventions.judged_only else rows
 
 
 def _judged(evaluation: Evaluation, queries: list[str]) -> pl.DataFrame:
@@ -180,6 +191,8 @@ def _each_order(
     The value is that of the measure without ties, so it does not rest on what the measure knows of ties.
     """
     if not top.height or top.height < top["n"][0] or not evaluation.has_placements:
+        return
+    if evaluation.conventions.depth is not None:  # what remains of a tie that it cuts depends on the rule
         return
     ties = top.group_by("score", maintain_order=True).agg("doc_id")["doc_id"].to_list()
     if not 1 < math.prod(math.factorial(min(len(tie), FEW_ORDERS)) for tie in ties) <= FEW_ORDERS:

@@ -1,0 +1,271 @@
+"""Tables of translated names: babelon tables of the HPO, the templates of their synonyms, and shorter ones alike."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from deadheat.benchmark.languages import ALLOWED, checked_code, is_code, near_code
+from deadheat.benchmark.ontology.terms import first_few, near_id
+from deadheat.errors import ColumnError, EmptyDataError, FileFormatError, MalformedRowError
+from deadheat.io.records import Records, Wanted, read_records
+from deadheat.io.source import readable
+from deadheat.wording import Plain, did_you_mean
+
+WANTED = Wanted(what="translations", formats=("tsv", "csv"))
+# babelon's name of a column comes first; the others are those of shorter tables
+COLUMNS = {
+    "term": ("subject_id", "hpo_id", "term_id", "id"),
+    "text": ("translation_value", "text", "translation"),
+    "kind": ("predicate_id", "kind"),
+    "language": ("translation_language", "language"),
+    "status": ("translation_status", "status"),
+    "source": ("source_value", "english"),
+    "source_language": ("source_language",),
+}
+NEEDED = ("term", "text")
+# what a text is to its term: whether its label, and else scope and type of the synonym; None is no name
+KINDS: dict[str, tuple[str, str] | None] = {
+    "label": ("LABEL", ""),
+    "rdfs:label": ("LABEL", ""),
+    "synonym": ("EXACT", ""),
+    "layperson": ("EXACT", "layperson"),
+    "oboInOwl:hasExactSynonym": ("EXACT", ""),
+    "oboInOwl:hasNarrowSynonym": ("NARROW", ""),
+    "oboInOwl:hasBroadSynonym": ("BROAD", ""),
+    "oboInOwl:hasRelatedSynonym": ("RELATED", ""),
+    "IAO:0000115": None,  # a definition
+    "definition": None,
+}
+CANDIDATE, UNTRANSLATED = "CANDIDATE", "NOT_TRANSLATED"
+BETWEEN = "|"
+_MARK = re.compile(r"AL oboInOwl:has(\w+)Synonym@([A-Za-z-]+)( SPLIT=\|)?")  # the second line of a ROBOT template
+_OF_NAME = re.compile(r"-([a-z]{2,3})(?=\.)")
+
+
+class Translation(NamedTuple):
+    """A name of a term in another language.
+
+    Attributes
+    ----------
+    term : str
+    text : str
+        Letter for letter.
+    scope : {"LABEL", "EXACT", "NARROW", "BROAD", "RELATED"}
+    kind : str
+        The type of a synonym, such as ``layperson``; empty without one.
+    status : str
+        As in the table, such as ``OFFICIAL`` or ``CANDIDATE``; empty if it says none.
+    source : str
+        The name that was translated, if the table has it.
+    line : int
+    """
+
+    term: str
+    text: str
+    scope: str
+    kind: str
+    status: str
+    source: str
+    line: int
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether it is a proposal that nobody has accepted yet, as of a machine."""
+        return self.status.upper() == CANDIDATE
+
+
+@dataclass(frozen=True, eq=False)
+class Translations:
+    """The names in a table, in its order.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    language : str
+    source_language : str
+        Of the names that were translated; empty if the table does not say it.
+    rows : tuple of Translation
+        Without empty texts and those that are marked as not translated.
+    """
+
+    path: Path
+    language: str
+    source_language: str
+    rows: tuple[Translation, ...]
+
+    def __repr__(self) -> str:
+        return f"<Translations {self.path.name}: {len(self.rows):,} names in {self.language}>"
+
+    def by_term(self, *, candidates: bool = False) -> dict[str, list[Translation]]:
+        """Return the names of each term: labels first, each text once.
+
+        Parameters
+        ----------
+        candidates : bool, default False
+            Whether candidates count.
+        """
+        found: dict[str, dict[str, Translation]] = {}
+        for row in sorted(self.rows, key=lambda row: row.scope != "LABEL"):
+            if candidates or not row.is_candidate:
+                found.setdefault(row.term, {}).setdefault(row.text, row)
+        return {term: list(own.values()) for term, own in found.items()}
+
+    def check_ids(self, known: Sequence[str]) -> None:
+        """Raise an error, with its line, for an id that is written like none of some known ones.
+
+        An id that is only unknown, as of a term that is newer than a release, is none of these.
+        """
+        forms = {_form(one) for one in known}
+        for row in self.rows:
+            if _form(row.term) not in forms:
+                raise MalformedRowError(
+                    "the id is written like no id of the ontology",
+                    given=row.term,
+                    allowed=f"one such as {known[0]!r}",
+                    hint=near_id(row.term, known) or "is it a table of another ontology?",
+                    path=self.path,
+                    line=row.line,
+                )
+        held = set(known)
+        if not any(row.term in held for row in self.rows):
+            ids = first_few(sorted({row.term for row in self.rows}), 3)
+            raise FileFormatError(f"no id in it is one of the ontology: {ids}", path=self.path)
+
+
+def read_translations(path: str | os.PathLike[str], *, language: str | None = None) -> Translations:
+    """Read a table of translated names.
+
+    Parameters
+    ----------
+    path : path-like
+        A babelon table (subject_id, predicate_id, translation_value, translation_language, translation_status, ...), a
+        ROBOT template of synonyms (subject_id, translation_value), or a table with hpo_id (or term_id, id), text, and
+        perhaps kind (label, synonym or layperson), status, english and language. ``.gz`` is unpacked.
+    language : str, optional
+        By default that of the column, else that of the template, else that of the file's name: ``hp-fr.tsv`` is ``fr``.
+
+    Returns
+    -------
+    Translations
+
+    Raises
+    ------
+    DataError
+        A column is missing, a row has an unknown kind or another language, or nobody says which language it is.
+    """
+    file = readable(path)
+    records = read_records(file, None, WANTED)
+    columns = _columns(records.columns, file)
+    given = None if language is None else checked_code("language", language)
+    marked, scope, split = _template(records, columns)
+    rows: list[Translation] = []
+    found: dict[str, int] = {}
+    for place, fields in enumerate(_fields(records, columns)):
+        line = records.line(place) or 0
+        if marked and place == 0:
+            continue
+        if "language" in columns:
+            found.setdefault(_code(fields["language"], file, line), line)
+            _check_one(found, given, file, line)
+        rows += _rows(fields, file, line, scope=scope, split=split)
+    if not rows:
+        raise EmptyDataError("no translated name in it", path=file)
+    code = given or next(iter(found), "") or marked or _of_name(file)
+    source = {fields.get("source_language", "").strip().lower() for fields in _fields(records, columns)} - {""}
+    english = "en" if "english" in records.columns else ""
+    return Translations(file, code, source.pop() if len(source) == 1 else english, tuple(rows))
+
+
+def _columns(held: Sequence[str], path: Path) -> dict[str, str]:
+    """Return the column of each field that the table has."""
+    found = {field: name for field, names in COLUMNS.items() if (name := next((n for n in names if n in held), None))}
+    for field in NEEDED:
+        if field not in found:
+            names = COLUMNS[field]
+            near = next((near for name in held if (near := did_you_mean(name, names))), "")
+            raise ColumnError(
+                f"translations without a column {names[0]!r}: found {', '.join(map(repr, held)) or 'nothing'}",
+                allowed=f"one of {', '.join(map(repr, names))}",
+                hint=near,
+                path=path,
+                line=1,
+            )
+    return found
+
+
+def _fields(records: Records, columns: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Give the fields of each row by our names."""
+    for row in records.rows(set(columns.values())):
+        yield {field: str(row[name] or "") for field, name in columns.items()}
+
+
+def _template(records: Records, columns: Mapping[str, str]) -> tuple[str, str, bool]:
+    """Return language and scope of a ROBOT template, whose first row says them, and whether cells hold several."""
+    first = next(_fields(records, columns), None)
+    mark = first and _MARK.match(first["text"])
+    if not (first and mark and first["term"] == "ID"):
+        return "", "EXACT", False
+    return mark[2].lower(), mark[1].upper(), bool(mark[3])
+
+
+def _code(given: str, path: Path, line: int) -> str:
+    """Return the code of a language in a row."""
+    if not is_code(given):
+        raise MalformedRowError(
+            "no language", given=given, allowed=ALLOWED, hint=near_code(given), path=path, line=line
+        )
+    return given
+
+
+def _check_one(found: dict[str, int], given: str | None, path: Path, line: int) -> None:
+    """Raise an error where a table has another language than it should, or several."""
+    first = next(iter(found))
+    other = given if given is not None and first != given else first if len(found) > 1 else None
+    if other is not None:
+        last = next(reversed(found))
+        raise MalformedRowError(
+            "a table has one language",
+            given=last,
+            allowed=f"{other!r} as {'asked for' if given else f'on line {found[first]}'}",
+            hint="make a table of each language",
+            path=path,
+            line=line,
+        )
+
+
+def _rows(fields: Mapping[str, str], path: Path, line: int, *, scope: str, split: bool) -> Iterator[Translation]:
+    """Give the names in a row; none of one that is not translated."""
+    term, status, kind = fields["term"].strip(), fields.get("status", ""), fields.get("kind", "")
+    if not term:
+        raise MalformedRowError("empty id of a term", allowed="an id", path=path, line=line)
+    if kind and kind not in KINDS:
+        raise MalformedRowError("unknown kind of text", given=kind, allowed=tuple(KINDS), path=path, line=line)
+    meaning = KINDS[kind] if kind else (scope, "")
+    if meaning is None or status.upper() == UNTRANSLATED:
+        return
+    for text in fields["text"].split(BETWEEN) if split else [fields["text"]]:
+        if text.strip():
+            yield Translation(term, text, *meaning, status, fields.get("source", ""), line)
+
+
+def _of_name(path: Path) -> str:
+    """Return the language that the name of a file says."""
+    found = [code for code in _OF_NAME.findall(path.name) if is_code(code)]
+    if not found:
+        raise FileFormatError(
+            "no language: no column translation_language, and the name does not say it",
+            allowed="a name such as hp-fr.tsv",
+            given=Plain(path.name),
+            hint="name the language",
+            path=path,
+        )
+    return found[0]
+
+
+def _form(given: str) -> str:
+    return re.sub(r"\d", "0", given)

@@ -1,0 +1,246 @@
+"""agree(): how far the rankings of two runs agree, query by query, where scores tie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.data.precision import ScorePrecision
+from deadheat.data.shown import Numbers, Shown
+from deadheat.data.tables import Run, Source
+from deadheat.errors import NoCommonQueryError, ParameterError
+from deadheat.io.forking import check_threads
+from deadheat.kernels import agreement
+from deadheat.wording import three
+
+KINDS = {
+    "tau_b": "Kendall's tau-b",
+    "tau": "Kendall's tau, mean over tie orders",
+    "tau_ap": "AP correlation, mean over tie orders",
+    "rbo_w": "rank-biased overlap, ties as equals",
+    "rbo_a": "rank-biased overlap, mean over tie orders",
+    "rbo_b": "rank-biased overlap, corrected for ties",
+    "overlap": "overlap of the top k, mean over tie orders",
+}
+"""What two rankings are compared by, and what it is in words."""
+
+BOUNDS = {"rbo_w": "unseen", "rbo_a": "unseen", "rbo_b": "unseen", "overlap": "ties"}
+"""Of which there is a range too: over what lies below the end of both lists, or over the orders of ties."""
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement(Shown, reported_by="deadheat.report.of_agreement:of_agreement"):
+    """How far two runs agree on the queries that both have.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the runs; the first is the reference of ``tau_ap``.
+    query_ids : ndarray of str, shape (n_queries,)
+        Queries that both have, sorted.
+    values : dict of str to ndarray of shape (n_queries,)
+        By kind: ``tau_b``, ``tau``, ``tau_ap``, ``rbo_w``, ``rbo_a``, ``rbo_b`` and ``overlap``; NaN where a query has
+        no value, as tau where the lists share fewer than two documents.
+    low, high : dict of str to ndarray of shape (n_queries,)
+        Of rank-biased overlap, if what is below both lists agreed nowhere, or everywhere; of ``overlap``, over the
+        orders of ties.
+    n_common : ndarray of int, shape (n_queries,)
+        Documents that both lists have.
+    only_first, only_second : tuple of str
+        Queries that one run lacks; they are left out.
+    p : float
+        Persistence of rank-biased overlap.
+    cutoff : int
+        Of ``overlap``.
+    tied : tuple of two float
+        Share of the documents of each run that tie with another one.
+    """
+
+    first: str
+    second: str
+    query_ids: TextArray
+    values: dict[str, FloatArray] = field(repr=False)
+    low: dict[str, FloatArray] = field(repr=False)
+    high: dict[str, FloatArray] = field(repr=False)
+    n_common: IntArray = field(repr=False)
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    p: float
+    cutoff: int
+    tied: tuple[float, float]
+
+    def __repr__(self) -> str:
+        return f"<Agreement {self.first}, {self.second}: tau_b {self.means()['tau_b']:.4f}>"
+
+    def means(self) -> dict[str, float]:
+        """Return the mean of each kind over the queries that have a value; NaN if none has."""
+        return {name: _mean(values) for name, values in self.values.items()}
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each query: the documents in common, each kind, and its range if it has one."""
+        check_threads()
+        columns: dict[str, object] = {"query_id": self.query_ids.tolist(), "n_common": self.n_common}
+        for name, values in self.values.items():
+            columns[name] = values
+            if name in BOUNDS:
+                columns |= {f"{name}_low": self.low[name], f"{name}_high": self.high[name]}
+        return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for name, mean in self.means().items():
+            yield (name,), mean
+        yield ("n_queries",), len(self.query_ids)
+
+
+def _mean(values: FloatArray) -> float:
+    kept = values[~np.isnan(values)]
+    return float(kept.mean()) if len(kept) else float("nan")
+
+
+def agree(
+    run: Source,
+    other: Source,
+    *,
+    p: float = 0.9,
+    cutoff: int = 10,
+    score_precision: ScorePrecision = None,
+    check_duplicates: bool = True,
+) -> Agreement:
+    """Compare the rankings of two runs, without judgments, and exactly where scores tie.
+
+    Kendall's tau and tau-AP are over the documents that both lists have; rank-biased overlap and the overlap of the top
+    k are over all of them. Means over tie orders break the ties of both runs independently.
+
+    Parameters
+    ----------
+    run, other : path, dict, dataframe or Run
+        The first one is the reference of ``tau_ap``.
+    p : float, default 0.9
+        Persistence of rank-biased overlap, between 0 and 1: the top ten have 86% of the weight at 0.9.
+    cutoff : int, default 10
+        Of the overlap of the top k.
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+        Round all scores first, to a floating-point format or to this many decimals.
+    check_duplicates : bool, default True
+        Whether to look for (query, document) pairs that appear twice.
+
+    Returns
+    -------
+    Agreement
+        By query and on average; queries that only one run has are left out, and named.
+
+    Raises
+    ------
+    NoCommonQueryError
+        The runs share no query.
+    ParameterError
+        A parameter is out of its range.
+
+    References
+    ----------
+    Corsi and Urbano 2024, https://doi.org/10.1145/3626772.3657700, for the three forms of rank-biased overlap; Yilmaz,
+    Aslam and Robertson 2008, https://doi.org/10.1145/1390334.1390435, for tau-AP.
+
+    Examples
+    --------
+    >>> found = agree({"q": {"a": 3, "b": 2, "c": 1}}, {"q": {"a": 1, "b": 1, "c": 0}}, cutoff=1)
+    >>> {name: round(value, 4) for name, value in found.means().items()}
+    {'tau_b': 0.8165, 'tau': 0.6667, 'tau_ap': 0.5, 'rbo_w': 0.9667, 'rbo_a': 0.95, 'rbo_b': 0.9707, 'overlap': 0.5}
+    """
+    _check(p, cutoff)
+    runs = [Run.of(one) for one in (run, other)]
+    if check_duplicates:
+        for one in runs:
+            one.check_duplicates()
+    frames = [_ranked(one.rounded(score_precision)) for one in runs]
+    queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
+    common = queries[0] & queries[1]
+    if not common:
+        raise NoCommonQueryError(
+            f"{runs[0].where} and {runs[1].where} share no query: {three([*map(repr, sorted(queries[0]))])} and"
+            f" {three([*map(repr, sorted(queries[1]))])}"
+        )
+    tied = [float((frame["tied"] > 1).mean()) for frame in frames]  # type: ignore[arg-type]  # of True and False
+    found = [_of_query(*columns, p, cutoff) for columns in _by_query(frames, common)]
+    names = [one.name for one in runs]
+    if names[0] == names[1]:
+        names = [f"{name} ({n})" for n, name in enumerate(names, start=1)]
+    return Agreement(
+        first=names[0],
+        second=names[1],
+        query_ids=np.array(sorted(common), dtype=object),
+        values=_columns([one.values for one in found]),
+        low=_columns([one.low for one in found]),
+        high=_columns([one.high for one in found]),
+        n_common=np.array([one.n_common for one in found]),
+        only_first=tuple(sorted(queries[0] - common)),
+        only_second=tuple(sorted(queries[1] - common)),
+        p=float(p),
+        cutoff=int(cutoff),
+        tied=(tied[0], tied[1]),
+    )
+
+
+def _columns(rows: list[dict[str, float]]) -> dict[str, FloatArray]:
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _check(p: object, cutoff: object) -> None:
+    if isinstance(p, bool) or not isinstance(p, int | float | np.floating) or not 0 < p < 1:
+        raise ParameterError(argument="p", given=p, allowed="a number between 0 and 1")
+    if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
+        raise ParameterError(argument="cutoff", given=cutoff, allowed="a whole number from 1 on")
+
+
+def _ranked(run: Run) -> pl.DataFrame:
+    """Return query_id, doc_id, above and tied of all documents."""
+    score = pl.col("score") + 0.0  # -0.0 is 0.0
+    return run.to_polars().select(
+        "query_id",
+        "doc_id",
+        above=score.rank("min", descending=True).over("query_id").cast(pl.Int64) - 1,
+        tied=pl.len().over("query_id", score).cast(pl.Int64),
+    )
+
+
+def _by_query(frames: list[pl.DataFrame], common: set[str]) -> list[tuple[IntArray, IntArray]]:
+    """Return above and tied, of shape (2, n_docs), of each common query; a document that a run lacks has tied 0."""
+    own = [frame.filter(pl.col("query_id").is_in(list(common))) for frame in frames]
+    joined = own[0].join(own[1], on=["query_id", "doc_id"], how="full", coalesce=True).sort("query_id", "doc_id")
+    above, tied = (
+        np.stack([joined[f"{name}{end}"].fill_null(0).to_numpy() for end in ("", "_right")])
+        for name in ("above", "tied")
+    )
+    ends = run_starts(joined["query_id"].rle_id().to_numpy().astype(np.int64))[1:]
+    return list(zip(np.split(above, ends, axis=1), np.split(tied, ends, axis=1), strict=True))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The values of a query, the lower and upper ends of their ranges, and the documents in common."""
+
+    values: dict[str, float]
+    low: dict[str, float]
+    high: dict[str, float]
+    n_common: int
+
+
+def _of_query(above: IntArray, tied: IntArray, p: float, cutoff: int) -> _Found:
+    """Return the values of a query."""
+    both = (tied > 0).all(axis=0)
+    first, second = above[:, both]
+    values: dict[str, float] = {}
+    low: dict[str, float] = {}
+    high: dict[str, float] = {}
+    values["tau_b"], values["tau"] = agreement.tau(first, second)
+    values["tau_ap"] = agreement.tau_ap(first, second)
+    for variant in agreement.VARIANTS:
+        overlap = agreement.rank_biased_overlap(above, tied, p, variant)
+        name = f"rbo_{variant}"
+        values[name], low[name], high[name] = overlap.extrapolated, overlap.low, overlap.high
+    values["overlap"], low["overlap"], high["overlap"] = agreement.top_overlap(above, tied, cutoff)
+    return _Found(values, low, high, int(both.sum()))

@@ -1,0 +1,671 @@
+"""Languages, what compare_languages() returns: the same queries in several languages, compared one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deadheat import stats
+from deadheat.arguments import Rng, positive
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
+from deadheat.comparison.comparison import n_units
+from deadheat.comparison.gaps import Gap
+from deadheat.comparison.pairs import TUKEY, Design, Pair, Side, compare_sides, pairs_of, side_of
+from deadheat.data.drawn import Drawn
+from deadheat.data.queries import Queries
+from deadheat.data.shown import Numbers, Shown
+from deadheat.data.tables import Source
+from deadheat.errors import ColumnError, DataError, NoCommonQueryError, ParameterError
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
+from deadheat.io.forking import check_threads
+from deadheat.measures import Measure
+from deadheat.stats.spread import order_range, spread_of_means
+from deadheat.wording import counted
+
+PAIR = "pair_id"
+SPREADS: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system"), pl.String),
+    "n_queries": pl.Int64,
+    **dict.fromkeys(("mean", "low", "high", "variance", "variance_low", "variance_high"), pl.Float64),
+    **dict.fromkeys(
+        ("variance_by_chance", "variance_of_one_order", "variance_tie_min", "variance_tie_max"), pl.Float64
+    ),
+    **dict.fromkeys(("worst", "best"), pl.String),
+    **dict.fromkeys(("worst_mean", "p_worst"), pl.Float64),
+}
+
+
+@dataclass(frozen=True)
+class Across:
+    """A system by one measure across languages, over the queries that have a value in each.
+
+    Attributes
+    ----------
+    measure, system : str
+    n_queries : int
+        Each is one in every language.
+    means : dict of str to float
+        Of each language.
+    ties : dict of str to tuple of float
+        Between which ends tie orders keep the mean of each language.
+    mean, low, high : float
+        Of the means of the languages, which count the same; and its interval, over such queries.
+    variance, variance_low, variance_high : float
+        Of the means of the languages, divisor their number; and its interval, over such queries in these languages.
+    variance_by_chance : float
+        What languages of equal means would have on average, by the choice of queries.
+    variance_of_one_order : float
+        What a tool that breaks ties at random finds on average: the variance of the exact means, and what ties add.
+    variance_tie_min, variance_tie_max : float
+        Between which ties keep it: the largest is that of an order, the least may lie below that of every order.
+    worst, best : str or None
+        The languages with these means, by the measure's direction; None where all are equal.
+    worst_mean : float
+    p_worst : float
+        Share of the resamples of queries in which it is the worst.
+    """
+
+    measure: str
+    system: str
+    n_queries: int
+    means: Mapping[str, float]
+    ties: Mapping[str, tuple[float, float]]
+    mean: float
+    low: float
+    high: float
+    variance: float
+    variance_low: float
+    variance_high: float
+    variance_by_chance: float
+    variance_of_one_order: float
+    variance_tie_min: float
+    variance_tie_max: float
+    worst: str | None
+    best: str | None
+    worst_mean: float
+    p_worst: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are queries enough for an interval."""
+        return self.n_queries >= FEWEST and not np.isnan(self.variance_high)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A system in one language against the same system in another.
+
+    Attributes
+    ----------
+    system : str
+    pair : Pair
+        Its system and baseline are the two languages.
+    """
+
+    system: str
+    pair: Pair
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """The gap of a system between two languages against the gap of another system.
+
+    Attributes
+    ----------
+    language, baseline : str
+        The gap is that of the first less that of the second.
+    pair : Pair
+        Of the two systems; mean and baseline_mean are their gaps.
+    """
+
+    language: str
+    baseline: str
+    pair: Pair
+
+
+@dataclass(frozen=True, eq=False)
+class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_languages"):
+    """Systems on the same queries in several languages. Made by :func:`compare_languages`.
+
+    Attributes
+    ----------
+    name : str
+        What the queries are called.
+    evaluations : dict of str to dict of str to Evaluation
+        By language and system; their query ids are those that the languages share.
+    design : Design
+    query_ids : ndarray of str, shape (n_queries,)
+        Of all languages.
+    cluster : ndarray of int, shape (n_queries,), or None
+    left_out : dict of str to int
+        Queries of each language that no other language has.
+    """
+
+    name: str
+    evaluations: Mapping[str, Mapping[str, Evaluation]]
+    design: Design
+    query_ids: TextArray
+    cluster: IntArray | None
+    left_out: Mapping[str, int]
+
+    def __repr__(self) -> str:
+        shown = "; ".join(
+            f"{one.system} {', '.join(f'{language} {mean:.4f}' for language, mean in one.means.items())}"
+            for one in self.across
+            if one.measure == self.measures[0].label
+        )
+        n = counted(len(self.query_ids), "query", "queries")
+        return f"<Languages {', '.join(self.languages)}, {n}, by {self.measures[0].label}: {shown}>"
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages."""
+        return tuple(self.evaluations)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return tuple(next(iter(self.evaluations.values())))
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures."""
+        return next(iter(next(iter(self.evaluations.values())).values())).measures
+
+    @property
+    def n_shared(self) -> int:
+        """Number of queries that all languages have."""
+        return len(set.intersection(*(set(self._ids_of(language).tolist()) for language in self.languages)))
+
+    @cached_property
+    def _sides(self) -> list[dict[tuple[str, str], Side]]:
+        """The sides by measure: each of a language and a system."""
+        own = {language: members(self.query_ids, self._ids_of(language)) for language in self.languages}
+        found = [
+            {
+                (language, name): side_of(one[str(measure)], one, own[language], None, self.design.rng)
+                for language, systems in self.evaluations.items()
+                for name, one in systems.items()
+            }
+            for measure in self.measures
+        ]
+        return [_of_shared(of_measure) for of_measure in found] if self.design.test == TUKEY else found
+
+    def _ids_of(self, language: str) -> TextArray:
+        return next(iter(self.evaluations[language].values())).query_ids
+
+    @cached_property
+    def _of_differences(self) -> tuple[tuple[Difference, ...], FloatArray]:
+        keys = [(language, name) for name in self.systems for language in self.languages]
+        sides = [[of_measure[key] for key in keys] for of_measure in self._sides]
+        n = len(self.languages)
+        places = [
+            (start + second, start + first)
+            for start in range(0, len(keys), n)
+            for first, second in combinations(range(n), 2)
+        ]
+        names = [language for language, _ in keys]
+        pairs, differences = compare_sides(
+            names, self.measures, sides, places, design=self.design, cluster=self.cluster
+        )
+        systems = [keys[place][1] for _, place in places] * len(self.measures)
+        return tuple(map(Difference, systems, pairs)), differences
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """Each system in each language against each language before it, by measure.
+
+        P values are corrected over all rows of a measure.
+        """
+        return self._of_differences[0]
+
+    @cached_property
+    def interactions(self) -> tuple[Interaction, ...]:
+        """Each system's gap between two languages against that of each other system; none of a single system.
+
+        P values are corrected over all rows of a measure.
+        """
+        if len(self.systems) < 2:
+            return ()
+        gaps = [(second, first) for first, second in combinations(self.languages, 2)]
+        names = [name for _ in gaps for name in self.systems]
+        sides = [
+            [
+                Gap(of_measure[one, name], of_measure[other, name], self.design.rng)
+                for one, other in gaps
+                for name in self.systems
+            ]
+            for of_measure in self._sides
+        ]
+        between = pairs_of(list(self.systems), self.design.baseline)
+        starts = range(0, len(names), len(self.systems))
+        places = [(start + one, start + other) for start in starts for one, other in between]
+        pairs, _ = compare_sides(names, self.measures, sides, places, design=self.design, cluster=self.cluster)
+        languages = [gap for gap in gaps for _ in between] * len(self.measures)
+        return tuple(Interaction(*gap, pair) for gap, pair in zip(languages, pairs, strict=True))
+
+    @cached_property
+    def across(self) -> tuple[Across, ...]:
+        """Each system across the languages, by measure; none by measures that are totals or geometric means."""
+        asked = [
+            (measure, name, [of_measure[language, name] for language in self.languages])
+            for measure, of_measure in zip(self.measures, self._sides, strict=True)
+            if not (measure.total or measure.geometric)
+            for name in self.systems
+        ]
+        if not asked:
+            return ()
+        n = len(self.languages)
+        values = np.column_stack([_whole(sides) for _, _, sides in asked])
+        means = stats.resampled_means(  # at once: all share the resamples
+            values, n_resamples=self.design.n_resamples, cluster=self.cluster, rng=self.design.rng
+        )
+        lows, highs = stats.interval_bounds(
+            values.reshape(len(values), -1, n).mean(axis=2),
+            method=self.design.difference_method,
+            confidence_level=self.design.confidence_level,
+            cluster=self.cluster,
+            means=means.reshape(len(means), -1, n).mean(axis=2),
+        )
+        return tuple(
+            self._across(measure, name, sides, means[:, place * n : (place + 1) * n], (float(low), float(high)))
+            for place, ((measure, name, sides), low, high) in enumerate(zip(asked, lows, highs, strict=True))
+        )
+
+    def _across(
+        self, measure: Measure, name: str, sides: Sequence[Side], resampled: FloatArray, ends: tuple[float, float]
+    ) -> Across:
+        """Return a system across languages.
+
+        Parameters
+        ----------
+        measure : Measure
+        name : str
+        sides : sequence of Side
+            Of each language.
+        resampled : ndarray of shape (n_resamples, n_languages)
+            Their means in resamples of the queries.
+        ends : tuple of float
+            Of the interval of their mean.
+        """
+        values = _whole(sides)
+        whole: BoolArray = np.asarray(~np.isnan(values).any(axis=1))
+        n = int(whole.sum())
+        means = values[whole].mean(axis=0) if n else np.full(len(sides), np.nan)
+        signs = 1.0 if measure.higher_is_better else -1.0
+        found = spread_of_means(
+            signs * values,
+            confidence_level=self.design.confidence_level,
+            cluster=self.cluster,
+            means=signs * resampled,
+        )
+        differ = n > 0 and float(np.ptp(means)) > stats.NEGLIGIBLE_DIFFERENCE
+        order = np.argsort(signs * means, kind="stable").tolist()
+        over_orders = [_of_queries(side, whole) for side in sides]
+        one_order, least, most = _variance_over_orders(over_orders)
+        return Across(
+            measure=measure.label,
+            system=name,
+            n_queries=n,
+            means=dict(zip(self.languages, means.tolist(), strict=True)),
+            ties={language: (one.low, one.high) for language, one in zip(self.languages, over_orders, strict=True)},
+            mean=float(means.mean()),
+            low=ends[0],
+            high=ends[1],
+            variance=found.variance,
+            variance_low=found.low,
+            variance_high=found.high,
+            variance_by_chance=found.by_chance,
+            variance_of_one_order=one_order,
+            variance_tie_min=least,
+            variance_tie_max=most,
+            worst=self.languages[order[0]] if differ else None,
+            best=self.languages[order[-1]] if differ else None,
+            worst_mean=float(means[order[0]]),
+            p_worst=float(found.p_lowest[order[0]]),
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each measure and system: the mean of each language, and what is said across them.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, n_queries, mean_LANGUAGE of each, and the other numbers of `Across`.
+        """
+        check_threads()
+        names = [one.name for one in fields(Across) if one.name not in {"means", "ties"}]
+        rows = [
+            {name: getattr(one, name) for name in names} | {f"mean_{code}": mean for code, mean in one.means.items()}
+            for one in self.across
+        ]
+        own = [f"mean_{code}" for code in self.languages]
+        schema: dict[str, type[pl.DataType]] = {**SPREADS, **dict.fromkeys(own, pl.Float64)}
+        order = ["measure", "system", "n_queries", *own, *list(SPREADS)[3:]]
+        return pl.DataFrame(rows, schema=schema).select(order).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def differences_to_polars(self, margin: float | None = None) -> pl.DataFrame:
+        """Return a row for each system, pair of languages and measure.
+
+        Parameters
+        ----------
+        margin : float, optional
+            Above 0: also test whether the languages are equivalent up to it, by two one-sided t tests at
+            ``1 - confidence_level``, not corrected; five queries or clusters are the fewest.
+
+        Returns
+        -------
+        polars.DataFrame
+            system, language, against, and the columns of :meth:`Comparison.to_polars` with details; with a margin also
+            margin, p_equivalent and equivalent.
+        """
+        rows = [
+            {"system": one.system, "language": one.pair.system, "against": one.pair.baseline} | _of_pair(one.pair)
+            for one in self.differences
+        ]
+        if margin is not None:
+            for row, own in zip(rows, self.equivalence(margin), strict=True):
+                row.update(margin=margin, p_equivalent=own[0], equivalent=own[1])
+        return _frame(rows)
+
+    def equivalence(self, margin: float) -> list[tuple[float, bool]]:
+        """Return for each difference the p value of equivalence up to a margin, and whether it is shown."""
+        found, differences = self._of_differences
+        is_enough = np.array([n_units(one.pair) >= FEWEST for one in found], np.bool_)
+        tested = stats.equivalent(
+            differences,
+            positive("margin", margin),
+            confidence_level=self.design.confidence_level,
+            cluster=self.cluster,
+        )
+        return list(zip(tested.p_values.tolist(), (tested.is_shown & is_enough).tolist(), strict=True))
+
+    def interactions_to_polars(self) -> pl.DataFrame:
+        """Return a row for each pair of systems, pair of languages and measure.
+
+        Returns
+        -------
+        polars.DataFrame
+            language, against, system, baseline, gap and baseline_gap (of these languages), and the columns of
+            :meth:`Comparison.to_polars` with details.
+        """
+        rows = []
+        for one in self.interactions:
+            row = _of_pair(one.pair)
+            gaps = {"gap": row.pop("mean"), "baseline_gap": row.pop("baseline_mean")}
+            systems = {"system": one.pair.system, "baseline": one.pair.baseline}
+            rows.append({"language": one.language, "against": one.baseline} | systems | gaps | row)
+        return _frame(rows)
+
+    def detectable(self, power: float = 0.8) -> dict[str, tuple[float, float]]:
+        """Return the differences between languages that these queries find: the least and the most, by measure.
+
+        By a paired t test at ``1 - confidence_level``, two-sided or as the design says, not corrected.
+
+        Parameters
+        ----------
+        power : float, default 0.8
+        """
+        found, differences = self._of_differences
+        errors = stats.standard_errors(differences, cluster=self.cluster).tolist()
+        held: dict[str, list[float]] = {}
+        for one, error in zip(found, errors, strict=True):
+            n = n_units(one.pair)
+            if error > 0:
+                std = error * float(np.sqrt(n))
+                options = {"confidence_level": self.design.confidence_level, "alternative": self.design.alternative}
+                least = stats.detectable_difference(std, n, power=power, **options)  # type: ignore[arg-type]
+                if least is not None:
+                    held.setdefault(one.pair.measure, []).append(least)
+        return {measure: (min(own), max(own)) for measure, own in held.items()}
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        yield ("n_queries",), len(self.query_ids)
+        for one in self.across:
+            for language, mean in one.means.items():
+                yield (one.measure, one.system, language), mean
+            for name in ("mean", "variance", "variance_low", "variance_high", "worst_mean"):
+                yield (one.measure, one.system, name), getattr(one, name)
+        for difference in self.differences:
+            pair = difference.pair
+            for name in ("difference", "low", "high", "p_value", "p_adjusted"):
+                yield (pair.measure, difference.system, (pair.system, pair.baseline), name), getattr(pair, name)
+
+
+def _of_shared(sides: Mapping[tuple[str, str], Side]) -> dict[tuple[str, str], Side]:
+    """Return the sides over the queries that have a value in all, which Tukey's test takes."""
+    whole = ~np.isnan(np.column_stack([side.values for side in sides.values()])).any(axis=1)
+    return {key: replace(side, values=np.where(whole, side.values, np.nan)) for key, side in sides.items()}
+
+
+def _whole(sides: Sequence[Side]) -> FloatArray:
+    """Return the values of each language, NaN in all where one has none: (n_queries, n_languages)."""
+    values = np.column_stack([side.values for side in sides])
+    return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, values)
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean of one language over queries: what ties can make of it."""
+
+    exact: float
+    variance: float
+    low: float
+    high: float
+
+
+def _of_queries(side: Side, keep: BoolArray) -> _Mean:
+    n = int(keep.sum())
+    if not n:
+        return _Mean(np.nan, np.nan, np.nan, np.nan)
+    exact, low, high = (float(column[keep].mean()) for column in (side.mean, side.low, side.high))
+    return _Mean(exact, float(side.variance[keep].sum()) / n**2, low, high)
+
+
+def _variance_over_orders(means: Sequence[_Mean]) -> tuple[float, float, float]:
+    """Return the variance of means whose ties are broken independently: on average, and between which bounds."""
+    n = len(means)
+    exact, low, high = (np.array([getattr(one, name) for one in means]) for name in ("exact", "low", "high"))
+    if np.isnan(exact).any():
+        return np.nan, np.nan, np.nan
+    least, most = order_range(low, high)
+    return float(np.var(exact) + (n - 1) / n**2 * sum(one.variance for one in means)), least, most
+
+
+def _of_pair(pair: Pair) -> dict[str, Any]:
+    own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "system", "baseline"}]
+    return {name: getattr(pair, name) for name in own} | {name: getattr(pair, own) for name, own in KNOWN.items()}
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    check_threads()
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def compare_languages(
+    evaluations: Mapping[str, Evaluation | Mapping[str, Evaluation]],
+    pairs: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    queries: Source | None = None,
+    name: str = "queries",
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    method: str = "auto",
+    cluster: Cluster = None,
+    rng: Rng = 0,
+) -> Languages:
+    """Compare languages query by query: the same system on the same queries, asked in one language and in another.
+
+    Parameters
+    ----------
+    evaluations : dict of str to Evaluation, or to dict of str to Evaluation
+        By language, of one system or of several by name; of the same measures and conventions. With `queries`: by
+        name, each of a system on the queries of all languages.
+    pairs : dict of str to dict of str to str, optional
+        By language, what each query shares with its translations; queries without an entry are left out. By default
+        queries that belong together have the same id in each language.
+    queries : path or frame, optional
+        A table of queries with the columns language and pair_id, which says what belongs together.
+    name : str, default "queries"
+    baseline : str, optional
+        The system with whose gaps those of the others are compared; by default every pair.
+    test, correction, alternative, confidence_level, n_resamples, method, rng
+        As for :func:`compare`; Tukey's test takes the queries that all languages have.
+    cluster : dict or sequence, optional
+        What queries share, by the ids that the languages share.
+
+    Returns
+    -------
+    Languages
+
+    Raises
+    ------
+    ParameterError
+        There is one language only, or the systems of the languages differ.
+    NoCommonQueryError
+        Two languages share no query.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> qrels = {"fever": {"D1": 1}, "pain": {"D2": 1}, "rash": {"D3": 1}}
+    >>> english = evaluate(qrels, {name: dict.fromkeys(found, 1.0) for name, found in qrels.items()}, "RR")
+    >>> french = evaluate(qrels, {name: {"D1": 2.0, "D2": 1.0} for name in qrels}, "RR")
+    >>> found = compare_languages({"en": english, "fr": french})
+    >>> (one,) = found.differences
+    >>> one.pair.system, one.pair.baseline, round(one.pair.difference, 4)
+    ('fr', 'en', -0.5)
+    >>> found.across[0].worst, round(found.across[0].variance, 4)
+    ('fr', 0.0625)
+    """
+    design = Design(
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        method=method,
+        rng=rng,
+    )
+    if queries is not None:
+        evaluations, pairs = split_by_language(evaluations, Queries.of(queries))
+    named = {
+        language: dict(own) if isinstance(own, Mapping) else {own.name: own} for language, own in evaluations.items()
+    }
+    if pairs is not None and (unknown := sorted(named.keys() - pairs.keys())):
+        raise ParameterError("has no entry of a language", argument="pairs", given=unknown[0], allowed=list(pairs))
+    if all(not isinstance(own, Mapping) for own in evaluations.values()):  # one system, whatever its runs are called
+        named = {language: {"run": one} for language, own in named.items() for one in own.values()}
+    return languages_of(named, pairs, design=design, name=name, cluster=cluster)
+
+
+def split_by_language(
+    evaluations: Mapping[str, Any], table: Queries
+) -> tuple[dict[str, dict[str, Evaluation]], dict[str, dict[str, str]]]:
+    """Return the evaluations of each language, and the pair id of each of its queries that has one.
+
+    Parameters
+    ----------
+    evaluations : dict of str to Evaluation
+        By system.
+    table : Queries
+        With the columns language and pair_id.
+    """
+    if any(not isinstance(one, Evaluation) for one in evaluations.values()):
+        allowed = "a dict of system to Evaluation, where queries have the languages"
+        raise ParameterError(argument="evaluations", given=list(evaluations), allowed=allowed)
+    column = table.language_column
+    if column is None:
+        raise ColumnError("no column 'language' in the table of queries", allowed="one", path=table.where)
+    table.check_columns([PAIR])
+    found: dict[str, dict[str, Evaluation]] = {}
+    pairs: dict[str, dict[str, str]] = {}
+    for name, one in evaluations.items():
+        ids = one.query_ids.tolist()
+        table.check_common(ids)
+        of_query = list(zip(ids, table.column(column, ids), table.column(PAIR, ids), strict=True))
+        for language in sorted({language for _, language, pair in of_query if language and pair}):
+            own = {query: pair for query, of, pair in of_query if of == language and pair}
+            found.setdefault(language, {})[name] = one.select(np.array([query in own for query in ids], np.bool_))
+            pairs.setdefault(language, {}).update(own)
+    return found, pairs
+
+
+def languages_of(
+    evaluations: Mapping[str, Mapping[str, Evaluation]],
+    pairs: Mapping[str, Mapping[str, str]] | None,
+    *,
+    design: Design,
+    name: str,
+    cluster: Cluster = None,
+) -> Languages:
+    """Do what :func:`compare_languages` does, under a given design."""
+    if len(evaluations) < 2:
+        raise ParameterError("needs two languages or more", argument="evaluations", given=list(evaluations))
+    _check_systems(evaluations)
+    renamed = {
+        language: {system: one if pairs is None else _renamed(one, pairs[language]) for system, one in own.items()}
+        for language, own in evaluations.items()
+    }
+    ids = {language: set(next(iter(own.values())).query_ids.tolist()) for language, own in renamed.items()}
+    counts = Counter(one for own in ids.values() for one in own)
+    shared = {one for one, n in counts.items() if n > 1}
+    for language, own in ids.items():
+        if own.isdisjoint(shared):
+            raise NoCommonQueryError(f"no query of {language} is one of {', '.join(ids.keys() - {language})} too")
+    kept = {
+        language: {system: _renamed(one, {i: i for i in ids[language] & shared}) for system, one in own.items()}
+        for language, own in renamed.items()
+    }
+    query_ids = np.array(sorted(shared), dtype=object)
+    left_out = {language: _n_of(own) - len(ids[language] & shared) for language, own in evaluations.items()}
+    codes = cluster_codes(cluster, None, query_ids)
+    return Languages(name, kept, design, query_ids, codes, left_out)
+
+
+def _n_of(systems: Mapping[str, Evaluation]) -> int:
+    return len(next(iter(systems.values())).query_ids)
+
+
+def _renamed(evaluation: Evaluation, names: Mapping[str, str]) -> Evaluation:
+    """Return an evaluation under the ids that languages share; each may name one query."""
+    held = [names[one] for one in evaluation.query_ids.tolist() if one in names]
+    twice = next((one for one, n in Counter(held).items() if n > 1), None)
+    if twice is not None:
+        raise DataError(
+            f"two queries of {evaluation.name} are called {twice!r} across languages", hint="pair each once"
+        )
+    return evaluation.renamed(names)
+
+
+def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
+    """Raise if languages have other systems or measures than the first, or other conventions."""
+    (first, own), *others = evaluations.items()
+    for language, systems in others:
+        if set(systems) != set(own):
+            held = " and ".join(", ".join(names) for names in (own, systems))
+            raise ParameterError(f"{first} and {language} have different systems", argument="evaluations", given=held)
+        for name, one in systems.items():
+            if list(map(str, one.measures)) != list(map(str, own[name].measures)):
+                raise ParameterError(
+                    f"{name} was evaluated with other measures in {language} than in {first}", argument="evaluations"
+                )
+            if one.conventions != own[name].conventions:
+                raise ParameterError(
+                    f"{name} was evaluated under other conventions in {language} than in {first}",
+                    argument="evaluations",
+                )

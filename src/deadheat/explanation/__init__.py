@@ -1,0 +1,1 @@
+"""Why a number of another tool differs: the conventions that reproduce what was reported."""

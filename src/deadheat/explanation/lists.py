@@ -1,0 +1,149 @@
+"""The lists of a run under every tie rule, depth and view of the judgments; it is placed once for each precision."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, cached_property
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import IntArray
+from deadheat.data.tables import Qrels, Run
+from deadheat.errors import ParameterError, RowOrderError
+from deadheat.explanation.quicksort import order_of
+from deadheat.explanation.settings import Settings
+from deadheat.io.forking import check_threads
+from deadheat.placements import policies
+from deadheat.placements.condensing import condense, truncate
+from deadheat.placements.place import Engine, engine_of
+from deadheat.placements.placements import Placements
+
+MOST_SORTED = 300_000  # documents of a run that are sorted one by one in Python
+PASSES = {"quicksort": 1, "quicksort twice": 2}
+MIRRORED = {"doc_id ascending": "doc_id", "input reversed": "input"}
+
+
+class Lists:
+    """A run against judgments, under settings.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+    """
+
+    def __init__(self, qrels: Qrels, run: Run) -> None:
+        self._qrels, self._run = qrels, run
+        self._engine = cache(self._make_engine)
+        self._whole = cache(self._make_whole)
+        self._ranked = cache(self._make_ranked)
+        self._shortened = cache(self._make_shortened)
+        self._placed: dict[bytes, Placements] = {}
+
+    @property
+    def plain(self) -> Placements:
+        """The placements with all bits of the scores."""
+        return self._whole(None)
+
+    @cached_property
+    def precisions(self) -> Sequence[str | None]:
+        """The precisions that tell: 32 bits only where they make a difference."""
+        one, other = self._whole(None), self._whole("float32")
+        are_same = np.array_equal(one.above, other.above) and np.array_equal(one.tied, other.tied)
+        return (None,) if are_same else (None, "float32")
+
+    @cached_property
+    def ties(self) -> Sequence[str]:
+        """The tie rules that can be told for this run; without ties of judged documents, one."""
+        if not any((self._whole(one).tied > 1).any() for one in self.precisions):
+            return ("doc_id",)
+        rules = ["doc_id", "doc_id ascending", "expected", "best", "worst"]
+        try:
+            policies.check_row_order(self._run, "input")
+        except RowOrderError:
+            return rules
+        rules += ["input", "input reversed"]
+        return [*rules, *PASSES] if int(self.plain.n_retrieved.sum()) <= MOST_SORTED else rules
+
+    def place(self, settings: Settings) -> Placements | None:
+        """Return the placements under settings; None where which documents remain depends on the order of a tie."""
+        precision = settings.score_precision if settings.score_precision in self.precisions else None
+        return self._shortened(settings.ties, precision, settings.depth, settings.judged_only, settings.judgments)
+
+    def _make_engine(self, precision: str | None) -> Engine:
+        return engine_of(self._qrels, self._run, precision)
+
+    def _make_whole(self, precision: str | None) -> Placements:
+        return self._engine(precision).place()
+
+    def _make_ranked(self, ties: str, precision: str | None) -> Placements:
+        whole = self._whole(precision)
+        if ties in policies.LOOK_AT_RUN:
+            return policies.by_rule(whole, self._engine(precision), ties)
+        if ties in PASSES:
+            return whole.moved(self._positions(whole, precision, PASSES[ties]), np.ones_like(whole.tied))
+        if ties not in MIRRORED:
+            return policies.apply(whole, ties, None)
+        tied, first = np.flatnonzero(whole.tied > 1), np.zeros_like(whole.above)
+        if len(tied):
+            before = self._engine(precision).count_first(whole, tied, MIRRORED[ties])
+            first[tied] = whole.tied[tied] - 1 - before
+        return whole.moved(whole.above + first, np.ones_like(whole.tied))
+
+    def _positions(self, whole: Placements, precision: str | None, n_passes: int) -> IntArray:
+        """Return the 0-based rank of each judged document after an unstable sort of the lists in their order."""
+        check_threads()
+        frame = self._run.rounded(precision).to_polars().select("query_id", "doc_id", "score")
+        wanted = dict.fromkeys(whole.query_ids.tolist())
+        places: dict[tuple[str, str], int] = {}
+        for (query,), own in frame.group_by("query_id", maintain_order=True):
+            if query in wanted:
+                documents = own["doc_id"].to_list()
+                keys, order = (-own["score"].cast(pl.Float64).to_numpy()).tolist(), list(range(len(documents)))
+                for _ in range(n_passes):
+                    order = [order[n] for n in order_of([keys[n] for n in order])]
+                places |= {(str(query), documents[n]): rank for rank, n in enumerate(order)}
+        pairs = zip(whole.query_ids[whole.query].tolist(), whole.doc_ids.tolist(), strict=True)
+        return np.array([places[pair] for pair in pairs], np.int64)
+
+    def _make_shortened(
+        self,
+        ties: str,
+        precision: str | None,
+        depth: int | None,
+        judged_only: bool,  # noqa: FBT001 - a key of the cache
+        judgments: str,
+    ) -> Placements | None:
+        found = self._ranked(ties, precision)
+        if depth is not None:
+            try:
+                found = truncate(found, depth)
+            except ParameterError:
+                return None
+        if judged_only:
+            found = condense(found)
+        if judgments == "retrieved":
+            found = of_retrieved(found)
+        return self._placed.setdefault(_content(found), found)
+
+
+def of_retrieved(placements: Placements) -> Placements:
+    """Return the placements as if no other document than those retrieved were judged."""
+    order = np.lexsort((-placements.relevance, placements.query))
+    return replace(
+        placements,
+        judged_query=placements.query[order],
+        judged_relevance=placements.relevance[order],
+        _of_judgments={},
+    )
+
+
+def _content(placements: Placements) -> bytes:
+    """Return a hash of all that measures look at."""
+    arrays = ("n_retrieved", "query", "relevance", "above", "tied", "judged_query", "judged_relevance")
+    digest = hashlib.blake2b(digest_size=16)
+    for name in arrays:
+        digest.update(np.ascontiguousarray(getattr(placements, name)).data)
+    return digest.digest()

@@ -1,0 +1,118 @@
+"""Settings: everything in which tools differ, one choice for each question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+TIES = {
+    "doc_id": "equal scores by document id, descending",
+    "doc_id ascending": "equal scores by document id, ascending",
+    "input": "equal scores in the order of the file",
+    "input reversed": "equal scores in the reverse order of the file",
+    "quicksort": "equal scores as an unstable quicksort leaves them",
+    "quicksort twice": "equal scores as an unstable quicksort leaves them, sorted twice",
+    "expected": "the mean over all orders of equal scores",
+    "best": "relevant documents first among equal scores",
+    "worst": "relevant documents last among equal scores",
+}
+GAINS = {
+    "linear": "gain rel",
+    "exp": "gain 2^rel - 1",
+    "binary": "gain 1 for every relevant document",
+    "linear_from": "gain rel of relevant documents, 0 below",
+    "exp_from": "gain 2^rel - 1 of relevant documents, 0 below",
+}
+DISCOUNTS = {"log(2)": "discount log2(rank + 1)", "linear": "discount 1 / rank"}
+IDEALS = {"cutoff": "ideal cut at k", "whole": "ideal not cut at k"}
+AP_NORMS = {
+    "R": "AP divided by all relevant documents",
+    "min": "AP divided by min(R, k)",
+    "retrieved": "AP divided by the relevant documents in the top k",
+    "steps": "AP by steps: precision at the end of each tie",
+}
+P_NORMS = {"k": "P divided by k", "retrieved": "P divided by min(k, retrieved)"}
+R_NORMS = {"R": "R divided by all relevant documents", "min": "R divided by min(R, k)"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a tool computes measures.
+
+    Attributes
+    ----------
+    ties : str
+        One of `TIES`.
+    score_precision : str or None
+        To which scores are rounded.
+    depth : int or None
+        Documents of a list that are looked at.
+    judged_only : bool
+        Whether unjudged documents are taken out.
+    judgments : {"all", "retrieved"}
+        Whether a tool knows the judgments of documents that were not retrieved.
+    missing, no_relevant : str
+        As for :func:`deadheat.evaluate`.
+    rel : float
+        Lowest relevance that counts.
+    gain, discount, ideal : str
+        Of DCG and nDCG.
+    ap_norm, p_norm, r_norm : str
+        What AP, P and R are divided by.
+    """
+
+    ties: str = "doc_id"
+    score_precision: str | None = None
+    depth: int | None = None
+    judged_only: bool = False
+    judgments: str = "all"
+    missing: str = "empty"
+    no_relevant: str = "zero"
+    rel: float = 1
+    gain: str = "linear"
+    discount: str = "log(2)"
+    ideal: str = "cutoff"
+    ap_norm: str = "R"
+    p_norm: str = "k"
+    r_norm: str = "R"
+
+    def changed(self, changes: dict[str, Any]) -> Settings:
+        """Return the settings with some of them changed."""
+        return replace(self, **changes)
+
+    def differences(self, other: Settings) -> dict[str, Any]:
+        """Return what is set otherwise than in other settings."""
+        pairs = ((one.name, getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        return {name: own for name, own, its in pairs if own != its}
+
+
+def describe(name: str, value: Any) -> str:  # noqa: ANN401 - of any setting
+    """Return a setting in words.
+
+    Examples
+    --------
+    >>> describe("gain", "exp"), describe("depth", 100), describe("missing", "skip")
+    ('gain 2^rel - 1', 'lists cut after 100 documents', 'queries that the run lacks left out')
+    """
+    words = {
+        "ties": TIES,
+        "gain": GAINS,
+        "discount": DISCOUNTS,
+        "ideal": IDEALS,
+        "ap_norm": AP_NORMS,
+        "p_norm": P_NORMS,
+        "r_norm": R_NORMS,
+        "score_precision": {None: "scores in all bits", "float32": "scores in 32 bits"},
+        "depth": {None: "whole lists"},
+        "judged_only": {False: "unjudged documents stay in the lists", True: "unjudged documents taken out"},
+        "judgments": {"all": "all judgments known", "retrieved": "only the judgments of retrieved documents known"},
+        "missing": {"empty": "queries that the run lacks count 0", "skip": "queries that the run lacks left out"},
+        "no_relevant": {
+            "zero": "queries without a relevant document count 0",
+            "skip": "queries without a relevant document left out",
+        },
+    }
+    known: Any = words.get(name, {})
+    if value in known:
+        return str(known[value])
+    return f"lists cut after {value:,} documents" if name == "depth" else f"relevant from {value:g} on"

@@ -1,0 +1,105 @@
+"""The tools whose numbers are explained: what each is known to do, as tests with the tools themselves show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deadheat.explanation.settings import Settings
+from deadheat.measures import AP, DCG, ERR, RR, F, Hit, Measure, P, R, Rprec, bpref, nDCG
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool and its conventions.
+
+    Attributes
+    ----------
+    name : str
+    settings : Settings
+        What it does when nothing is said.
+    options : tuple of str
+        Settings that its users choose.
+    measures : tuple of type
+        What it computes in this way; empty: all.
+    has_cutoff : bool or None
+        Whether only for measures with a cutoff, or only for those without.
+    """
+
+    name: str
+    settings: Settings
+    options: tuple[str, ...] = ()
+    measures: tuple[type[Measure], ...] = ()
+    has_cutoff: bool | None = None
+
+    def computes(self, measure: Measure) -> bool:
+        """Tell whether the tool computes a measure in this way."""
+        if self.measures and type(measure) not in self.measures:
+            return False
+        cutoff = getattr(measure, "cutoff", None)
+        return self.has_cutoff is None or (cutoff is not None) == self.has_cutoff
+
+
+OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
+# from version 6 on by document id, before in the order in which documents were found
+OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
+BINARY = (P, R, Hit, RR, AP)
+
+TOOLS: tuple[Tool, ...] = (
+    Tool("trec_eval", OF_TREC, ("missing", "rel", "judged_only", "depth")),
+    Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
+    Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel",), (RR, bpref, DCG), has_cutoff=False),
+    Tool("ir_measures", Settings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
+    Tool("BEIR", OF_TREC, (), (nDCG, AP, R, P), has_cutoff=True),
+    Tool("BEIR", Settings(ties="input"), (), (RR, Hit), has_cutoff=True),
+    Tool("BEIR", Settings(ties="input", r_norm="min"), (), (R,), has_cutoff=True),
+    Tool("ranx", Settings(ties="quicksort"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
+    # make_comparable=True sorts once more
+    Tool("ranx", Settings(ties="quicksort twice"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
+    Tool("scikit-learn", Settings(ties="expected", judgments="retrieved"), ("gain", "no_relevant"), (nDCG, DCG)),
+    Tool(
+        "scikit-learn",
+        Settings(ties="expected", judgments="retrieved", ap_norm="steps"),
+        ("rel", "no_relevant"),
+        (AP,),
+        has_cutoff=False,
+    ),
+    Tool("torchmetrics", Settings(ties="expected", judgments="retrieved"), ("no_relevant",), (nDCG,)),
+    Tool(
+        "torchmetrics",
+        Settings(ties="input", judgments="retrieved", ap_norm="retrieved"),
+        ("no_relevant", "rel"),
+        (RR, P, R, Hit, AP),
+    ),
+    Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
+    Tool("sentence-transformers", OF_SENTENCES.changed({"ties": "input"}), ("rel",), (*BINARY, nDCG), has_cutoff=True),
+    Tool("gdeval", Settings(ties="doc_id", gain="exp", missing="skip"), ("missing",), (nDCG, ERR), has_cutoff=True),
+    Tool("trec_eval 10", OF_TREC.changed({"score_precision": None}), ("missing", "rel", "judged_only", "depth")),
+    Tool("deadheat", Settings(ties="expected"), ("missing", "rel", "no_relevant", "gain", "ap_norm", "judged_only")),
+)
+"""Likeliest first."""
+
+
+def entries_of(measures: Sequence[Measure]) -> list[tuple[Tool, ...]]:
+    """Return, for each tool that computes all measures, what it does for each; likeliest first.
+
+    A tool that computes a measure in several ways is there several times.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+
+    Examples
+    --------
+    >>> from deadheat.measures import RR, nDCG
+    >>> found = {own[0].name: own for own in entries_of([nDCG @ 10, RR @ 10])}
+    >>> [one.settings.ties for one in found["ir_measures"]]
+    ['doc_id', 'doc_id ascending']
+    """
+    found = []
+    for name in dict.fromkeys(tool.name for tool in TOOLS):
+        own = [tool for tool in TOOLS if tool.name == name]
+        ways = [[tool for tool in own if tool.computes(one)] for one in measures]
+        if all(ways):
+            found += [tuple(each[min(n, len(each) - 1)] for each in ways) for n in range(max(map(len, ways)))]
+    return found

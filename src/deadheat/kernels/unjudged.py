@@ -1,0 +1,247 @@
+r"""Least and greatest values of one query over all labels of its unjudged documents, where more labels also cost.
+
+A measure whose divisor grows with the number of relevant documents is not greatest if all unjudged documents are
+relevant. In all of them the divisor depends only on *how many* are (X), not on which. So for each X the sum above it
+is to be as large, or as small, as X documents can make it, and the ends are found among the U + 1 numbers.
+
+* A sum to which each document adds its own amount (R, F, R-precision): those that add most, or least.
+* AP: the highest X, or the lowest. Let a relevant document move up from rank b to a free rank a < b, with c relevant
+  documents above a and m between them. It had (c + m + 1) / b and gets (c + 1) / a, which is larger by more than
+  -m / b; each of the m gains 1 / rank > 1 / b. So the sum rises; in a tie this holds in every order, so for the mean.
+* nDCG with labels of several gains: :func:`ndcg_ends`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat.arrays import FloatArray, IntArray
+
+Ends = tuple[float, float]
+
+
+def _over(value: FloatArray, divisor: FloatArray) -> FloatArray:
+    return np.divide(value, divisor, out=np.zeros(np.broadcast(value, divisor).shape), where=divisor > 0)
+
+
+def _prefix(values: FloatArray) -> FloatArray:
+    return np.concatenate(([0.0], np.cumsum(values)))
+
+
+def _ends(low: FloatArray, high: FloatArray, allowed: slice) -> Ends:
+    return float(low[allowed].min()), float(high[allowed].max())
+
+
+def ratio_ends(base: float, shares: FloatArray, divisor: FloatArray, allowed: slice) -> Ends:
+    """Return the ends of a sum of the documents that are relevant, over a divisor that depends on their number.
+
+    Parameters
+    ----------
+    base : float
+        What the judged documents add.
+    shares : ndarray of shape (n_unjudged,)
+        What each unjudged document adds if it is relevant.
+    divisor : ndarray of shape (n_unjudged + 1,)
+        For each number of relevant unjudged documents; the value is 0 where it is 0.
+    allowed : slice
+        The numbers that can occur.
+    """
+    ordered = np.sort(shares)
+    low, high = (_over(base + _prefix(own), divisor) for own in (ordered, ordered[::-1]))
+    return _ends(low, high, allowed)
+
+
+def rprec_ends(  # noqa: PLR0917 - arrays that belong together
+    judged: FloatArray,
+    above: IntArray,
+    tied: IntArray,
+    count: IntArray,
+    n_relevant: int,
+    allowed: slice,
+    *,
+    n_lost: int = 0,
+) -> Ends:
+    """Return the ends of R-precision, whose cutoff is the number of relevant documents too.
+
+    Parameters
+    ----------
+    judged : ndarray of shape (n_retrieved,)
+        Expected relevant judged documents at each rank.
+    above, tied, count : ndarray of shape (n_ties,)
+        The ties with unjudged documents, and how many of these are in them.
+    n_relevant : int
+        Relevant judged documents, retrieved or not.
+    allowed : slice
+        The numbers of relevant unjudged documents that can occur.
+    n_lost : int, default 0
+        Unjudged documents that are not retrieved.
+    """
+    total = int(count.sum()) + n_lost
+    x = np.arange(total + 1.0)
+    cutoff = n_relevant + x
+    base = _prefix(judged)[np.minimum(cutoff, len(judged)).astype(np.int64)]
+    place = np.searchsorted(above + tied, cutoff, side="right")  # ties that are wholly inside
+    inside = _prefix(count.astype(np.float64))[place]
+    sizes, starts, ranks = (np.append(column, last) for column, last in ((count, 0), (above, 2**62), (tied, 1)))
+    is_cut = starts[place] < cutoff
+    cut = np.where(is_cut, sizes[place], 0)
+    share = np.where(is_cut, (cutoff - starts[place]) / ranks[place], 0.0)
+    outside = total - inside - cut
+    high = np.minimum(x, inside) + share * np.clip(x - inside, 0, cut)
+    low = share * np.clip(x - outside, 0, cut) + np.clip(x - outside - cut, 0, None)
+    return _ends(_over(base + low, cutoff), _over(base + high, cutoff), allowed)
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """The ties of a query that hold relevant or unjudged documents, from the first one on.
+
+    Attributes
+    ----------
+    above, tied, inside : ndarray of int, shape (n_ties,)
+        Documents above a tie and in it, and how many of its ranks count.
+    relevant, unjudged : ndarray of int, shape (n_ties,)
+    """
+
+    above: IntArray
+    tied: IntArray
+    inside: IntArray
+    relevant: IntArray
+    unjudged: IntArray
+
+
+def precision_sums(ties: Ties) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest mean sum of precisions (that AP divides) for each number of relevant unjudged.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_unjudged + 1,)
+        With the lowest documents relevant, and the highest.
+    """
+    last = int((ties.above + ties.inside).max(initial=0))
+    harmonic = _prefix(1 / np.arange(1.0, last + 1))
+    inverse = harmonic[np.minimum(ties.above + ties.inside, last)] - harmonic[np.minimum(ties.above, last)]
+    full = ties.relevant + ties.unjudged
+    x = np.arange(int(ties.unjudged.sum()) + 1)
+
+    def part(place: IntArray | slice, relevant: FloatArray | IntArray, before: FloatArray | IntArray) -> FloatArray:
+        n, t = ties.tied[place], ties.above[place]
+        slope = np.where(n > 1, (relevant - 1) / np.maximum(n - 1, 1), 0.0)
+        found = (before + 1 - (t + 1) * slope) * inverse[place] + slope * ties.inside[place]
+        return np.asarray(relevant / n * found)
+
+    every = slice(None)
+    judged_before = np.cumsum(ties.relevant) - ties.relevant
+    # from the top: ties above the one that is filled in part are full, and those below have X more above them
+    filled = np.concatenate(([0], np.cumsum(ties.unjudged)))
+    place = np.minimum(np.searchsorted(filled, x, side="right") - 1, len(full) - 1)
+    full_before = np.cumsum(full) - full
+    before = _prefix(part(every, full, full_before))[place]
+    plain, steep = part(every, ties.relevant, judged_before), ties.relevant / ties.tied * inverse
+    below, gained = (_suffix(column)[place + 1] for column in (plain, steep))
+    high = before + part(place, ties.relevant[place] + x - filled[place], full_before[place]) + below + x * gained
+    # from the bottom: ties below are full
+    left = filled[-1] - filled[1:]  # unjudged documents below each tie
+    place = np.searchsorted(-left, -x)
+    shifted = part(every, full, judged_before - left - ties.unjudged)
+    below, gained = (_suffix(column)[place + 1] for column in (shifted, full / ties.tied * inverse))
+    own = part(place, ties.relevant[place] + x - left[place], judged_before[place])
+    low = _prefix(plain)[place] + own + below + x * gained
+    return low, high
+
+
+def _suffix(values: FloatArray) -> FloatArray:
+    """Return sums from each place to the end, and 0 behind it."""
+    return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
+
+
+def sum_ends(low: FloatArray, high: FloatArray, divisor: FloatArray, allowed: slice) -> Ends:
+    """Return the ends of sums for each number of relevant unjudged documents, over their divisors."""
+    return _ends(_over(low, divisor), _over(high, divisor), allowed)
+
+
+def ndcg_ends(
+    base: float, weights: FloatArray, judged: FloatArray, attainable: FloatArray, discounts: FloatArray
+) -> Ends:
+    r"""Return the ends of nDCG over all gains of unjudged documents.
+
+    The numerator N is linear in the gains, the ideal D convex. So {N - cD >= 0} is convex for every c, nDCG is
+    quasi-concave, and it is least at a corner: some documents have the highest gain and others none; for each number
+    of them, those of the lowest weights.
+
+    The greatest value c makes the maximum of N - cD zero (Dinkelbach). Both are sums over the levels of gain: what a
+    level adds depends only on how many documents reach it, so that numbers X_1 >= X_2 >= ... are sought, each for
+    the documents of the highest weights: one pass over the levels. Between two neighbouring judged gains all levels
+    have the same best number: no other gains need to be tried.
+
+    Parameters
+    ----------
+    base : float
+        The DCG of the judged documents, a mean over ties.
+    weights : ndarray of shape (n_unjudged,)
+        The mean discount of each unjudged document.
+    judged : ndarray of shape (n_judged,)
+        The gains of all judgments.
+    attainable : ndarray of shape (n_levels,)
+        The gains above 0 that a label can have and that are tried, ascending.
+    discounts : ndarray of shape (n_ranks,)
+        Of the ranks of the ideal.
+    """
+    levels = np.unique(np.concatenate((judged[judged > 0], attainable)))
+    reached = (judged >= levels[:, None]).sum(axis=1)
+    heights = np.diff(levels, prepend=0.0)
+    own = np.searchsorted(attainable, levels)  # the attainable level that a label needs to reach each
+    ideals = _prefix(discounts)
+
+    def ideal(level: int, numbers: IntArray) -> FloatArray:
+        return np.asarray(ideals[np.minimum(reached[level] + numbers, len(discounts))])
+
+    ordered = np.sort(weights)
+    x = np.arange(len(weights) + 1)
+    top = attainable[-1] if len(attainable) else 0.0
+    best = sum(
+        (heights[n] * ideal(n, x if own[n] < len(attainable) else 0 * x) for n in range(len(levels))), np.zeros(len(x))
+    )
+    low = float(_over(base + top * _prefix(ordered), best).min())
+    useful = np.append(0, np.cumsum(ordered[::-1][ordered[::-1] > 0]))
+    x = np.arange(len(useful))
+
+    def value(numbers: IntArray) -> float:
+        """Return nDCG where so many documents reach each attainable level."""
+        gained = np.diff(attainable, prepend=0.0) @ useful[numbers]
+        whole = np.append(numbers, 0)
+        divisor = sum(float(heights[n] * ideal(n, whole[own[n]])) for n in range(len(levels)))
+        return (base + float(gained)) / divisor if divisor else 0.0
+
+    numbers: IntArray = np.zeros(len(attainable), np.int64)
+    high = value(numbers)
+    while len(attainable):
+        rows = np.zeros((len(attainable), len(x)))
+        for n in range(len(levels)):
+            if own[n] < len(attainable):
+                rows[own[n]] += heights[n] * (useful - high * ideal(n, x))
+        numbers = _falling(rows)
+        found = value(numbers)
+        if not found > high:
+            break
+        high = found
+    return min(low, high), high
+
+
+def _falling(rows: FloatArray) -> IntArray:
+    """Return a column for each row, never rising from one row to the next, so that the entries' sum is largest."""
+    places = np.empty(rows.shape, np.int64)
+    total = np.zeros(rows.shape[1])
+    for n in range(len(rows) - 1, -1, -1):
+        total = rows[n] + total
+        best = np.maximum.accumulate(total)
+        # the first column with the best entry so far
+        places[n] = np.maximum.accumulate(np.where(total >= best, np.arange(len(total)), 0))
+        total = best
+    found, most = np.empty(len(rows), np.int64), rows.shape[1] - 1
+    for n in range(len(rows)):
+        most = int(places[n, most])
+        found[n] = most
+    return found

@@ -1,0 +1,561 @@
+"""Measures of diversity, of judgments by subtopic: alpha_DCG, ERR_IA, NRBP, their shares of an ideal, AP_IA and kin.
+
+Each is a sum over the subtopics of a sum over the ranks, in which a document adds what its rank and the documents of
+the same subtopic above it say. So the mean over tie orders is a sum over subtopics of means that only one kind of
+document is needed for, and is always exact. Variance and extremes need the documents of each set of subtopics.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.errors import MeasureError
+from deadheat.kernels import prefix_counts
+from deadheat.kernels.segments import ratio, scan_before, segment_sums
+from deadheat.measures.base import CutMeasure, register
+from deadheat.measures.parameters import Number, parameter
+from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
+from deadheat.measures.top import REL
+from deadheat.placements.placements import Placements
+
+ALPHA = "how much less the next document of a subtopic is worth: 0 as much, 1 nothing"
+ALPHA_RANGE = Number(low=0, high=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """Which subtopics each document is relevant to.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        The set of subtopics of each row of the placements: a row of `member`, 0 for none.
+    member : ndarray of bool, shape (n_sets, n_topics)
+        Which subtopics are in each set.
+    n_relevant : ndarray of int, shape (n_queries, n_topics)
+        Judged documents relevant to each subtopic.
+    judged : list of ndarray of int
+        For each query the sets of its judged documents, document ids descending.
+    """
+
+    codes: IntArray
+    member: BoolArray
+    n_relevant: IntArray
+    judged: Sequence[IntArray]
+
+    @property
+    def n_topics(self) -> IntArray:
+        """Subtopics of each query that some document is relevant to, of shape (n_queries,)."""
+        return (self.n_relevant > 0).sum(axis=1)
+
+    def ideal_gains(self, alpha: float) -> list[FloatArray]:
+        """Return the gains of a list of the judged documents in which each gains most after those above it.
+
+        That is nearly the best list, which would take too long to find. Of equal gains the higher document id is first,
+        as in ndeval.
+        """
+        return [self._of_query(sets, alpha) for sets in self.judged]
+
+    def _of_query(self, sets: IntArray, alpha: float) -> FloatArray:
+        left = self.member[sets].astype(np.float64)
+        worth, gains = np.ones(left.shape[1]), []
+        while len(left):
+            of_each = left @ worth
+            best = int(of_each.argmax())
+            if of_each[best] <= 0:
+                break
+            gains.append(float(of_each[best]))
+            worth = worth * np.where(left[best] > 0, 1 - alpha, 1.0)
+            left = np.delete(left, best, axis=0)
+        return np.array(gains)
+
+
+def find_topics(placements: Placements, rel: float) -> Topics:
+    """Return the subtopics of the documents; without subtopics in the qrels each query is one."""
+    if placements.subtopics is None:
+        n_relevant = placements.n_relevant(rel)
+        codes = (placements.relevance >= rel).astype(np.int64)
+        alike = [np.ones(number, np.int64) for number in n_relevant.tolist()]
+        return Topics(codes, np.array([[False], [True]]), n_relevant[:, None], alike)
+    if any(doc is None for doc in placements.doc_ids.tolist()):
+        raise MeasureError("judgments by subtopic need the ids of the documents, which are not at hand here")
+    own = placements.subtopics
+    kept = own.relevance >= rel
+    sets: dict[tuple[int, str], list[int]] = {}
+    for query, doc, topic in zip(own.query[kept].tolist(), own.doc_ids[kept], own.topic[kept].tolist(), strict=True):
+        sets.setdefault((query, doc), []).append(topic)
+    known: dict[tuple[int, ...], int] = {(): 0}
+    of_docs = {key: known.setdefault(tuple(sorted(topics)), len(known)) for key, topics in sets.items()}
+    n_topics = int(own.topic.max(initial=0)) + 1
+    member = np.zeros((len(known), n_topics), np.bool_)
+    for topics, code in known.items():
+        member[code, list(topics)] = True
+    judged: list[list[int]] = [[] for _ in range(placements.n_queries)]
+    for (query, _), code in sorted(of_docs.items(), key=lambda item: item[0], reverse=True):
+        judged[query].append(code)
+    found = [np.array(codes, np.int64) for codes in judged]
+    n_relevant = np.array([member[codes].sum(axis=0) for codes in found]).reshape(placements.n_queries, n_topics)
+    rows = zip(placements.query.tolist(), placements.doc_ids.tolist(), strict=True)
+    return Topics(np.array([of_docs.get(key, 0) for key in rows], np.int64), member, n_relevant, found)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TopicMeasure(MeanMeasure):
+    """A sum over subtopics and ranks of what the relevant documents of a subtopic are worth."""
+
+    most_steps: ClassVar[int | None] = 1 << 19  # each takes as long as it has subtopics and sets of them
+
+    rel: float = parameter(1, Number(), REL)
+
+    @abstractmethod
+    def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:
+        """Return what a document of a subtopic is worth.
+
+        Parameters
+        ----------
+        rank, above, n_relevant : ndarray
+            Its rank, how many documents of the subtopic are above it, and how many the qrels have.
+        """
+
+    def topics(self, placements: Placements) -> Topics:
+        """Return the subtopics of the documents."""
+        return placements.cached(("topics", self.rel), lambda: find_topics(placements, self.rel))
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a document relevant to a subtopic."""
+        return self.topics(placements).n_topics > 0
+
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return the best value; NaN with subtopics, as the best list would take too long to find."""
+        if placements.subtopics is None:
+            return super().reachable(placements)
+        return np.full(placements.n_queries, np.nan)
+
+    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Return mean, variance, the error of a sample's mean, minimum and maximum, of shape (5, n_queries)."""
+
+        def find() -> tuple[FloatArray, ...]:
+            topics = self.topics(placements)
+            coded = replace(placements, relevance=topics.codes.astype(np.float64))
+            coded.cached(("topics", self.rel), lambda: topics)
+            return tuple(self._find(coded))
+
+        return placements.cached(("moments", self), find)
+
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return the sets of subtopics, which are in the place of relevance here."""
+        return np.nan_to_num(relevance)
+
+    def can_list_orders(self, placements: Placements) -> bool:
+        """Whether there are no subtopics, in which documents of one relevance may differ."""
+        return placements.subtopics is None
+
+    def exact_mean(self, placements: Placements) -> FloatArray:
+        """Return the mean over all tie orders, a sum over the subtopics."""
+        topics, total = self.topics(placements), np.zeros(placements.n_queries)
+        starts = placements.tie_starts
+        counts = segment_sums(topics.member[topics.codes].astype(np.int64), starts)
+        before = np.rint(scan_before(counts.astype(np.float64), placements.query[starts], np.add)).astype(np.int64)
+        for topic in range(topics.member.shape[1]):
+            own = np.flatnonzero(counts[:, topic])
+            query, above = placements.query[starts][own], placements.above[starts][own]
+            over, n_relevant = before[own, topic], topics.n_relevant[query, topic]
+
+            def added(  # noqa: PLR0917 - as of all kernels
+                ties: IntArray,
+                j: int,
+                _kind: int,
+                seen: Sequence[IntArray],
+                above: IntArray = above,
+                over: IntArray = over,
+                n_relevant: IntArray = n_relevant,
+            ) -> FloatArray:
+                return self.worth(along(above[ties] + j, 1), along(over[ties], 1) + seen[0], along(n_relevant[ties], 1))
+
+            found = prefix_counts.moments(placements.tied[starts][own], counts[own, topic][:, None], added)
+            total += placements.by_query(found[0], query)
+        return ratio(total, self.divisor(placements))
+
+    def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
+        """Return the ties with a relevant document: the documents of each set of subtopics."""
+        topics, found = self.topics(placements), GainTies.of(placements, placements.relevance)
+        query, above = found.ties.query, found.above
+        member = topics.member[found.levels.astype(np.int64)]
+        of_ties = (member * found.ties.counts[:, :, None]).sum(axis=1).astype(np.float64)
+        before = scan_before(of_ties, query, np.add)
+
+        def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
+            n_axes = seen[0].ndim
+            rank, total = along(above[ties] + j, n_axes), np.zeros([1] * (n_axes + 1))
+            for topic in np.flatnonzero(member[ties, kind].any(axis=0)).tolist():
+                over = along(before[ties, topic], n_axes)
+                for other, number in enumerate(seen):
+                    if (is_own := member[ties, other, topic]).any():
+                        over = over + along(is_own.astype(np.float64), n_axes) * number
+                worth = self.worth(rank, over, along(topics.n_relevant[query[ties], topic], n_axes))
+                total = total + along(member[ties, kind, topic].astype(np.float64), n_axes) * worth
+            return total
+
+        return found.ties, added
+
+    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+        """Return the value of each ranking."""
+        topics, total = self.topics(placements), np.zeros(len(rankings))
+        rank = np.arange(1, rankings.shape[1] + 1)
+        for topic in np.flatnonzero(topics.n_relevant[query]).tolist():
+            is_own = topics.member[rankings.astype(np.int64), topic]
+            above = np.cumsum(is_own, axis=1) - is_own
+            total += np.where(is_own, self.worth(rank, above, topics.n_relevant[query, topic]), 0.0).sum(axis=1)
+        return total / (self.divisor(placements)[query] or 1.0)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NoveltyMeasure(TopicMeasure):
+    """One in which each further document of a subtopic is worth less."""
+
+    alpha: float = parameter(0.5, ALPHA_RANGE, ALPHA)
+
+    @abstractmethod
+    def weights(self, rank: IntArray) -> FloatArray:
+        """Return the weight of each rank."""
+
+    def depth(self) -> float:
+        """Return the last rank that counts."""
+        return np.inf
+
+    def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of AP_IA
+        """Return the weight of the rank, times 1 - alpha for each document above."""
+        return np.where(rank <= self.depth(), self.weights(rank) * np.power(1.0 - self.alpha, above), 0.0)
+
+    def of_ideal(self, placements: Placements) -> FloatArray:
+        """Return the sum of the ideal list."""
+        found = [
+            float((gains * self.weights(rank))[rank <= self.depth()].sum())
+            for gains in placements.cached(
+                ("ideal of topics", self.rel, self.alpha), lambda: self.topics(placements).ideal_gains(self.alpha)
+            )
+            for rank in [np.arange(1, len(gains) + 1)]
+        ]
+        return np.array(found)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CutNoveltyMeasure(NoveltyMeasure, CutMeasure):
+    """One with a cutoff."""
+
+    def depth(self) -> float:  # type: ignore[override]  # of all lists here
+        """Return the last rank that counts."""
+        return np.inf if self.cutoff is None else self.cutoff
+
+    def of_perfect(self, placements: Placements) -> FloatArray:
+        """Return the sum of k documents that are relevant to all subtopics; k is n without a cutoff."""
+        k = placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
+        rank = np.arange(1, int(k.max(initial=0)) + 1)
+        sums = np.append(0.0, np.cumsum(self.weights(rank) * np.power(1.0 - self.alpha, rank - 1)))
+        return self.topics(placements).n_topics * sums[k]
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class alpha_DCG(CutNoveltyMeasure):
+    r"""Discounted cumulative gain of novelty, as a share of documents that are relevant to all subtopics.
+
+    .. math:: \alpha DCG@k = \frac{1}{Z} \sum_{i \le k} \frac{1}{\log_2(i + 1)}
+        \sum_{s\ \text{of}\ d_i} (1 - \alpha)^{c_{s,i-1}}
+
+    with the subtopics s that document i is relevant to, and ``c_(s,i-1)`` documents relevant to s above it. Z is
+    that sum of k documents that are each relevant to all subtopics of the query. Without a cutoff, k is the number of
+    retrieved documents. Subtopics are the second field of TREC qrels, or a column ``subtopic`` of a frame; without
+    them a query is one subtopic. The mean over ties is exact. Variance and extremes are too, but for ties of many
+    documents with many sets of subtopics, where they are those of a sample of 10,000 orders. At a cutoff of 1, ndeval
+    (pyndeval, and ir_measures with it) forgets Z.
+
+    References
+    ----------
+    Clarke et al. 2008, https://doi.org/10.1145/1390334.1390446; Z: ndeval of the TREC Web tracks.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from deadheat import evaluate
+    >>> rows = [("q", "a", "1", 1), ("q", "a", "2", 1), ("q", "b", "1", 1)]
+    >>> qrels = pl.DataFrame(rows, schema=["query_id", "doc_id", "subtopic", "relevance"], orient="row")
+    >>> round(evaluate(qrels, {"q": {"a": 0.5, "b": 0.5}}, ["alpha_DCG@2"]).means()["alpha_DCG@2"], 4)
+    0.81
+    """
+
+    title = "discounted gain of novelty"
+    formula = "alpha_DCG@k = 1/Z ∑ 1 / log2(i + 1) ∑ (1 - a)^c_s over i ≤ k and the subtopics s of d_i"
+
+    def weights(self, rank: IntArray) -> FloatArray:
+        """Return the discounts."""
+        return 1 / np.log2(rank + 1.0)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return Z."""
+        return self.of_perfect(placements)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class alpha_nDCG(alpha_DCG):
+    r"""Discounted cumulative gain of novelty, as a share of that of an ideal list.
+
+    .. math:: \alpha nDCG@k = \alpha DCG@k \,/\, \alpha DCG@k\ \text{of an ideal list}
+
+    The ideal list has at each rank the judged document that gains most after those above it, of equal ones that of the
+    higher id. It is nearly the best one, so that a list can exceed 1 by a little. Other conventions, and what is exact,
+    are those of `alpha_DCG`.
+
+    References
+    ----------
+    Clarke et al. 2008, https://doi.org/10.1145/1390334.1390446.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> round(evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["alpha_nDCG@10"]).means()["alpha_nDCG@10"], 4)
+    0.8155
+    """
+
+    title = "normalised discounted gain of novelty"
+    formula = "alpha_nDCG@k = alpha_DCG@k / alpha_DCG@k of an ideal list"
+    range = (0.0, np.inf)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the sum of the ideal list."""
+        return self.of_ideal(placements)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ERR_IA(CutNoveltyMeasure):
+    r"""Intent-aware expected reciprocal rank, as a share of documents that are relevant to all subtopics.
+
+    .. math:: \text{ERR\_IA}@k = \frac{1}{Z} \sum_{i \le k} \frac{1}{i}
+        \sum_{s\ \text{of}\ d_i} (1 - \alpha)^{c_{s,i-1}}
+
+    Conventions, and what is exact, are those of `alpha_DCG`.
+
+    References
+    ----------
+    Chapelle et al. 2009, section 7, https://doi.org/10.1145/1645953.1646033, in the form of ndeval, where a relevant
+    document satisfies with probability 1/2 and Z is as for `alpha_DCG`.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> round(evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["ERR_IA@5"]).means()["ERR_IA@5"], 4)
+    0.5446
+    """
+
+    title = "intent-aware expected reciprocal rank"
+    formula = "ERR_IA@k = 1/Z ∑ 1/i ∑ (1 - a)^c_s over i ≤ k and the subtopics s of d_i"
+
+    def weights(self, rank: IntArray) -> FloatArray:
+        """Return 1 / rank."""
+        return 1.0 / rank
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return Z."""
+        return self.of_perfect(placements)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class nERR_IA(ERR_IA):
+    r"""Intent-aware expected reciprocal rank, as a share of that of an ideal list.
+
+    .. math:: \text{nERR\_IA}@k = \text{ERR\_IA}@k \,/\, \text{ERR\_IA}@k\ \text{of an ideal list}
+
+    The ideal list is that of `alpha_nDCG`; other conventions, and what is exact, are those of `alpha_DCG`.
+
+    References
+    ----------
+    Chapelle et al. 2009, https://doi.org/10.1145/1645953.1646033, in the form of ndeval.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["nERR_IA@5"]).means()
+    {'nERR_IA@5': 0.75}
+    """
+
+    title = "normalised intent-aware expected reciprocal rank"
+    formula = "nERR_IA@k = ERR_IA@k / ERR_IA@k of an ideal list"
+    range = (0.0, np.inf)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the sum of the ideal list."""
+        return self.of_ideal(placements)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NRBP(NoveltyMeasure):
+    r"""Novelty- and rank-biased precision.
+
+    .. math:: \text{NRBP} = \frac{1 - (1 - \alpha) \beta}{S} \sum_i \beta^{i-1}
+        \sum_{s\ \text{of}\ d_i} (1 - \alpha)^{c_{s,i-1}}
+
+    with S subtopics that a document is relevant to. Other conventions, and what is exact, are those of `alpha_DCG`.
+
+    References
+    ----------
+    Clarke, Kolla and Vechtomova 2009, https://doi.org/10.1007/978-3-642-04417-5_17.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["NRBP"]).means()
+    {'NRBP': 0.5625}
+    """
+
+    title = "novelty- and rank-biased precision"
+    formula = "NRBP = (1 - (1 - a) β) / S ∑ β^(i - 1) ∑ (1 - a)^c_s over i and the subtopics s of d_i"
+
+    beta: float = parameter(0.5, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
+
+    def weights(self, rank: IntArray) -> FloatArray:
+        """Return beta^(rank - 1)."""
+        return np.power(float(self.beta), rank - 1.0)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return S over 1 - (1 - alpha) beta."""
+        return self.topics(placements).n_topics / (1 - (1 - self.alpha) * self.beta)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class nNRBP(NRBP):
+    r"""Novelty- and rank-biased precision, as a share of that of an ideal list.
+
+    .. math:: \text{nNRBP} = \text{NRBP} \,/\, \text{NRBP of an ideal list}
+
+    The ideal list is that of `alpha_nDCG`; other conventions, and what is exact, are those of `alpha_DCG`.
+
+    References
+    ----------
+    Clarke, Kolla and Vechtomova 2009, https://doi.org/10.1007/978-3-642-04417-5_17.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["nNRBP"]).means()
+    {'nNRBP': 0.75}
+    """
+
+    title = "normalised novelty- and rank-biased precision"
+    formula = "nNRBP = NRBP / NRBP of an ideal list"
+    range = (0.0, np.inf)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the sum of the ideal list."""
+        return self.of_ideal(placements)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AP_IA(TopicMeasure):
+    r"""Intent-aware average precision: the mean over the subtopics.
+
+    .. math:: \text{AP\_IA} = \frac{1}{S} \sum_s \frac{1}{R_s} \sum_{d_i\ \text{of}\ s} \frac{c_{s,i}}{i}
+
+    with S subtopics that a document is relevant to, :math:`R_s` documents relevant to s in the qrels and
+    ``c_(s,i)`` in the top i. Other conventions, and what is exact, are those of `alpha_DCG`.
+
+    References
+    ----------
+    Agrawal et al. 2009, https://doi.org/10.1145/1498759.1498766, with equal weights of the intents.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["AP_IA"]).means()
+    {'AP_IA': 0.75}
+    """
+
+    title = "intent-aware average precision"
+    formula = "AP_IA = 1/S ∑ AP_s over the subtopics s"
+    aliases = ("MAP_IA",)
+
+    def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:
+        """Return the precision at the rank over the relevant documents."""
+        return (above + 1.0) / rank / np.maximum(n_relevant, 1)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return S."""
+        return self.topics(placements).n_topics.astype(np.float64)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class P_IA(TopicMeasure, CutMeasure):
+    r"""Intent-aware precision: the mean over the subtopics.
+
+    .. math:: \text{P\_IA}@k = \frac{1}{S} \sum_s \frac{c_{s,k}}{k}
+
+    with S subtopics that a document is relevant to, and ``c_(s,k)`` documents relevant to s in the top k. Without a
+    cutoff, k is the number of retrieved documents. Other conventions, and what is exact, are those of `alpha_DCG`.
+
+    References
+    ----------
+    Agrawal et al. 2009, https://doi.org/10.1145/1498759.1498766, with equal weights of the intents.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["P_IA@1"]).means()
+    {'P_IA@1': 0.5}
+    """
+
+    title = "intent-aware precision"
+    formula = "P_IA@k = 1/S ∑ P_s@k over the subtopics s"
+
+    def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
+        """Return 1 in the top k."""
+        return np.where(rank <= (np.inf if self.cutoff is None else self.cutoff), 1.0, 0.0)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return S k."""
+        k = placements.n_retrieved if self.cutoff is None else self.cutoff
+        return (self.topics(placements).n_topics * k).astype(np.float64)
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StRecall(TopicMeasure, CutMeasure):
+    r"""Subtopic recall: share of the subtopics that the top k has a relevant document for.
+
+    .. math:: \text{StRecall}@k = \frac{1}{S} \sum_s [c_{s,k} > 0]
+
+    with S subtopics that a document is relevant to, and ``c_(s,k)`` documents relevant to s in the top k. Other
+    conventions, and what is exact, are those of `alpha_DCG`.
+
+    References
+    ----------
+    Zhai, Cohen and Lafferty 2003, https://doi.org/10.1145/860435.860440.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["StRecall@1"]).means()
+    {'StRecall@1': 0.5}
+    """
+
+    title = "subtopic recall"
+    formula = "StRecall@k = 1/S ∑ [c_(s,k) > 0] over the subtopics s"
+
+    def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
+        """Return 1 for the first document of the subtopic, in the top k."""
+        return np.where((above == 0) & (rank <= (np.inf if self.cutoff is None else self.cutoff)), 1.0, 0.0)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return S."""
+        return self.topics(placements).n_topics.astype(np.float64)

@@ -1,0 +1,244 @@
+"""Bounds over unjudged documents: the least and greatest value if each retrieved one had any relevance up to a top.
+
+The value is that under the tie policy: under "expected" the mean over tie orders. Labels are any numbers from 0 to the
+top, whole or not; both ends are values that some labels give. Documents that are judged below 0 stay as they are.
+
+P, Hit, RR, DCG, RBP and ERR never fall if a document's relevance rises: they are least if all unjudged documents have
+relevance 0, and greatest if all have the top. R, F, R-precision, AP and nDCG divide by what rises with it, too: the
+arguments are with the kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from deadheat.arrays import FloatArray
+from deadheat.errors import MeasureError
+from deadheat.kernels import unjudged as kernels
+from deadheat.measures.average import AP
+from deadheat.measures.base import CutMeasure, Measure
+from deadheat.measures.cascade import ERR
+from deadheat.measures.discounted import DCG, RBP, nDCG
+from deadheat.measures.first import RR, Hit
+from deadheat.measures.gains import gains_of, ideal_gains
+from deadheat.measures.parameters import Gains
+from deadheat.measures.top import F, P, R, Rprec, retrieved_relevant
+from deadheat.placements.placements import Placements
+from deadheat.placements.unjudged import Unjudged, labelled
+from deadheat.wording import Plain
+
+Ends = tuple[FloatArray, FloatArray]
+
+
+def has_ends(measure: Measure) -> bool:
+    """Tell whether a measure has bounds over unjudged documents."""
+    is_open = getattr(measure, "top", "") == "query" or getattr(measure, "is_conditional", False)  # divisors change
+    return type(measure) in ENDS and not is_open
+
+
+def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
+    """Return the least and the greatest value of each query over all relevance of its unjudged documents.
+
+    Parameters
+    ----------
+    measure : Measure
+    placements : Placements
+        After a tie policy that leaves ties as they are, or none.
+    unjudged : Unjudged
+        Under the same policy.
+    top : float
+        The highest relevance that an unjudged document can have.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_queries,)
+
+    Raises
+    ------
+    MeasureError
+        There are no bounds for this measure.
+
+    Examples
+    --------
+    >>> from deadheat import R, place
+    >>> from deadheat.placements.unjudged import without_ties
+    >>> placements = place({"q": {"b": 1}}, {"q": {"a": 3, "b": 2, "c": 1}})
+    >>> low, high = ends(R() @ 1, placements, without_ties(placements), top=1)
+    >>> low.tolist(), high.tolist()
+    ([0.0], [0.5])
+    """
+    if not has_ends(measure):
+        names = ", ".join(one.__name__ for one in ENDS)
+        raise MeasureError(
+            "there are no bounds over unjudged documents for it", measure=str(measure), allowed=f"one of {names}"
+        )
+    low, high = ENDS[type(measure)](measure, placements, unjudged, top)
+    exact = measure.mean(placements)
+    has_some = np.isin(np.arange(placements.n_queries), unjudged.concerned())
+    return np.where(has_some, low, exact), np.where(has_some, high, exact)
+
+
+def _rising(measure: Measure, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
+    """Return the ends of a measure that rises with the relevance of every document."""
+    scale = getattr(measure, "max_rel", None)
+    if getattr(measure, "graded", isinstance(measure, ERR)) and top > (scale or placements.max_relevance):
+        raise MeasureError(
+            f"unjudged_max_rel={top:g} is above the top of its scale",
+            measure=str(measure),
+            given=Plain(f"{scale or placements.max_relevance:g}"),
+            hint=f"write {type(measure).__name__}(max_rel={top:g})",
+        )
+    low, high = _labels(measure, top)
+    return tuple(measure.mean(labelled(placements, unjudged, label)) for label in (low, high))  # type: ignore[return-value]
+
+
+def _labels(measure: Measure, top: float) -> tuple[float, float]:
+    """Return the labels of the least and of the greatest gain."""
+    gain = getattr(measure, "gain", None)
+    if not isinstance(gain, Gains):
+        return 0.0, top
+    labels = np.array(_named(gain, top))
+    gains = gains_of(gain, labels)
+    return float(labels[np.argmin(gains)]), float(labels[np.argmax(gains)])
+
+
+def _named(gain: Gains, top: float) -> list[float]:
+    """Return the labels that a mapping allows: 0, and what it names up to the top."""
+    return sorted({0.0, *(float(level) for level in gain if 0 <= level <= top)})
+
+
+def _allowed(measure: Any, n_unjudged: int, top: float) -> slice:  # noqa: ANN401 - any measure with a level
+    """Return how many unjudged documents can be relevant: any number, but for levels that all or none reach."""
+    return slice(n_unjudged if measure.rel <= 0 else 0, (n_unjudged if measure.rel <= top else 0) + 1)
+
+
+def _by_query(placements: Placements, unjudged: Unjudged, find: Callable[[int, slice], kernels.Ends]) -> Ends:
+    """Return the ends that a function finds for each query that retrieves an unjudged document; 0 elsewhere."""
+    low, high = np.zeros((2, placements.n_queries))
+    for code in unjudged.concerned().tolist():
+        low[code], high[code] = find(code, unjudged.of_query(code))
+    return low, high
+
+
+def _shares(measure: CutMeasure, unjudged: Unjudged, own: slice) -> FloatArray:
+    """Return the probability that each unjudged document of a query is inside the cutoff."""
+    above, tied = unjudged.above[own], unjudged.tied[own]
+    return np.repeat(measure.inside(above, tied) / tied, unjudged.count[own])
+
+
+def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: float) -> Ends:  # noqa: ANN401 - R or F
+    """Return the ends of recall and of the F measure."""
+    sums = measure.moment(placements, squares=False)
+    is_list = measure.norm == "retrieved_all"
+    known = (retrieved_relevant if is_list else Placements.n_relevant)(placements, measure.rel)
+    fixed, factor = np.zeros(placements.n_queries), 1.0
+    if isinstance(measure, F):
+        k = placements.n_retrieved if measure.cutoff is None else np.full(placements.n_queries, measure.cutoff)
+        whole = 1 + measure.beta**2
+        fixed, factor = k / whole, measure.beta**2 / whole
+
+    def find(code: int, own: slice) -> kernels.Ends:
+        lost = 0 if measure.norm == "retrieved_all" else unjudged.lost_of(code)
+        shares = np.append(_shares(measure, unjudged, own), np.zeros(lost))
+        divisor = fixed[code] + factor * (known[code] + np.arange(len(shares) + 1))
+        return kernels.ratio_ends(float(sums[code]), shares, divisor, _allowed(measure, len(shares), top))
+
+    return _by_query(placements, unjudged, find)
+
+
+def _rprec(measure: Rprec, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
+    found, known = placements.relevant(measure.rel), placements.n_relevant(measure.rel)
+
+    def find(code: int, own: slice) -> kernels.Ends:
+        judged = np.zeros(int(placements.n_retrieved[code]))
+        ties = slice(*np.searchsorted(found.query, (code, code + 1)))
+        for above, tied, count in zip(found.above[ties], found.tied[ties], found.count[ties], strict=True):
+            judged[above : above + tied] = count / tied
+        count = unjudged.count[own]
+        return kernels.rprec_ends(
+            judged,
+            unjudged.above[own],
+            unjudged.tied[own],
+            count,
+            int(known[code]),
+            _allowed(measure, int(count.sum()) + unjudged.lost_of(code), top),
+            n_lost=unjudged.lost_of(code),
+        )
+
+    return _by_query(placements, unjudged, find)
+
+
+def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
+    found, known = placements.relevant(measure.rel), placements.n_relevant(measure.rel)
+    if measure.norm in {"retrieved", "retrieved_all"}:
+        known = retrieved_relevant(placements, measure.rel).astype(np.int64)
+
+    def find(code: int, own: slice) -> kernels.Ends:
+        ties = slice(*np.searchsorted(found.query, (code, code + 1)))
+        above = np.union1d(found.above[ties], unjudged.above[own])
+        tied, relevant, count = np.zeros((3, len(above)), np.int64)
+        for columns, some, numbers in ((found, ties, relevant), (unjudged, own, count)):
+            place = np.searchsorted(above, columns.above[some])
+            tied[place], numbers[place] = columns.tied[some], columns.count[some]
+        low, high = kernels.precision_sums(kernels.Ties(above, tied, measure.inside(above, tied), relevant, count))
+        lost = unjudged.lost_of(code) if measure.norm in {"R", "min"} else 0
+        low, high = np.append(np.repeat(low[0], lost), low), np.append(high, np.repeat(high[-1], lost))
+        divisor = known[code] + np.arange(len(low), dtype=np.float64)
+        if measure.norm == "min" and measure.cutoff is not None:
+            divisor = np.minimum(divisor, measure.cutoff)
+        return kernels.sum_ends(low, high, divisor, _allowed(measure, len(low) - 1, top))
+
+    return _by_query(placements, unjudged, find)
+
+
+def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
+    sums, is_list = measure.moment(placements, squares=False), getattr(measure, "ideal", "") == "retrieved"
+    judged_query, gains = placements.judged_query, ideal_gains(placements, measure.gain)
+    if is_list:  # the ideal holds what was retrieved
+        judged_query, gains = placements.query, gains_of(measure.gain, placements.relevance)
+    if isinstance(measure.gain, Gains):
+        labels = gains_of(measure.gain, np.array(_named(measure.gain, top)))
+        if labels.min() > 0:
+            raise MeasureError("there is no bound for gains that no label has 0 of", measure=str(measure))
+    longest = int(max(measure.depth(placements).max(initial=0), np.bincount(placements.judged_query).max(initial=0)))
+    others = unjudged.counts(placements.n_queries) + (0 if unjudged.lost is None else unjudged.lost)
+    longest += int(others.max(initial=0))
+    discounts = measure.weights(max(longest, 1) if measure.cutoff is None else measure.cutoff)
+    prefix = np.concatenate(([0.0], np.cumsum(discounts)))
+
+    def find(code: int, own: slice) -> kernels.Ends:
+        above, tied, count = unjudged.above[own], unjudged.tied[own], unjudged.count[own]
+        first = np.minimum(above, len(discounts))
+        weights = (prefix[first + measure.inside(above, tied)] - prefix[first]) / tied
+        judged = gains[slice(*np.searchsorted(judged_query, (code, code + 1)))]
+        lost = 0 if is_list else unjudged.lost_of(code)
+        attainable = labels if isinstance(measure.gain, Gains) else _tried(measure.gain, judged, top)
+        n_ranks = len(judged) + int(count.sum()) + lost
+        return kernels.ndcg_ends(
+            float(sums[code]),
+            np.append(np.repeat(weights, count), np.zeros(lost)),
+            judged,
+            np.unique(attainable[attainable > 0]),
+            discounts[:n_ranks],
+        )
+
+    return _by_query(placements, unjudged, find)
+
+
+def _tried(gain: str, judged: FloatArray, top: float) -> FloatArray:
+    """Return the gains of labels that can be the best ones: those that judged documents have, and the highest."""
+    highest = gains_of(gain, np.array([top]))
+    return np.concatenate((judged[judged < highest], highest))
+
+
+ENDS: dict[type[Measure], Callable[[Any, Placements, Unjudged, float], Ends]] = {
+    **dict.fromkeys((P, Hit, RR, DCG, RBP, ERR), _rising),
+    R: _of_count,
+    F: _of_count,
+    Rprec: _rprec,
+    AP: _ap,
+    nDCG: _ndcg,
+}

@@ -1,0 +1,109 @@
+"""Other tools' words for measures and parameters, and names that mean two things."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+PHRASES = {
+    "hit rate": "hit_rate",
+    "mean average precision": "MAP",
+    "average precision": "AP",
+    "mean reciprocal rank": "MRR",
+    "reciprocal rank": "RR",
+    "f measure": "F",
+    "r precision": "Rprec",
+}
+"""Names of several words, which would be read as several measures."""
+IN_TEXT = re.compile(
+    r"(?<![\w'\"])(" + "|".join(one.replace(" ", "[ -]") for one in PHRASES) + r")(?![\w'\"])", re.IGNORECASE
+)
+
+GAINS = {"log2": "linear", "exp-log2": "exp"}
+"""ir_measures' forms of DCG, and the gain that each has."""
+
+MEANINGS = {
+    (
+        "hits",
+        "Hit",
+    ): "Hit, whether a relevant document is in the top k, as for knowledge graphs; ranx's hits is how many are:"
+    " NumRelRet@k",
+    (
+        "accuracy",
+        "Hit",
+    ): "Hit, whether a relevant document is in the top k, as sentence-transformers has it; ir_measures'"
+    " Accuracy is the share of pairs of documents in the right order",
+    ("mrr", "RR"): "RR, of the first relevant document; in the G-RAG paper MRR is a mean over all relevant documents",
+    (
+        "mtrr",
+        "MTRR",
+    ): "the mean reciprocal rank over the orders of ties; MTRR(definition='mid_rank') is that of the G-RAG paper,"
+    " which is no mean over orders",
+    (
+        "tmhits",
+        "TMHits",
+    ): "the probability of a hit over the orders of ties; TMHits(definition='mid_rank') is that of the G-RAG"
+    " paper, which is no mean over orders",
+    ("f1", "F"): "F, of the relevant documents in the top k; scikit-learn's f1 is of labels, not of rankings",
+    ("map", "AP"): "AP, whose mean is reported; without a cutoff, trec_eval's map; tools that divide by min(R, k), as"
+    " sentence-transformers does, have AP(norm='min')@k",
+    (
+        "mhits",
+        "R",
+    ): "R, as the G-RAG paper defines it: a mean over all relevant documents; hits are elsewhere Hit, whether"
+    " any is found",
+    (
+        "recall",
+        "R",
+    ): "R, the share of the relevant documents that is in the top k; where it is capped at 1 by min(R, k),"
+    " the name is R_cap",
+}
+"""By names in small letters and what they are read as: how that is, and what else they mean somewhere."""
+DOUBTED = {"hits", "accuracy"}
+"""Those of them that a report mentions, as tools differ in what they count."""
+
+
+def without_spaces(text: str) -> str:
+    """Return a text with names of several words as one.
+
+    Examples
+    --------
+    >>> without_spaces("Hit Rate@5, nDCG@10"), without_spaces("mean average precision")
+    ('hit_rate@5, nDCG@10', 'MAP')
+    """
+    return IN_TEXT.sub(lambda found: PHRASES[found[1].lower().replace("-", " ")], text)
+
+
+def meaning(name: str, measure: str) -> str:
+    """Return how a name is read as a measure, and what else it means; empty if it means one thing.
+
+    Examples
+    --------
+    >>> meaning("Hits@5", "Hit").partition(";")[0]
+    'Hit, whether a relevant document is in the top k, as for knowledge graphs'
+    """
+    return MEANINGS.get((_word(name), measure), "")
+
+
+def is_doubted(name: str) -> bool:
+    """Tell whether a report says how a name was read."""
+    return _word(name) in DOUBTED
+
+
+def _word(name: str) -> str:
+    return re.split(r"[@(\s]", name, maxsplit=1)[0].lower()
+
+
+def renamed(parameters: Mapping[str, object], known: list[str]) -> dict[str, object]:
+    """Return parameters under our names, if a measure has these: ``dcg="exp-log2"`` and ``gains={...}`` are gains.
+
+    Both together, and a form of DCG that is not known, are left as they are.
+    """
+    found = dict(parameters)
+    if "gain" in known and "gain" not in found:
+        if "gains" in found and found.get("dcg", "log2") == "log2":
+            found["gain"] = found.pop("gains")
+            found.pop("dcg", None)
+        elif "gains" not in found and found.get("dcg") in GAINS:
+            found["gain"] = GAINS[str(found.pop("dcg"))]
+    return found

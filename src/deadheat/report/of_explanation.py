@@ -1,0 +1,97 @@
+"""The report of an explanation: which tools compute so, with what settings, and what ties alone allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from deadheat.report.model import Cell, Column, Fact, Report, Row, Table, Words
+from deadheat.report.numbers import format_cell
+from deadheat.wording import counted
+
+if TYPE_CHECKING:
+    from deadheat.explanation.explanation import Explanation, Match
+
+MOST = 10  # ways that people are shown
+DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned
+NO_TOOL = "no known tool"
+
+
+def of_explanation(explanation: Explanation) -> Report:
+    """Return the report that an explanation is printed as."""
+    return report_explanation(explanation)
+
+
+def report_explanation(explanation: Explanation, qrels: str = "", *, for_people: bool = True) -> Report:
+    """Return the report of an explanation.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    qrels : str, default ""
+        What the qrels are called.
+    for_people : bool, default True
+        Whether to list the first ways only.
+    """
+    shown = explanation.matches or explanation.nearest
+    if for_people:
+        shown = shown[:MOST]
+    names = [one.measure.label for one in explanation.reported]
+    table = Table(
+        "matches" if explanation.matches else "nearest",
+        (Column("tool", "tool"), Column("settings", "settings")),
+        tuple(Column(name, name) for name in names),
+        tuple(Row(_labels(one), (tuple[Cell, ...](one.values[name] for name in names),)) for one in shown),
+        title="" if explanation.matches else "The nearest ways",
+    )
+    return Report((table,), tuple(_facts(explanation, qrels)), heading=_heading(explanation), facts_first=False)
+
+
+def _labels(one: Match) -> tuple[str, str]:
+    if one.tool:
+        return one.tool, one.told
+    return NO_TOOL, f"as {one.nearest}, but {one.told}" if one.changes else one.told
+
+
+def _heading(explanation: Explanation) -> str:
+    """Say what was found in one line."""
+    given = ", ".join(f"{one.measure.label} = {one.text}" for one in explanation.reported)
+    if not explanation.matches:
+        return f"Nothing reproduces {given}"
+    tools = explanation.tools
+    who = " and ".join([", ".join(tools[:-1]), tools[-1]] if len(tools) > 1 else tools) or NO_TOOL
+    return f"{given} is what {who} {'compute' if len(tools) > 1 else 'computes'}"
+
+
+def _facts(explanation: Explanation, qrels: str) -> Iterator[Fact]:
+    yield Fact("run", explanation.name, "run", explanation.name + (f" on {qrels}" if qrels else ""))
+    yield Fact("reported", {one.measure.label: one.text for one in explanation.reported})
+    percent = [one.measure.label for one in explanation.reported if one.is_percent]
+    yield Fact("percent", percent, "percent", f"read as percentages: {', '.join(percent)}" if percent else "")
+    tools = len(explanation.tools)
+    fit = f"{len(explanation.matches):,} of {counted(explanation.n_tried, 'combination')} of conventions"
+    fit += f", of {counted(tools, 'known tool')}" if tools else ", of no known tool" if explanation.matches else ""
+    yield Fact("n_tried", explanation.n_tried)
+    yield Fact("n_matches", len(explanation.matches), "fit", fit)
+    yield Fact("tools", Words(" ".join(explanation.tools)))
+    if len(explanation.reported) > 1:
+        alone = ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items())
+        yield Fact("fitting", dict(explanation.fitting), "each alone", alone)
+    chance = explanation.chance
+    doubt = (
+        f"{explanation.n_values:,} different values were found: one fits a random number of these digits between them"
+        f" with a probability of {chance:.0%}; give more digits, or more measures"
+    )
+    yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and explanation.matches else "")
+    for name, found in explanation.ranges.items():
+        ends = " to ".join(map(format_cell, (found.low, found.high)))
+        inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
+        moved = f"{name} from {ends}, mean {format_cell(found.mean)}: {inside}"
+        yield Fact("", None, "ties alone", moved)
+    yield Fact(
+        "ranges",
+        {name: {"mean": one.mean, "low": one.low, "high": one.high} for name, one in explanation.ranges.items()},
+    )
+    if not explanation.matches:
+        hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
+        yield Fact("", None, "what else", hint)

@@ -1,0 +1,64 @@
+"""The report of holes: which unjudged documents to judge first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deadheat.report.model import QUERY, Cell, Column, Fact, Report, Row, Table
+from deadheat.report.numbers import format_cell
+from deadheat.wording import counted
+
+if TYPE_CHECKING:
+    from deadheat.comparison.holes import Holes
+
+MOST = 20  # documents that people are shown
+MEANT = {
+    "range": "what a judgment takes off the range of the mean, over both answers and all runs",
+    "decision": "how far the two answers are apart in the difference of two runs, over all pairs",
+}
+
+
+def of_holes(found: Holes) -> Report:
+    """Return the report that holes are printed as."""
+    return report_holes(found)
+
+
+def report_holes(found: Holes, *, for_people: bool = True) -> Report:
+    """Return the report of holes.
+
+    Parameters
+    ----------
+    found : Holes
+    for_people : bool, default True
+        Whether to list the first documents only.
+    """
+    frame = found.documents.head(MOST) if for_people else found.documents
+    ranks = [name for name in frame.columns if name.startswith("rank ")]
+    rows = [
+        Row((str(row["query_id"]), str(row["doc_id"])), (tuple[Cell, ...](row[name] for name in ("weight", *ranks)),))
+        for row in frame.iter_rows(named=True)
+    ]
+    table = Table(
+        "documents",
+        (QUERY, Column("doc_id", "document")),
+        (Column("weight", "weight"), *(Column(name, name) for name in ranks)),
+        tuple(rows),
+    )
+    shown = f", the first {len(rows):,} are shown" if len(rows) < len(found.documents) else ""
+    ranges = {name: {"low": low, "high": high} for name, (low, high) in found.ranges.items()}
+    told = "; ".join(
+        f"{name} {' to '.join(map(format_cell, (low, high)))}" for name, (low, high) in found.ranges.items()
+    )
+    facts = (
+        Fact("measure", found.measure.label, "measure", found.measure.label),
+        Fact("by", found.by, "weight", MEANT[found.by]),
+        Fact("ranges", ranges, "if judged", f"the mean may be: {told}"),
+        Fact("depth", found.depth),
+        Fact(
+            "n_unjudged",
+            found.n_unjudged,
+            "unjudged",
+            f"{counted(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}",
+        ),
+    )
+    return Report((table,), facts, heading="Documents to judge first")

@@ -1,0 +1,58 @@
+"""The report of which items a run recommends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from deadheat.profile.items import OF_RUN, ItemProfile
+from deadheat.report.model import Cell, Column, Fact, Report, Row, Span, Table
+from deadheat.wording import counted
+
+MEANINGS = {
+    "coverage": "share of the catalogue that is in some top k",
+    "gini": "concentration of exposure: 0 equal, 1 all on one item",
+    "entropy": "spread of exposure, in bits",
+    "average_popularity": "mean popularity of the top k",
+    "tail_share": "share of the top k that is in the tail",
+    "novelty": "mean of -log2(popularity / users) in the top k",
+}
+COLUMNS = (
+    Column("value", "value"),
+    Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
+    Column("meaning", "", spare=2),
+)
+
+
+def of_items(profile: ItemProfile) -> Report:
+    """Return the report of an item profile."""
+    values = profile.means()
+    rows = tuple(Row((name,), ((value, _range(profile, name), MEANINGS[name]),)) for name, value in values.items())
+    table = Table("items", (Column("number", "number"),), COLUMNS, rows)
+    heading = (
+        f"{profile.name}: top {profile.cutoff} of {counted(profile.n_queries, 'list')},"
+        f" catalogue of {counted(profile.n_items, 'item')}"
+    )
+    return Report((table,), tuple(_facts(profile)), heading)
+
+
+def _range(profile: ItemProfile, name: str) -> Cell:
+    if name in OF_RUN:
+        return None
+    return Span(float(np.mean(profile.tie_min[name])), float(np.mean(profile.tie_max[name])))
+
+
+def _facts(profile: ItemProfile) -> Iterator[Fact]:
+    text = "values are means over their orders; gini and entropy are of the expected exposure"
+    yield Fact("", None, "ties", text)
+    yield Fact("n_items", profile.n_items)
+    yield Fact("cutoff", profile.cutoff)
+    if profile.n_users is None:
+        yield Fact("", None, "popularity", "not given: no popularity, tail and novelty")
+        return
+    yield Fact("head", profile.head, "tail", f"all but the {profile.head:.0%} most popular items of the catalogue")
+    text = f"{profile.n_users:g}; an item without any counts as with one"
+    yield Fact("n_users", profile.n_users, "users for novelty", text)
+    for note in profile.notes:
+        yield Fact("", None, "note", note, is_note=True)

@@ -1,0 +1,303 @@
+"""The report of the same queries in several languages: systems by languages, differences, and gaps against gaps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import polars as pl
+
+from deadheat.comparison.languages import Across, Languages
+from deadheat.comparison.pairs import Pair
+from deadheat.measures import Measure
+from deadheat.report.conventions import broken_by, cannot_be_known
+from deadheat.report.model import MEASURE, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value
+from deadheat.report.numbers import QUERY, format_cell
+from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_shown import in_python
+from deadheat.report.of_systems import SYSTEM
+from deadheat.report.score_tables import level_heading
+from deadheat.wording import counted
+
+BASELINE = Column("baseline", "against")
+LANGUAGE, OTHER = Column("language", "language"), Column("against", "against")
+POWER = 0.8
+MOST_ROWS = 12  # of differences on a screen: more languages or systems are in the other formats
+
+
+def of_languages(found: Languages) -> Report:
+    """Return the report of languages that are compared."""
+    design = found.design
+    tables = list_languages(found, found.measures)
+    ties = next(iter(next(iter(found.evaluations.values())).values())).ties
+    pairs = [(one.system, one.pair) for one in found.differences]
+    facts = [
+        Fact("deadheat", version("deadheat")),
+        *tell_languages(found),
+        *facts_of_languages({found.name: found}),
+        Fact("ties", ties, "ties", broken_by(ties, None), is_note=ties != "expected"),
+        *tell_intervals(design, [], [(f"{p.measure} of {name}, {p.system} - {p.baseline}", p) for name, p in pairs]),
+        *tell_tests(design, pairs, has_clusters=found.cluster is not None),
+        *tell_gaps(found),
+    ]
+    return in_python(Report(tuple(tables), tuple(facts)))
+
+
+def list_languages(
+    found: Languages,
+    measures: Sequence[Measure],
+    *,
+    tested: Sequence[Measure] | None = None,
+    system: Column = SYSTEM,
+    margin: float | None = None,
+    most: int | None = None,
+    unit: tuple[str, str] = QUERY,
+) -> Iterator[Table]:
+    """Yield the table of systems by languages, that of differences, and that of gaps against gaps.
+
+    Parameters
+    ----------
+    found : Languages
+    measures : sequence of Measure
+        Those that are shown; totals and geometric means have no table of languages.
+    tested : sequence of Measure, optional
+        Those whose differences are shown; by default all of them.
+    system : Column
+        What a system is called.
+    margin : float, optional
+        Differences then have a p value of equivalence.
+    most : int, optional
+        Differences of more rows than that are of the first measure only.
+    unit : tuple of str
+        What a query is called.
+    """
+    shown = [one.label for one in measures if not one.total]
+    rows = [one for name in shown for one in found.across if one.measure == name]
+    if rows:
+        yield _means(found, rows, system, unit)
+    shown = shown if tested is None else [one.label for one in tested if not one.total]
+    if not shown:
+        return
+    n_rows = len(found.differences) // len(found.measures) * len(shown)
+    few = shown if most is None or n_rows <= most else shown[:1]
+    yield _differences(found, few, system, margin, unit)
+    if found.interactions:
+        yield _interactions(found, few if most is None else few[:1], system)
+
+
+def _means(found: Languages, across: Sequence[Across], system: Column, unit: tuple[str, str]) -> Table:
+    """Return the mean of each system in each language, and what is said across them."""
+    columns = (
+        Column("n_queries", unit[1], is_data=True),
+        *(Column(f"mean_{code}", code) for code in found.languages),
+        Column("mean", "mean", spare=2),
+        Column("variance", "variance"),
+        Column("variance_ci", level_heading(found.design.confidence_level, set()), ("variance_low", "variance_high")),
+        Column("worst", "worst", spare=1),
+    )
+    rows = tuple(Row((one.measure, one.system), (_across(one),)) for one in across)
+    n = sorted({one.n_queries for one in across})
+    shared = f"the same {counted(n[-1], *unit)}" if len(n) == 1 else f"the same {n[0]:,} to {n[-1]:,} {unit[1]}"
+    title = f"{found.name}: {shared} in {len(found.languages)} languages"
+    return Table("across_languages", (MEASURE, system), columns, rows, title=title, main=1, is_section=True)
+
+
+def _across(one: Across) -> tuple[Cell, ...]:
+    interval = Span(one.variance_low, one.variance_high, one.is_known)
+    return one.n_queries, *one.means.values(), one.mean, one.variance, interval, one.worst
+
+
+def _differences(
+    found: Languages, measures: Sequence[str], system: Column, margin: float | None, unit: tuple[str, str]
+) -> Table:
+    """Return each system's differences between languages."""
+    counts = {one.pair.n_queries for one in found.differences}
+    columns = (
+        Column("n_queries", unit[1], spare=1, is_data=len(counts) == 1),
+        Column("difference", "difference"),
+        Column("ci", level_heading(found.design.confidence_level, counts), spare=1),
+        _p_column(found),
+        *((Column("p_equivalent", f"p within {margin:g}"),) if margin else ()),
+        Column("flip_probability", "ties reverse", spare=3),
+        Column("wins", "wins", spare=2),
+        Column("losses", "losses", spare=2),
+    )
+    tested = found.equivalence(margin) if margin else [None] * len(found.differences)
+    rows = tuple(
+        Row(
+            (one.pair.measure, one.system, one.pair.system, one.pair.baseline),
+            (_cells(one.pair, None if own is None else p_value(own[0], is_significant=own[1])),),
+        )
+        for one, own in zip(found.differences, tested, strict=True)
+        if one.pair.measure in measures
+    )
+    title = f"{found.name}: differences between languages"
+    labels = (MEASURE, system, LANGUAGE, OTHER)
+    return Table("language_differences", labels, columns, rows, title=title, main=1, is_section=True)
+
+
+def _p_column(found: Languages) -> Column:
+    return Column("p_adjusted", "p" if found.design.test == "tukey" else "p adj")
+
+
+def _cells(pair: Pair, equivalent: Cell) -> tuple[Cell, ...]:
+    return (
+        pair.n_queries,
+        pair.difference,
+        Span(pair.low, pair.high, pair.is_known),
+        p_value(pair.p_adjusted, is_significant=pair.significant),
+        *(() if equivalent is None else (equivalent,)),
+        Share(pair.flip_probability, pair.flip_standard_error),
+        pair.wins,
+        pair.losses,
+    )
+
+
+def _interactions(found: Languages, measures: Sequence[str], system: Column) -> Table:
+    """Return the gaps of systems between languages, each against that of another system."""
+    columns = (
+        Column("gap", "gap"),
+        Column("baseline_gap", "other gap"),
+        Column("difference", "difference"),
+        Column("ci", level_heading(found.design.confidence_level, set()), spare=1),
+        _p_column(found),
+        Column("flip_probability", "ties reverse", spare=3),
+    )
+    rows = tuple(
+        Row(
+            (pair.measure, f"{one.language} - {one.baseline}", pair.system, pair.baseline),
+            (
+                (
+                    pair.mean,
+                    pair.baseline_mean,
+                    pair.difference,
+                    Span(pair.low, pair.high, pair.is_known),
+                    p_value(pair.p_adjusted, is_significant=pair.significant),
+                    Share(pair.flip_probability, pair.flip_standard_error),
+                ),
+            ),
+        )
+        for one in found.interactions
+        for pair in [one.pair]
+        if pair.measure in measures
+    )
+    title = f"{found.name}: gaps between languages, {system.heading} against {system.heading}"
+    labels = (MEASURE, Column("languages", "languages"), system, BASELINE)
+    return Table("language_interactions", labels, columns, rows, title=title, main=2, is_section=True)
+
+
+def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: float | None = None) -> Iterator[Fact]:
+    """Yield what is paired, what the variance is, and which differences could be found."""
+    n, names = found.n_shared, ", ".join(found.languages)
+    lacking = {language: number for language, number in found.left_out.items() if number}
+    partial = len(found.query_ids) - n
+    text = f"{found.name}: {counted(n, *unit)} in each of {names}"
+    if partial:
+        text += f"; {partial:,} in some of them, which count for these"
+    if lacking:
+        alone = ", ".join(f"{number:,} of {language}" for language, number in lacking.items())
+        text += f"; left out, as no other language has them: {alone}"
+    yield Fact("", None, "paired", text, is_note=bool(partial or lacking))
+    yield from _of_variance(found, unit)
+    yield from _of_power(found)
+    if margin:
+        yield Fact("", None, "margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
+
+
+def _of_variance(found: Languages, unit: tuple[str, str]) -> Iterator[Fact]:
+    chance = [one.variance_by_chance for one in found.across if one.is_known]
+    if not chance:
+        return
+    n = len(found.languages)
+    text = (
+        f"of the means of {n} languages (divisor {n}); languages of equal means would have {_range(chance)} on average,"
+        f" by the choice of {unit[1]}; its interval is for these languages and other {unit[1]}"
+    )
+    yield Fact("", None, "variance", text)
+
+
+def _of_power(found: Languages) -> Iterator[Fact]:
+    """Say which difference by the first measure is likely to be found."""
+    ends = found.detectable(POWER)
+    measure = next((one.label for one in found.measures if one.label in ends and not one.total), None)
+    if measure is not None:
+        test = f"paired t test, p below {1 - found.design.confidence_level:.3g} before correction"
+        text = f"a difference between languages of {_range(ends[measure])} in {measure}"
+        yield Fact("", None, "power", f"{text} is found with a probability of {POWER:.0%} ({test})")
+
+
+def _range(numbers: Sequence[float]) -> str:
+    """Return the least and the most of some numbers, or the one."""
+    low, high = format_cell(min(numbers)), format_cell(max(numbers))
+    return low if low == high else f"{low} to {high}"
+
+
+def facts_of_languages(named: Mapping[str, Languages]) -> Iterator[Fact]:
+    """Yield for programs, by name: which differences could be found, and the variance of equal means."""
+    found = {name: one.detectable(POWER) for name, one in named.items()}
+    held = {name: {measure: list(ends) for measure, ends in own.items()} for name, own in found.items()}
+    yield Fact("detectable_differences", held)
+    chance = {name: [row.variance_by_chance for row in one.across if row.is_known] for name, one in named.items()}
+    yield Fact("variance_by_chance", {name: [min(own), max(own)] for name, own in chance.items() if own})
+
+
+def tell_doubts(found: Languages, *, unit: tuple[str, str] = QUERY) -> Iterator[Fact]:
+    """Say which differences between languages are too skewed or too few to be trusted, or cannot be known."""
+    placed = [(one.system, one.pair) for one in found.differences]
+    told = tell_tests(found.design, placed, has_clusters=found.cluster is not None, unit=unit)
+    yield from (fact for fact in told if fact.heading in {"skewed", "few"})
+    named = ((f"{pair.measure} of {name}, {pair.system} - {pair.baseline}", pair) for name, pair in placed)
+    yield from cannot_be_known((name, pair) for name, pair in named if not math.isnan(pair.low))
+
+
+def tell_gaps(found: Languages) -> Iterator[Fact]:
+    """Say how many gaps differ between systems."""
+    pairs = [one.pair for one in found.interactions]
+    if pairs:
+        n = sum(pair.significant for pair in pairs)
+        below = f"{1 - found.design.confidence_level:.3g}"
+        yield Fact(
+            "",
+            None,
+            "gaps",
+            f"a gap is one language less another; where two have one sign, the difference says whose is smaller:"
+            f" {n} of {counted(len(pairs), 'pair')} of gaps differ with p below {below}, corrected on their own",
+        )
+
+
+def data_of_languages(named: Mapping[str, Languages], *, leading: Column, margin: float | None) -> Iterator[Table]:
+    """Yield the three tables for programs, with all measures and numbers.
+
+    Parameters
+    ----------
+    named : mapping of str to Languages
+    leading : Column
+        What the names are of.
+    margin : float or None
+    """
+    frames: dict[str, tuple[tuple[str, ...], dict[str, pl.DataFrame]]] = {
+        "across_languages": (("system", "measure"), {name: one.to_polars() for name, one in named.items()}),
+        "language_differences": (
+            ("system", "language", "against", "measure"),
+            {name: one.differences_to_polars(margin) for name, one in named.items()},
+        ),
+        "language_interactions": (
+            ("language", "against", "system", "baseline", "measure"),
+            {name: one.interactions_to_polars() for name, one in named.items() if one.interactions},
+        ),
+    }
+    for key, (keys, held) in frames.items():
+        rows = [(name, row) for name, frame in held.items() for row in frame.iter_rows(named=True)]
+        if rows:
+            yield _data(key, leading, keys, rows)
+
+
+def _data(key: str, leading: Column, keys: Sequence[str], rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
+    others = list(dict.fromkeys(name for _, row in rows for name in row if name not in keys))
+    cells = tuple(
+        Row((name, *(row[one] for one in keys)), (tuple(row.get(one) for one in others),)) for name, row in rows
+    )
+    labels = (leading, *(Column(one, one) for one in keys))
+    return Table(key, labels, tuple(Column(one, one) for one in others), cells)

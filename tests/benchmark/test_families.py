@@ -1,0 +1,196 @@
+"""Parallel sets in a benchmark: languages are compared case by case where cases say that they belong together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import deadheat as dh
+from deadheat.benchmark.cases import Case, Cases, read_cases
+from deadheat.benchmark.families import families_of
+from deadheat.benchmark.parts import parts_of
+from deadheat.benchmark.result import Key
+from deadheat.errors import CasesError, ParameterError
+from support.command import ok
+from support.small_bench import CASES, DOCUMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from deadheat.benchmark.collection import Collection
+
+TERMS = [f"D{n}" for n in range(1, 5)]
+
+
+def cases_in(language: str, *, name: str = "set", n: int = 12, start: int = 0) -> Cases:
+    """Cases whose text is a number, in a language; each expects one of the documents."""
+    made = tuple(
+        Case(f"{language}{k}", f"{language} {k}", (TERMS[k % 4],), (1.0,), language=language, pair_id=f"p{k:02d}")
+        for k in range(start, n)
+    )
+    return Cases(name, {}, made)
+
+
+def skilled(name: str, **levels: int) -> object:
+    """A retriever whose scores have so many levels in a language: few of them tie."""
+
+    class Skilled:
+        def __init__(self) -> None:
+            self.name = name
+
+        def index(self, documents: Collection) -> None:
+            pass
+
+        def search(self, texts: Sequence[str], k: int) -> list[dict[str, float]]:  # noqa: ARG002 - as every retriever
+            found = []
+            for text in texts:
+                language, _, number = text.partition(" ")
+                scores = [(int(number) * (place + 3)) % levels[language] for place in range(4)]
+                found.append(dict(zip(TERMS, map(float, scores), strict=True)))
+            return found
+
+    return Skilled()
+
+
+RETRIEVERS = [skilled("one", en=5, fr=3, es=2), skilled("two", en=3, fr=4, es=5)]
+
+
+def test_parts_of_one_name_are_compared_case_by_case() -> None:
+    sets = [cases_in(language) for language in ("en", "fr", "es")]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS, ["RR", "Hit@1"], test="t", n_resamples=99, margin=0.3)
+    (found,) = result.across.values()
+    assert list(result.across) == ["set"]
+    for one in found.differences:
+        values = [
+            result.evaluations[Key("set", language, one.system)].to_dict()
+            for language in (one.pair.system, one.pair.baseline)
+        ]
+        of_pair = [
+            {str(case.pair_id): own[case.case_id][one.pair.measure] for case in cases_in(language)}
+            for language, own in zip((one.pair.system, one.pair.baseline), values, strict=True)
+        ]
+        first, second = (np.array([own[pair] for pair in sorted(of_pair[0])]) for own in of_pair)
+        assert np.isclose(one.pair.difference, (first - second).mean(), atol=1e-12)
+        assert np.isclose(one.pair.p_value, stats.ttest_rel(first, second).pvalue, rtol=1e-9)
+    report = result.report()
+    assert "### set: the same 12 cases in 3 languages" in report
+    assert "### set: differences between languages" in report
+    assert "p within 0.3" in report
+    assert "### set: gaps between languages, retriever against retriever" in report
+    assert "Across 3 languages" not in report  # the same means
+    assert (
+        "**paired**: set: 12 cases in each of en, fr, es" in report.replace("* paired:", "**paired**:")
+        or "paired" in report
+    )
+
+
+def test_one_file_of_several_languages_and_files_of_other_names_are_paired_too() -> None:
+    both = Cases("mixed", {}, (*cases_in("en").cases, *cases_in("fr").cases))
+    assert list(dh.bench(both, DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99).across) == ["mixed"]
+    sets = [cases_in("en", name="english"), cases_in("fr", name="french")]
+    assert list(dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99).across) == ["english and french"]
+
+
+def test_languages_that_are_not_parallel_are_never_paired() -> None:
+    alike = [replace(one, pair_id=None, case_id="a") for one in (CASES.cases[0], CASES.cases[4])]
+    sets = [Cases("de", {}, (alike[1],)), Cases("en", {}, (alike[0],))]
+    result = dh.bench(sets, DOCUMENTS, "bm25", "RR", n_resamples=99)
+    assert not result.across
+    text = "not parallel: de (de), en (en): not paired with another language (no pair id that both have); a difference"
+    assert text in result.report()
+    others = [cases_in("en", n=6), cases_in("fr", start=6)]
+    families, note = families_of(parts_of(others, None))
+    assert (families, note[:19]) == ((), "set (en), set (fr):")
+    twice = [cases_in("en", name="a"), cases_in("en", name="b"), cases_in("fr", name="c")]
+    assert families_of(parts_of(twice, None))[0] == ()  # which English set would it be
+    alone, note = families_of(parts_of([cases_in("en"), cases_in("fr"), cases_in("de", name="other")], None))
+    assert [list(one.parts) for one in alone] == [["en", "fr"]]
+    assert note.startswith("other (de): not paired")
+
+
+def test_partial_overlap_is_used_and_said() -> None:
+    sets = [cases_in("en"), cases_in("fr", n=9), cases_in("es", start=4)]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99)
+    (found,) = result.across.values()
+    assert {(one.pair.system, one.pair.baseline): one.pair.n_queries for one in found.differences} == {
+        ("fr", "en"): 9,
+        ("es", "en"): 8,
+        ("es", "fr"): 5,
+    }
+    assert found.n_shared == 5
+    report = result.report()
+    assert "set: 5 cases in each of en, fr, es; 7 in some of them, which count for these" in report
+    assert "Across 3 languages" in report  # over all cases of each: other means
+
+
+def test_pairs_that_ask_for_something_else_are_named() -> None:
+    french = cases_in("fr")
+    other = Cases("set", {}, (replace(french.cases[0], expected_ids=("D2",)), *french.cases[1:]))
+    report = dh.bench([cases_in("en"), other], DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99).report()
+    assert "1 pair id with other expected ids in one language than in another (p00)" in report
+    alike = dh.bench([cases_in("en"), french], DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99).report()
+    assert "other expected ids" not in alike
+
+
+@pytest.mark.parametrize("test", ["tukey", "bootstrap-t", "sign"])
+def test_other_tests_are_of_the_same_pairs(test: str) -> None:
+    """Tukey's takes the cases that all languages have."""
+    sets = [cases_in("en"), cases_in("fr", n=9), cases_in("es", start=4)]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS, "RR", n_resamples=99, test=test)
+    (found,) = result.across.values()
+    counts = {one.pair.n_queries for one in found.differences}
+    assert counts == ({5} if test == "tukey" else {5, 8, 9})
+    assert len(found.interactions) == 3
+    assert "set: differences between languages" in result.report()
+
+
+def test_clusters_are_those_of_the_pairs() -> None:
+    sets = [cases_in("en"), cases_in("fr")]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", cluster="expected_ids", n_resamples=99)
+    (found,) = result.across.values()
+    assert found.differences[0].pair.n_clusters == 4
+
+
+def test_a_pair_id_is_once_in_a_language() -> None:
+    case = cases_in("en").cases[0]
+    with pytest.raises(CasesError, match=r"2 cases of x in en have the pair_id 'p00'"):
+        Cases("x", {}, (case, replace(case, case_id="other")))
+
+
+def test_pair_ids_are_kept_in_files(tmp_path: Path) -> None:
+    path = tmp_path / "set.json"
+    cases_in("en").to_json(path)
+    assert read_cases(path).cases == cases_in("en").cases
+    assert cases_in("en").queries()["pair_id"].to_list()[:2] == ["p00", "p01"]
+    assert "pair_id" not in CASES.queries().columns
+
+
+def test_the_command_compares_languages_and_writes_all_numbers(tmp_path: Path) -> None:
+    for language in ("en", "fr"):
+        cases_in(language).to_json(tmp_path / f"{language}.json")
+    rows = [f"{DOC},{text}" for DOC, text in zip(TERMS, ("en 1", "fr 2", "3 en", "fr"), strict=True)]
+    (tmp_path / "documents.csv").write_text("\n".join(["doc_id,text", *rows]) + "\n")
+    command = [
+        *("bench", str(tmp_path / "en.json"), str(tmp_path / "fr.json")),
+        *("--collection", str(tmp_path / "documents.csv"), "--collection-language", "en", "-m", "RR Hit@1"),
+        *("--retriever", "bm25", "--retriever", "string", "--n-resamples", "99", "--margin", "0.2"),
+    ]
+    shown = " ".join(ok(*command).split())
+    assert "set: the same 12 cases in 2 languages" in shown
+    assert "p within 0.2" in shown
+    found = json.loads(ok(*command, "--format", "json", "--output", str(tmp_path / "results")))
+    difference = found["language_differences"]["set"]["bm25"]["fr"]["en"]["RR"]
+    assert difference["margin"] == 0.2
+    assert found["across_languages"]["set"]["string"]["RR"]["n_queries"] == 12
+    assert set(found["language_interactions"]["set"]["fr"]["en"]) == {"string"}
+    kept = json.loads((tmp_path / "results" / "bench.json").read_text())
+    assert [row["system"] for row in kept["across_languages"]] == ["bm25", "string"] * 2
+    assert found["languages"] == ["en", "fr"]
+    with pytest.raises(ParameterError, match="margin must be"):
+        dh.bench(CASES, DOCUMENTS, margin=0)

@@ -1,0 +1,66 @@
+"""deadheat compare across languages: queries that share a pair_id are compared one by one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.errors import ColumnError
+from support.command import ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LANGUAGES = ("en", "fr", "es")
+N = 8
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with judgments, two runs and a table of queries: eight in three languages."""
+    rng = np.random.default_rng(2)
+    ids = [(f"{language}{n}", language, f"p{n}") for language in LANGUAGES for n in range(N)]
+    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 a 1\n" for query, _, _ in ids))
+    for name in ("one", "two"):
+        lines = [f"{query} Q0 {doc} 1 {rng.integers(0, 3)} x\n" for query, _, _ in ids for doc in "abc"]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    rows = [",".join(row) for row in ids]
+    (tmp_path / "queries.csv").write_text("\n".join(["query_id,language,pair_id", *rows]) + "\n")
+    return tmp_path
+
+
+def test_queries_of_one_pair_id_are_compared_across_languages(folder: Path) -> None:
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(folder / "queries.csv"), "--n-resamples", "99", "--margin", "0.2"]
+    shown = " ".join(ok(*command).split())
+    assert "queries: the same 8 queries in 3 languages" in shown
+    assert "queries: gaps between languages" in shown
+    found = json.loads(ok(*command, "--format", "json"))
+    runs = {name: dh.read_run(folder / f"{name}.run") for name in ("one", "two")}
+    evaluations = {name: dh.evaluate(folder / "qrels.txt", run, "RR") for name, run in runs.items()}
+    expected = dh.compare_languages(evaluations, queries=folder / "queries.csv", n_resamples=99)
+    (first, *_) = expected.differences
+    of_pair = found["language_differences"]["queries"][first.system][first.pair.system][first.pair.baseline]["RR"]
+    assert of_pair["difference"] == first.pair.difference
+    values = evaluations[first.system].to_dict()
+    by_hand = [values[f"{first.pair.system}{n}"]["RR"] - values[f"{first.pair.baseline}{n}"]["RR"] for n in range(N)]
+    assert np.isclose(first.pair.difference, np.mean(by_hand), atol=1e-12)
+    assert found["across_languages"]["queries"]["one"]["RR"]["n_queries"] == N
+    assert "language_differences" not in ok(*command, "--format", "csv")
+
+
+def test_languages_without_pairs_are_not_compared(folder: Path) -> None:
+    path = folder / "queries.csv"
+    path.write_text(path.read_text().replace("pair_id", "topic"))
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    assert "in 3 languages" not in ok(*command, "--queries", str(path), "--n-resamples", "99")
+    run = dh.evaluate(folder / "qrels.txt", folder / "one.run", "RR")
+    with pytest.raises(ColumnError, match=r"no column 'pair_id'"):
+        dh.compare_languages({"one": run}, queries=path)
+    path.write_text("query_id,pair_id\nen0,p0\n")
+    with pytest.raises(ColumnError, match=r"no column 'language' in the table of queries"):
+        dh.compare_languages({"one": run}, queries=path)

@@ -1,0 +1,122 @@
+"""holes(): the weight of every unjudged document is what an evaluation with its judgment added says."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import MeasureError, ParameterError
+from support.command import call, ok
+
+Nested = dict[str, dict[str, float]]
+MEASURES = ["nDCG@3", "AP", "RR", "R@2", "P@2"]
+
+
+def drawn(seed: int) -> tuple[Nested, dict[str, Nested]]:
+    """Judgments of some of eight documents, and two runs with ties."""
+    rng = random.Random(seed)
+    documents, queries = [f"d{n}" for n in range(8)], ["q1", "q2", "q3"]
+    qrels = {query: {one: float(rng.randrange(4)) for one in rng.sample(documents, 4)} for query in queries}
+    qrels["q1"]["top"] = 3.0
+    runs = {
+        name: {query: {one: float(rng.randrange(3)) for one in rng.sample(documents, 5)} for query in queries}
+        for name in ("a", "b")
+    }
+    return qrels, runs
+
+
+def with_answer(qrels: Nested, query: str, document: str, label: float) -> Nested:
+    """The judgments with one more."""
+    return {one: own | ({document: label} if one == query else {}) for one, own in qrels.items()}
+
+
+def width(qrels: Nested, run: Nested, name: str) -> float:
+    """The range of the mean over all labels."""
+    scores = dh.evaluate(qrels, run, name, unjudged="bounds")[name]
+    return scores.mean_unjudged_max - scores.mean_unjudged_min
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_weight_by_range_is_what_a_judgment_takes_off_it(seed: int, name: str) -> None:
+    qrels, runs = drawn(seed)
+    found = dh.holes(qrels, runs, name, depth=8)
+    assert set(found.documents.select("query_id", "doc_id").rows()) == {
+        (query, one) for run in runs.values() for query, own in run.items() for one in own if one not in qrels[query]
+    }
+    before = {run: width(qrels, own, name) for run, own in runs.items()}
+    for query, document, _, weight, *_ in found.documents.rows():
+        expected = 0.0
+        for run, own in runs.items():
+            if document in own[query]:
+                after = [width(with_answer(qrels, query, document, label), own, name) for label in (0.0, 3.0)]
+                expected += (before[run] - sum(after) / 2) / 2
+        assert weight == pytest.approx(expected, abs=1e-12)
+    weights = found.documents["weight"].to_list()
+    assert weights == sorted(weights, reverse=True)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_weight_by_decision_is_how_far_its_answers_are_apart(seed: int, name: str) -> None:
+    qrels, runs = drawn(seed)
+    found = dh.holes(qrels, runs, name, by="decision", depth=8)
+    for query, document, _, weight, *_ in found.documents.rows():
+        apart = []
+        for label in (0.0, 3.0):
+            known = with_answer(qrels, query, document, label)
+            one, other = (dh.evaluate(known, run, name)[name].mean for run in runs.values())
+            apart.append(one - other)
+        assert weight == pytest.approx(abs(apart[1] - apart[0]), abs=1e-12)
+
+
+def test_ranks_depth_and_number() -> None:
+    qrels, runs = {"q": {"a": 1}}, {"one": {"q": {"x": 3, "a": 2, "y": 2, "z": 1}}, "two": {"q": {"z": 2, "a": 1}}}
+    found = dh.holes(qrels, runs, "AP")
+    assert found.documents.select("doc_id", "rank one", "rank two").sort("doc_id").rows() == [
+        ("x", 1, None),
+        ("y", 2, None),
+        ("z", 4, 1),
+    ]
+    assert dh.holes(qrels, runs, "AP", depth=1).documents["doc_id"].sort().to_list() == ["x", "z"]
+    assert len(dh.holes(qrels, runs, "AP", n=1).documents) == 1
+    assert dh.holes(qrels, runs, "P@2").depth == 2
+    assert repr(found) == "<Holes of one, two by AP: 3 documents of 3 unjudged>"
+    assert "Documents to judge first" in str(found)
+    assert found.to_flat()["n_unjudged"] == 3
+
+
+def test_what_cannot_be_weighed_is_refused() -> None:
+    qrels, runs = {"q": {"a": 1}}, {"one": {"q": {"x": 3}}}
+    with pytest.raises(MeasureError, match="no bounds"):
+        dh.holes(qrels, runs, "bpref")
+    with pytest.raises(ParameterError, match="by"):
+        dh.holes(qrels, runs, by="decision")
+    with pytest.raises(ParameterError, match="by"):
+        dh.holes(qrels, runs, by="effort")
+
+
+def test_everything_judged_leaves_nothing() -> None:
+    found = dh.holes({"q": {"a": 1}}, {"one": {"q": {"a": 3}}})
+    assert not len(found.documents)
+    assert found.ranges["one"] == (1.0, 1.0)
+
+
+def test_the_file_for_annotators_is_read_as_qrels(tmp_path: Path) -> None:
+    qrels, run, file = tmp_path / "qrels.txt", tmp_path / "a.run", tmp_path / "judge.csv"
+    qrels.write_text("q 0 a 1\np 0 x 2\n")
+    run.write_text("q Q0 u 1 3 t\nq Q0 a 2 2 t\np Q0 x 1 1 t\np Q0 w 2 0 t\n")
+    text = ok("holes", qrels, run, "-m", "RR", "--depth", "5", "--judge", file)
+    assert "what a judgment takes off the range" in " ".join(text.split())
+    header, first, *_ = file.read_text().splitlines()
+    assert header == "query_id,doc_id,relevance,weight,rank a"
+    assert first.startswith("q,u,,")
+    file.write_text(file.read_text().replace("q,u,,", "q,u,1,").replace("p,w,,", "p,w,0,"))
+    judged = dh.read_qrels(file).to_dict()
+    assert judged == {"q": {"u": 1.0}, "p": {"w": 0.0}}
+    result = call("holes", qrels, run, "--judge", tmp_path / "judge.txt")
+    assert result.exit_code == 2
+    assert ".csv or .tsv" in result.output

@@ -1,0 +1,135 @@
+"""Bounds over unjudged documents in evaluations: by query and of means, saved, shown, by strata, and in comparisons."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.errors import MeasureError, ParameterError
+from support.command import call, ok
+
+Nested = dict[str, dict[str, float]]
+MEASURES = ["P@2", "R@2", "AP", "nDCG@3", "RR", "ERR", "Rprec", "bpref"]
+
+
+def drawn(seed: int, n_systems: int = 1) -> tuple[Nested, list[Nested]]:
+    """Judgments of some of seven documents, and runs with ties; a run retrieves four of them."""
+    rng = random.Random(seed)
+    documents, queries = [f"d{n}" for n in range(7)], ["q1", "q2"]
+    qrels = {query: {one: float(rng.randrange(3)) for one in rng.sample(documents, 4)} for query in queries}
+    qrels["q1"]["lost"] = 3.0
+    runs = [
+        {query: {one: float(rng.randrange(3)) for one in rng.sample(documents, 4)} for query in queries}
+        for _ in range(n_systems)
+    ]
+    return qrels, runs
+
+
+def labelled(qrels: Nested, runs: list[Nested]) -> list[Nested]:
+    """Judgments in which each query by itself has every combination of labels of what is retrieved unjudged."""
+    free = {q: sorted({one for run in runs for one in run[q] if one not in own}) for q, own in qrels.items()}
+    sets = {q: list(itertools.product((0.0, 1.0, 2.0, 3.0), repeat=len(own))) for q, own in free.items()}
+    return [
+        {
+            query: own | dict(zip(free[query], sets[query][n % len(sets[query])], strict=True))
+            for query, own in qrels.items()
+        }
+        for n in range(max(map(len, sets.values())))
+    ]
+
+
+@pytest.mark.parametrize("ties", ["expected", "doc_id", "input"])
+@pytest.mark.parametrize("seed", range(6))
+def test_ends_are_those_of_all_judgments_that_can_be(seed: int, ties: str) -> None:
+    """Of each query and of the mean: evaluated anew with every set of labels."""
+    qrels, (run,) = drawn(seed)
+    found = dh.evaluate(qrels, run, MEASURES, ties=ties, unjudged="bounds")
+    others = [dh.evaluate(known, run, MEASURES[:-1], ties=ties) for known in labelled(qrels, [run])]
+    for name in MEASURES[:-1]:
+        values = np.array([one[name].values for one in others])
+        assert found[name].unjudged_min == pytest.approx(values.min(axis=0), abs=1e-12), name
+        assert found[name].unjudged_max == pytest.approx(values.max(axis=0), abs=1e-12), name
+        assert found[name].mean_unjudged_min == pytest.approx(values.min(axis=0).mean())
+        assert found[name].mean_unjudged_max == pytest.approx(values.max(axis=0).mean())
+    assert not found["bpref"].has_unjudged_bounds
+    with pytest.raises(MeasureError, match="no bounds"):
+        _ = found["bpref"].unjudged_min
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_labels_lead_beyond_the_outer_bound_of_a_difference(seed: int) -> None:
+    qrels, runs = drawn(seed, 2)
+    names = MEASURES[:-1]
+    found = dh.compare(qrels, {"a": runs[0], "b": runs[1]}, MEASURES, unjudged="bounds", n_resamples=99)
+    bounds = {one.measure: one for one in found.unjudged_outer_bounds}
+    assert list(bounds) == names
+    every = labelled(qrels, runs)
+    for known in every[:: max(1, len(every) // 60)]:
+        one, other = (dh.evaluate(known, run, names) for run in runs)
+        for name in names:
+            apart = other[name].mean - one[name].mean
+            assert bounds[name].low - 1e-12 <= apart <= bounds[name].high + 1e-12
+            assert not bounds[name].is_safe or apart * bounds[name].difference > 0
+
+
+def test_a_lower_top_and_judged_lists_have_narrower_bounds() -> None:
+    qrels, (run,) = drawn(3)
+    wide, narrow, none, condensed = (
+        dh.evaluate(qrels, run, "DCG", unjudged="bounds", **options)["DCG"]
+        for options in ({}, {"unjudged_max_rel": 1}, {"unjudged_max_rel": 0}, {"judged_only": True})
+    )
+    assert wide.mean_unjudged_max > narrow.mean_unjudged_max > none.mean_unjudged_max == none.mean
+    assert condensed.mean_unjudged_min == condensed.mean == condensed.mean_unjudged_max
+
+
+def test_what_has_no_bounds_is_refused() -> None:
+    qrels, (run,) = drawn(0)
+    for ties in ("best", "worst"):
+        with pytest.raises(ParameterError, match="ties"):
+            dh.evaluate(qrels, run, "AP", unjudged="bounds", ties=ties)
+    with pytest.raises(ParameterError, match="unjudged_max_rel"):
+        dh.evaluate(qrels, run, "AP", unjudged_max_rel=2)
+    with pytest.raises(ParameterError, match="unjudged"):
+        dh.evaluate(qrels, run, "AP", unjudged="range")
+    with pytest.raises(ParameterError, match="unjudged='bounds'"):
+        _ = dh.evaluate(qrels, run, "AP")["AP"].unjudged_min
+
+
+def test_they_are_saved_and_selected_and_in_frames(tmp_path: Path) -> None:
+    qrels, (run,) = drawn(4)
+    found = dh.evaluate(qrels, run, MEASURES, unjudged="bounds")
+    found.save(tmp_path / "one.json")
+    loaded = dh.load_evaluation(tmp_path / "one.json")
+    assert loaded.conventions == found.conventions
+    for name in MEASURES[:-1]:
+        assert loaded[name].unjudged_max.tolist() == found[name].unjudged_max.tolist()
+        part = found.select(np.array([False, True]))[name]
+        assert part.unjudged_min.tolist() == found[name].unjudged_min[1:].tolist()
+    assert not loaded["bpref"].has_unjudged_bounds
+    assert not found.select(np.array([False, True]))["bpref"].has_unjudged_bounds
+    assert found.to_polars().columns[-2:] == ["unjudged_min", "unjudged_max"]
+    assert found.to_flat()["ap.unjudged_max"] == found["AP"].mean_unjudged_max
+    assert "if judged" in str(found)
+    assert "over unjudged documents: bpref" in str(found)
+
+
+def test_commands_show_a_second_range(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text("q 0 a 1\nq 0 b 0\np 0 x 2\n")
+    run.write_text("q Q0 u 1 3 t\nq Q0 a 2 2 t\nq Q0 b 3 1 t\np Q0 x 1 1 t\n")
+    other = tmp_path / "b.run"
+    other.write_text("q Q0 a 1 3 t\nq Q0 b 2 2 t\np Q0 v 1 2 t\np Q0 x 2 1 t\n")
+    found = json.loads(ok("evaluate", qrels, run, "-m", "RR bpref", "--unjudged", "bounds", "--format", "json"))
+    ends = {name: (row["unjudged_min"], row["unjudged_max"]) for name, row in found["scores"]["a"].items()}
+    assert ends == {"RR": (0.75, 1.0), "bpref": (None, None)}
+    assert "[0.7500, 1.0000]" in ok("evaluate", qrels, run, "-m", "RR", "--unjudged", "bounds")
+    told = ok("compare", qrels, run, other, "-m", "RR", "--unjudged", "bounds", "--unjudged-max-rel", "1")
+    assert "labels of unjudged documents could reverse" in " ".join(told.split())
+    result = call("evaluate", qrels, run, "--unjudged", "bounds", "--ties", "best")
+    assert result.exit_code == 2

@@ -1,0 +1,142 @@
+"""explain() on small data: what is written down, how many ways fit, what is said; and its command."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import ParameterError
+from deadheat.explanation.quicksort import order_of
+from deadheat.explanation.reported import read_reported, reported
+from deadheat.measures import AP, R, nDCG
+from support.command import QRELS, RUN, call, ok
+
+GRADED = {"q": {"a": 1.0, "b": 3.0, "c": 0.0}, "p": {"x": 2.0, "y": 1.0}, "none": {"z": 0.0}}
+TIED = {"q": {"c": 2.0, "a": 2.0, "b": 1.0, "u": 1.0}, "p": {"v": 1.0, "x": 1.0, "w": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        ("0.68", 0.6849, 0.6851),
+        ("0.680", 0.6804, 0.6806),
+        ("68%", 0.6751, 0.686),
+        ("68.0", 0.6804, 0.6806),
+        ("6.8e-1", 0.6849, 0.6851),
+        (0.5, 0.54, 0.56),
+        (1, 0.6, 1.51),
+    ],
+)
+def test_digits_say_how_close(text: str | float, inside: float, outside: float) -> None:
+    one = reported("nDCG@10", text)
+    assert one.is_printed_from(inside)
+    assert not one.is_printed_from(outside)
+
+
+@pytest.mark.parametrize("text", ["", "x", "nan", "inf", "1.2.3", "%", True, "e5"])
+def test_what_is_no_number_is_refused(text: str | float) -> None:
+    with pytest.raises(ParameterError, match="reported"):
+        reported("AP", text)
+
+
+def test_a_count_is_no_percentage() -> None:
+    assert not reported("NumRelRet", 130).is_percent
+    assert reported("RR@10", "34.1").value == pytest.approx(0.341)
+
+
+def test_texts_are_read_with_commas_or_repeated() -> None:
+    assert read_reported(["AP=0.2, nDCG(gain='exp')@10 = .5", "RR=1%"]) == {
+        "AP": "0.2",
+        "nDCG(gain='exp')@10": ".5",
+        "RR": "1%",
+    }
+    for wrong in (["AP"], ["=0.5"], ["AP="], ["AP=1, AP=2"]):
+        with pytest.raises(ParameterError, match=r"reported|two numbers"):
+            read_reported(wrong)
+
+
+def test_several_numbers_narrow_it() -> None:
+    one = dh.explain(GRADED, TIED, {"RR": "0.7500"})
+    both = dh.explain(GRADED, TIED, {"RR": "0.7500", "nDCG": "0.3985"})
+    assert len(one.matches) > len(both.matches)
+    assert set(both.fitting) == {"RR", "nDCG"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_way_has_the_value_that_evaluate_gives_for_its_settings(seed: int) -> None:
+    """Where deadheat has options for the settings, they give this value."""
+    rng = random.Random(seed)
+    qrels = {f"q{n}": {f"d{rng.randrange(12)}": float(rng.randrange(4)) for _ in range(6)} for n in range(5)}
+    run = {f"q{n}": {f"d{k}": float(rng.randrange(3)) for k in rng.sample(range(12), 8)} for n in range(4)}
+    near = dh.explain(qrels, run, {"nDCG@5": 0.123456, "AP": 0.123456})
+    wide = dh.explain(qrels, run, {"nDCG@5": 1, "AP": 0})  # all between 0.5 and 1.5, -0.5 and 0.5
+    tried = 0
+    for match in (*near.nearest, *wide.matches):
+        own = dict(match.settings)
+        is_plain = own.get("ties") in {"doc_id", "input", "expected", "best", "worst"} and not any(
+            own.get(name, usual) != usual
+            for name, usual in {"judgments": "all", "ideal": "cutoff", "ap_norm": "R", "depth": None}.items()
+        )
+        if is_plain:
+            options = {name: own[name] for name in ("ties", "missing", "no_relevant", "judged_only") if name in own}
+            theirs = dh.evaluate(qrels, run, list(match.measures.values()), **options)
+            for name, notation in match.measures.items():
+                assert match.values[name] == pytest.approx(theirs[notation].mean, abs=1e-9)
+            tried += 1
+    assert tried
+
+
+def test_divisors_that_no_parameter_has() -> None:
+    """P over min(k, retrieved), R over min(k, R), nDCG with an uncut ideal: from their definitions."""
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2, "x": 1}}
+    ways = {"P@4": ("p_norm", "retrieved", 1 / 2), "R@2": ("r_norm", "min", 1 / 2)}
+    for name, (setting, choice, value) in ways.items():
+        found = dh.explain(qrels, run, {name: f"{value:.6f}"})
+        assert any(one.settings.get(setting) == choice for one in found.matches), name
+    whole = 1 / (1 + 1 / 1.584962500721156 + 1 / 2)
+    found = dh.explain(qrels, run, {"nDCG@1": f"{whole:.6f}"})
+    assert any(one.settings.get("ideal") == "whole" for one in found.matches)
+
+
+def test_parameters_that_are_named_stay() -> None:
+    found = dh.explain(GRADED, TIED, {AP(rel=2): 0.5, nDCG(gain="exp") @ 5: 0.5, R(norm="retrieved_all"): 0.5})
+    for match in (*found.matches, *found.nearest):
+        assert match.measures["AP(rel=2)"].startswith("AP(") and "rel=2" in match.measures["AP(rel=2)"]  # noqa: PT018 - one thing
+        assert "gain='exp'" in match.measures["nDCG(gain='exp')@5"]
+
+
+def test_it_shows_itself_and_holds_its_numbers() -> None:
+    found = dh.explain(GRADED, TIED, {"RR": "0.75"})
+    assert repr(found).startswith("<Explanation of run, RR=0.75: ")
+    assert found.to_polars().columns == ["tool", "nearest", "settings", "RR"]
+    assert found.to_flat()["n_matches"] == len(found.matches)
+    assert "ties alone" in str(found)
+    assert "nothing reproduces it" in repr(dh.explain(GRADED, TIED, {"RR": "0.1234"}))
+
+
+def test_equal_keys_keep_their_order_in_short_lists() -> None:
+    assert order_of([2, 1, 1, 2, 1]) == [1, 2, 4, 0, 3]
+    keys = [float(n % 3) for n in range(200)]
+    order = order_of(keys)
+    assert sorted(order) == list(range(200))
+    assert [keys[n] for n in order] == sorted(keys)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text(QRELS)
+    run.write_text(RUN)
+    text = ok("explain", qrels, run, "--reported", "RR=0.3750")
+    assert "RR = 0.3750 is what" in text
+    found = json.loads(
+        ok("explain", qrels, run, "--reported", "RR=37.5%", "--reported", "P@1=0.25", "--format", "json")
+    )
+    assert found["n_matches"] == len(found["matches"]) > 0
+    assert "Nothing reproduces RR = 0.1234" in ok("explain", qrels, run, "--reported", "RR=0.1234")
+    result = call("explain", qrels, run, "--reported", "RR")
+    assert result.exit_code == 2
+    assert "nDCG@10=0.6807" in result.output

@@ -1,0 +1,100 @@
+"""Words of other tools and of the sources: what they are read as, and those that mean two things."""
+
+from __future__ import annotations
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import MeasureError
+from deadheat.measures.notation import split_notation
+from deadheat.measures.words import DOUBTED, MEANINGS
+from support.command import ok
+
+READ = {
+    "MaxOntSim@10": "MaxRel@10",
+    "Hits@5": "Hit@5",
+    "hits@5": "Hit@5",
+    "MRR@10": "RR@10",
+    "mrr@10": "RR@10",
+    "hit_rate@5": "Hit@5",
+    "Hit Rate": "Hit",
+    "Hit Rate@5": "Hit@5",
+    "hit-rate@5": "Hit@5",
+    "hit@5": "Hit@5",
+    "hr@10": "Hit@10",
+    "accuracy@1": "Hit@1",
+    "ndcg_at_10": "nDCG@10",
+    "map_at_1000": "AP@1000",
+    "recall_at_100": "R@100",
+    "mrr_at_10": "RR@10",
+    "precision_at_5": "P@5",
+    "NDCG@10": "nDCG@10",
+    "tmhits@3": "TMHits@3",
+    "mtrr": "MTRR",
+    "MHits@10": "R@10",
+    "SetF": "F",
+    "SetP": "P",
+    "SetR": "R",
+    "SetF(beta=2)": "F(beta=2)",
+    "Bpref": "bpref",
+    "mean average precision": "AP",
+    "Average Precision@10": "AP@10",
+    "reciprocal rank@10": "RR@10",
+    "nDCG(dcg='exp-log2')@10": "nDCG(gain='exp')@10",
+    "nDCG(dcg='log2')@10": "nDCG@10",
+    "nDCG(gains={1: 1, 2: 3})@10": "nDCG(gain={1: 1, 2: 3})@10",
+    "nDCG(dcg='log2', gains={1: 1, 2: 3})": "nDCG(gain={1: 1, 2: 3})",
+    "DCG(dcg='exp-log2')": "DCG(gain='exp')",
+}
+
+
+@pytest.mark.parametrize("word", READ)
+def test_a_word_is_read_and_kept(word: str) -> None:
+    measure = dh.parse_measure(word)
+    assert str(measure) == READ[word]
+    assert dh.parse_measure(measure.label) == measure
+    assert split_notation(f"RR, {word} P@1")[1:] == [*split_notation(word), "P@1"]
+
+
+def test_a_class_takes_the_parameters_of_other_tools() -> None:
+    assert dh.nDCG(dcg="exp-log2") @ 5 == dh.nDCG(gain="exp") @ 5  # type: ignore[call-arg]  # not ours
+    assert (dh.nDCG @ 5)(gains={1: 2}) == dh.nDCG(gain={1: 2}) @ 5
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["nDCG(dcg='burges')", "nDCG(dcg='exp-log2', gains={1: 2})", "nDCG(gain='exp', gains={1: 2})", "P(dcg='log2')"],
+)
+def test_what_contradicts_itself_is_refused(wrong: str) -> None:
+    with pytest.raises(MeasureError, match="has no parameter"):
+        dh.parse_measure(wrong)
+
+
+def test_judged_only_is_an_option_of_evaluate() -> None:
+    with pytest.raises(MeasureError, match="option of evaluate"):
+        dh.parse_measure("nDCG(judged_only=True)@10")
+
+
+def test_names_of_two_measures_are_not_guessed() -> None:
+    """Only names that are alike but for their letters' size, and mean one measure, are read."""
+    for name in ("ndgc", "ACC", "hitrate"):
+        with pytest.raises(MeasureError, match="unknown measure"):
+            dh.parse_measure(name)
+
+
+@pytest.mark.parametrize(("word", "measure"), MEANINGS)
+def test_a_name_that_means_two_things_says_both(word: str, measure: str) -> None:
+    if type(dh.parse_measure(word)).__name__ != measure:
+        pytest.skip("the name is a measure of its own")
+    page = " ".join(ok("measures", word).split())
+    assert page.count(MEANINGS[word, measure].partition(";")[2].strip()[:40])
+
+
+def test_reports_say_how_a_doubted_name_was_read() -> None:
+    found = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["Hits@5", "MRR"])
+    assert list(found.means()) == ["Hits@5", "MRR"]
+    text = " ".join(str(found).split())
+    assert "Hits@5 is read as Hit, whether a relevant document is in the top k" in text
+    assert "NumRelRet@k" in text
+    assert {word for word, _ in MEANINGS} >= DOUBTED
+    assert "is read as" not in str(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["Hit@5", "MRR"]))

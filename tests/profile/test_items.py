@@ -1,0 +1,129 @@
+"""item_profile(): beside all orders of the ties, each list cut at rank k, by the definitions that RecBole states."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DuplicateError, ParameterError
+from oracle.orders import all_orders
+
+Run = dict[str, dict[str, float]]
+Lists = tuple[list[str], ...]
+
+
+def drawn(seed: int, n_scores: int = 3) -> tuple[Run, dict[str, float]]:
+    rng = random.Random(seed)
+    docs = "abcdefg"
+    run = {
+        f"u{user}": {doc: float(rng.randrange(n_scores)) for doc in rng.sample(docs, rng.randint(1, 4))}
+        for user in range(4)
+    }
+    return run, {doc: float(rng.randrange(1, 9)) for doc in "abcdefghij"}
+
+
+def cut_lists(run: Run, k: int) -> list[Lists]:
+    """Every way in which the ties of all lists may be broken, each list cut at k."""
+    orders = [[order[:k] for order in all_orders(scores)] for scores in run.values()]
+    return list(itertools.product(*orders))
+
+
+def mean_over(lists: list[Lists], value: object) -> float:
+    assert callable(value)
+    return float(np.mean([value(one) for one in lists]))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 10])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_means_over_all_orders(seed: int, k: int) -> None:
+    run, popularity = drawn(seed)
+    lists, total, n_tail = cut_lists(run, k), sum(popularity.values()), 8
+    border = sorted(popularity.values())[n_tail - 1]
+    expected = {
+        "coverage": mean_over(lists, lambda one: len(set(itertools.chain(*one))) / 10),
+        "average_popularity": mean_over(
+            lists, lambda one: np.mean([np.mean([popularity[item] for item in own]) for own in one])
+        ),
+        "tail_share": mean_over(
+            lists, lambda one: np.mean([np.mean([popularity[item] <= border for item in own]) for own in one])
+        ),
+        "novelty": mean_over(
+            lists, lambda one: np.mean([np.mean([-math.log2(popularity[item] / total) for item in own]) for own in one])
+        ),
+    }
+    found = dh.item_profile(run, popularity, cutoff=k)
+    assert {name: found.means()[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    for place, user in enumerate(sorted(run)):
+        own = [float(np.mean([popularity[item] for item in order[:k]])) for order in all_orders(run[user])]
+        ends = found.tie_min["average_popularity"][place], found.tie_max["average_popularity"][place]
+        assert ends == pytest.approx((min(own), max(own)))
+
+
+@pytest.mark.parametrize("k", [1, 2, 10])
+def test_gini_and_entropy_of_lists_without_ties(k: int) -> None:
+    """RecBole: (2 i - n - 1) P(i) over the items from the least exposed up, and - p log p of the exposed ones."""
+    run, popularity = drawn(5, n_scores=1_000_000)
+    counts = Counter(itertools.chain(*cut_lists(run, k)[0]))
+    total = sum(counts.values())
+    ordered = sorted(counts.get(item, 0) / total for item in popularity)
+    found = dh.item_profile(run, popularity, cutoff=k)
+    assert found.gini == pytest.approx(sum((2 * i - 11) * share for i, share in enumerate(ordered, 1)) / 10)
+    assert found.entropy == pytest.approx(-sum(share * math.log2(share) for share in ordered if share))
+    exposed = dict(found.to_polars().select("doc_id", "exposure").rows())
+    assert {item: number for item, number in exposed.items() if number} == pytest.approx(counts)
+
+
+def test_gini_and_entropy_are_of_the_expected_exposure() -> None:
+    """Two items that take one place in turn are exposed alike."""
+    found = dh.item_profile({"u": {"a": 1.0, "b": 1.0}}, cutoff=1)
+    assert (found.coverage, found.gini, found.entropy) == (0.5, 0.0, 1.0)
+    assert dh.item_profile({"u": {"a": 1.0}}, n_items=4).gini == 0.75
+    assert set(found.means()) == {"coverage", "gini", "entropy"}
+    assert "no popularity" in str(found)
+
+
+def test_popularity_from_the_interactions_of_users() -> None:
+    train = pl.DataFrame(
+        {"user_id": ["u", "u", "v", "w"], "item_id": ["a", "b", "a", "c"], "rating": [1, 0, 5, 2]},
+    )
+    found = dh.item_profile({"u": {"c": 2.0, "x": 1.0}}, train, cutoff=2, n_items=4)
+    assert found.n_users == 3
+    assert found.means()["average_popularity"] == pytest.approx(1 / 2)
+    assert found.means()["novelty"] == pytest.approx(math.log2(3))
+    assert found.notes[-1] == "1 item of the top 2 without popularity: it is 0"
+    by_item = dict(found.to_polars().select("doc_id", "popularity").rows())
+    assert by_item == {"a": 2, "c": 1, "x": 0}
+
+
+def test_the_tail_is_all_but_the_head() -> None:
+    popularity = {"a": 9.0, "b": 5.0, "c": 5.0, "d": 1.0}
+    run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    shares = [dh.item_profile(run, popularity, head=head).means()["tail_share"] for head in (0, 0.25, 0.5, 0.75, 1)]
+    assert shares == [1, 0.75, 0.75, 0.25, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cutoff": 0}, "cutoff must be a whole number from 1 on"),
+        ({"n_items": 1}, "n_items=1 is less than the 2 items"),
+        ({"head": 2}, "head must be a number from 0 to 1"),
+        ({"n_users": 0}, "n_users must be a number above 0"),
+        ({"popularity": {"a": -1}}, "popularity must be numbers from 0 on, got -1 for 'a'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        dh.item_profile({"u": {"a": 1.0, "b": 2.0}}, **options)  # type: ignore[arg-type]
+
+
+def test_a_pair_that_comes_twice_is_an_error() -> None:
+    with pytest.raises(DuplicateError):
+        dh.item_profile([("u", "a", 1.0), ("u", "a", 2.0)])
