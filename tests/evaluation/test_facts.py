@@ -152,6 +152,17 @@ def test_what_is_not_known_is_said_so(tmp_path: Path) -> None:
     assert evaluation.facts.n_cut == 30
 
 
+def test_runs_whose_last_scores_were_not_counted_are_named(tmp_path: Path) -> None:
+    """Polars counts what is asked for alone: that a small Parquet file is not named must not read as "no ties"."""
+    rows = [(query, doc, 1.0) for query in ("q1", "q2") for doc in ("a", "b")]
+    pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_parquet(tmp_path / "two.parquet")
+    (tmp_path / "one.run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in rows))
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
+    runs = [str(tmp_path / name) for name in ("one.run", "two.parquet")]
+    result = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["evaluate", str(tmp_path / "qrels.txt"), *runs])
+    assert "the last score ties: one in 2 of 2 queries (at 2), not counted for two; where" in result.stdout
+
+
 @needs_shared_data
 def test_real_runs_say_what_they_lack() -> None:
     """BM25 for queries of another language: words that nothing matches, and 50 documents for most."""

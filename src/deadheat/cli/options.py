@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from deadheat.cli.files import PATH, input_path, shown_path
+from deadheat.cli.sizes import Size
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Design
@@ -222,7 +223,7 @@ def _bound_memory(ctx: click.Context, _: click.Parameter, value: int | None) -> 
 decompressed_option = together(
     click.option(
         "--max-decompressed",
-        type=click.IntRange(1),
+        type=Size(),
         metavar="BYTES",
         expose_value=False,
         callback=_allow_decompressed,
@@ -231,12 +232,12 @@ decompressed_option = together(
     ),
     click.option(
         "--max-memory",
-        type=click.IntRange(1),
+        type=Size(),
         metavar="BYTES",
         expose_value=False,
         callback=_bound_memory,
-        help="About how much memory the rows of a run may take: a larger one is read in blocks [default: from 1.5 GB of"
-        " TREC or 4 million rows of Parquet on].",
+        help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
+        " [default: from 1.5 GB of TREC or 4 million rows of Parquet on].",
     ),
 )
 

@@ -173,6 +173,8 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         for name, facts in found.items()
         if facts.n_cut
     ]
+    unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
+    told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
     text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
     yield Fact("cut_in_ties", cut, "cut", text if told else "")
 

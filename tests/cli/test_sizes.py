@@ -1,0 +1,41 @@
+"""--max-memory and --max-decompressed take numbers of bytes with units."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from deadheat.cli.sizes import Size
+from support.command import call
+
+
+@pytest.mark.parametrize(
+    ("given", "n_bytes"),
+    [
+        ("1", 1),
+        ("123456789012345678", 123456789012345678),
+        ("500MB", 500 * 10**6),
+        ("500 mb", 500 * 10**6),
+        ("1.5GB", 1_500_000_000),
+        ("2GiB", 2 << 30),
+        ("3k", 3000),
+        ("1T", 10**12),
+        ("7B", 7),
+    ],
+)
+def test_units(given: str, n_bytes: int) -> None:
+    assert Size().convert(given, None, None) == n_bytes
+
+
+@pytest.mark.parametrize("given", ["", "0", "0.1", "-1", "GB", "2XB", "1e9", "1,5GB", "nan"])
+def test_what_is_no_size(given: str) -> None:
+    with pytest.raises(click.BadParameter, match=r"is not a number of bytes|less than one byte"):
+        Size().convert(given, None, None)
+
+
+def test_the_message_names_the_option() -> None:
+    result = call("evaluate", "qrels.txt", "a.run", "--max-memory", "lots")
+    assert result.exit_code == 2
+    assert "Invalid value for '--max-memory': 'lots' is not a number of bytes: write 500000000, 500MB or 2GB" in (
+        " ".join(result.stderr.split())
+    )
