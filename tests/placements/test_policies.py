@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.placements import contiguous
+from deadheat.placements import contiguous, policies
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.mapping import Mapping
 from deadheat.placements.place import engine_of
@@ -171,3 +171,10 @@ def test_every_engine_breaks_ties_alike(
             assert (ranked.tied == 1).all()
             found.append(ranked.to_polars())
     assert all(one.equals(found[0]) for one in found)
+
+
+def test_without_ties_the_extremes_are_what_is_there() -> None:
+    placements = dh.place({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
+    assert policies.extreme(placements, best=True) is placements
+    tied = dh.place({"q": {"a": 1}}, {"q": {"a": 1.0, "c": 1.0}})
+    assert [policies.extreme(tied, best=best).above.tolist() for best in (True, False)] == [[0], [1]]

@@ -48,6 +48,8 @@ def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placement
 
 def extreme(placements: Placements, *, best: bool) -> Placements:
     """Put judged documents first in their tie, the highest relevance first; or last, the lowest relevance first."""
+    if not placements.cached("has_ties", lambda: bool((placements.tied > 1).any())):
+        return placements  # what measures have found of them holds here too
     return placements.cached(("extreme", best), lambda: _ordered(placements, best=best))
 
 
