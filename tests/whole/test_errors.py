@@ -36,6 +36,7 @@ READERS = {
     "io/guarding.py": "PyO3: the first line of a panic of Polars",
     "io/frames.py": "Polars and Narwhals: their first line, or all lines as one",
     "io/objects.py": "json: whether something follows the first value",
+    "io/reading.py": "DuckDB: whether Ctrl-C was pressed, which it says as any other error",
     "io/rows.py": "csv: which of its two errors it is",
     "io/formats/__init__.py": "Polars: the number of the system's error",
     "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",

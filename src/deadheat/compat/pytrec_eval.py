@@ -15,7 +15,7 @@ from deadheat.compat.evaluating import Evaluator
 from deadheat.compat.trec_names import NICKNAMES, columns, members, requested
 from deadheat.errors import DuplicateError, ParameterError
 from deadheat.io.formats.trec import read_lines
-from deadheat.io.kinds import Kind
+from deadheat.io.kinds import VALUE_COLUMN, Kind
 
 __all__ = [
     "RelevanceEvaluator",
@@ -169,7 +169,8 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
 def _parsed(lines: Iterable[str], kind: Kind) -> dict[str, dict[str, float]]:
     text = "".join(line.rstrip("\n") + "\n" for line in lines)
     found: dict[str, dict[str, float]] = {}
-    for query, doc, value in read_lines(text.encode(), kind, Path(kind), 1).iter_rows():
+    rows = read_lines(text.encode(), kind, Path(kind), 1).select("query_id", "doc_id", VALUE_COLUMN[kind])
+    for query, doc, value in rows.iter_rows():
         own = found.setdefault(query, {})
         if doc in own:
             raise DuplicateError(f"document {doc!r} appears twice for query {query!r}; each pair may appear only once")
