@@ -82,7 +82,7 @@ def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_test_for_pytest_passes(tmp_path: Path) -> None:
     (example,) = (block for block in blocks("README.md", "python") if ">>>" not in block)
     arguments = ["-q", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", *arguments]
+    command = [sys.executable, "-B", "-m", "pytest", *arguments]  # the two files have one size, and perhaps one time
     for replaced, n_passed in (("0.8", "1 passed"), ("1.1", "1 failed")):
         (tmp_path / "test_ranking.py").write_text(example.replace("0.8", replaced))
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
