@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -22,8 +22,7 @@ _given: ContextVar[int | None] = ContextVar("max_decompressed", default=None)
 _memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 
 
-@contextmanager
-def max_decompressed(n_bytes: int) -> Iterator[None]:
+def max_decompressed(n_bytes: int) -> AbstractContextManager[None]:
     """Set how many bytes may be unpacked from one file and held in memory at once.
 
     This concerns CSV, TSV, JSON, JSON Lines and whatever comes through a pipe; compressed TREC is read piece by piece,
@@ -46,17 +45,10 @@ def max_decompressed(n_bytes: int) -> Iterator[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
-    from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
-
-    token = _given.set(as_count("max_decompressed", n_bytes))
-    try:
-        yield
-    finally:
-        _given.reset(token)
+    return _bound(_given, n_bytes)
 
 
-@contextmanager
-def max_memory(n_bytes: int) -> Iterator[None]:
+def max_memory(n_bytes: int) -> AbstractContextManager[None]:
     """Set about how much memory the rows of one run may take: a larger run is read in blocks, and never held.
 
     This concerns runs in TREC and Parquet files, also compressed ones, and lazy frames of Polars. By default a run is
@@ -80,13 +72,18 @@ def max_memory(n_bytes: int) -> Iterator[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    from deadheat.arguments import as_count  # as above
+    return _bound(_memory, n_bytes)
 
-    token = _memory.set(as_count("max_memory", n_bytes))
+
+@contextmanager
+def _bound(limit: ContextVar[int | None], n_bytes: int) -> Iterator[None]:
+    from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
+
+    token = limit.set(as_count(limit.name, n_bytes))
     try:
         yield
     finally:
-        _memory.reset(token)
+        limit.reset(token)
 
 
 def is_bounded() -> bool:
