@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.spark import run_by_query, said
+from deadheat.data.passes import said
+from deadheat.data.spark import run_by_query
 from deadheat.errors import (
     DataError,
     DuplicateError,

@@ -11,8 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.data import streamed
+from deadheat.data.passes import QUERY, said
 from deadheat.data.rows import Blocks, UnreadRows
-from deadheat.data.spark import QUERY, said
 from deadheat.errors import (
     DataError,
     DuplicateError,

@@ -11,8 +11,8 @@ import polars as pl
 import pyarrow as pa
 
 import deadheat as dh
+from deadheat.data.passes import SCHEMA
 from deadheat.data.rows import UnreadRows
-from deadheat.data.spark import SCHEMA
 from deadheat.io.reading import Reading, UnreadFrame
 
 _OF_ARROW = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())

@@ -1,6 +1,6 @@
 """A pass over a run in a file that is too large to hold: whole queries at a time, in the order of the rows.
 
-What is done with them is what the workers of a cluster do (`deadheat.data.spark`). The rows of each query must be
+What is done with them is what the workers of a cluster do (`deadheat.data.passes`). The rows of each query must be
 adjacent, as those of runs mostly are; if they are not, that is seen, and the caller goes another way.
 """
 
@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray, spans
+from deadheat.data.passes import NO_JUDGMENTS, QUERY, SCHEMA, Look, Task, check_said, of_kind
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
-from deadheat.data.spark import QUERY, SCHEMA, Task, Worker, check_said, of_kind, run_by_query
+from deadheat.data.spark import run_by_query
 from deadheat.data.tables import Run
 from deadheat.io.forking import check_threads
 from deadheat.io.limits import rows_at_a_time
@@ -48,11 +49,11 @@ def by_query(
     if not rows.in_polars:
         return run_by_query(run, task, judgments, precision)
     check_threads()
-    worker = Worker(rows.unread.reading, task, None, precision, check_duplicates=rows.check_duplicates)
+    look = Look(rows.unread.reading, task, precision, check_duplicates=rows.check_duplicates)
     own = None if judgments is None else _Judgments(judgments)
     said = [pl.DataFrame(schema=SCHEMA)]
     for batch in _whole_queries(rows.unread.batches(rows_at_a_time())):
-        said += worker.look(batch, _NONE if own is None else own.of(batch["query_id"]))
+        said += look(batch, NO_JUDGMENTS if own is None else own.of(batch["query_id"]))
     del own  # there may be many
     found = pl.concat(said)
     del said
@@ -61,9 +62,6 @@ def by_query(
     if of_kind(found, QUERY, "query_id").to_series().is_duplicated().any():
         raise NotAdjacentError
     return found
-
-
-_NONE = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
 
 
 class _Judgments:

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
+from deadheat.data.passes import QUERY, of_kind, said
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import Blocks, UnreadRows
-from deadheat.data.spark import QUERY, of_kind, said
 from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.data.passes import QUERY, of_kind, said
 from deadheat.data.rows import Blocks, UnreadRows
-from deadheat.data.spark import QUERY, of_kind, said
 from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Run
 from deadheat.profile.scores import Groups, group_scores
