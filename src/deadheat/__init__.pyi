@@ -10,9 +10,10 @@ from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.compare import compare, compare_evaluations
+from deadheat.comparison.compare_languages import compare_languages
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.holes import Holes, holes
-from deadheat.comparison.languages import Languages, compare_languages
+from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Pair
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries

@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import deadheat as dh
-from deadheat.comparison.languages import Languages, compare_languages
+from deadheat.comparison.compare_languages import compare_languages
+from deadheat.comparison.languages import Languages
 from deadheat.errors import DataError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from oracle.orders import all_orders

@@ -15,8 +15,9 @@ from deadheat.benchmark.failures import Failure
 from deadheat.benchmark.families import Family, families_of
 from deadheat.benchmark.meeting import Spoken
 from deadheat.benchmark.parts import Part, check_by
+from deadheat.comparison.compare_languages import languages_of
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.languages import Languages, languages_of
+from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Design
 from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import Evaluation, Strata

@@ -296,7 +296,7 @@ def _report(
 
 def _languages(comparison: Comparison, queries: Queries) -> Languages | None:
     """Compare the languages of queries that belong together by a column pair_id; None where there is no such."""
-    from deadheat.comparison.languages import PAIR, languages_of, split_by_language
+    from deadheat.comparison.compare_languages import PAIR, languages_of, split_by_language
 
     if PAIR not in queries.columns or queries.language_column is None:
         return None
