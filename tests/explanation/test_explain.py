@@ -140,3 +140,78 @@ def test_the_command(tmp_path: Path) -> None:
     result = call("explain", qrels, run, "--reported", "RR")
     assert result.exit_code == 2
     assert "nDCG@10=0.6807" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [("AP=0,7522", "Write a decimal point: AP=0.7522"), ("AP:0.75", "AP=0.75?"), ("AP 0.75", "AP=0.75?"), ("AP", None)],
+)
+def test_a_slip_of_the_pen_is_repaired(text: str, repaired: str | None) -> None:
+    with pytest.raises(ParameterError, match=r"such as nDCG@10=0\.6807") as caught:
+        read_reported([text])
+    assert (repaired or "got 'AP'") in str(caught.value)
+
+
+def test_a_number_without_its_measure_is_shown_a_dict() -> None:
+    with pytest.raises(ParameterError, match=r'such as \{"nDCG@10": 0\.6807\}'):
+        dh.explain(GRADED, TIED, "nDCG@10=0.6807")  # type: ignore[arg-type]  # what somebody writes
+
+
+def test_what_a_tool_lacks_is_not_its_number() -> None:
+    """trec_eval has no ERR, compatibility, alpha-nDCG or INST: their values by its tie rule are no tool's."""
+    for name in ("ERR@5", "Compat", "alpha_nDCG@5", "INST", "RBP(p=0.6)", "MTRR", "TMHits@3"):
+        value = dh.evaluate(GRADED, TIED, name, ties="doc_id").means()[name]
+        found = dh.explain(GRADED, TIED, {name: f"{value:.6f}"})
+        assert found.matches
+        assert not any(tool.startswith("trec_eval") for tool in found.tools), name
+    holes = dh.explain(
+        GRADED, TIED, {"Hole@2": f"{dh.evaluate(GRADED, TIED, 'Hole@2', ties='doc_id').means()['Hole@2']:.6f}"}
+    )
+    assert "trec_eval 10" in holes.tools
+    assert "trec_eval" not in holes.tools
+
+
+def test_queries_that_the_run_lacks_are_named() -> None:
+    """trec_eval leaves them out, which makes the whole difference: report and range say so."""
+    qrels = {"q": {"a": 1}, "p": {"x": 1}, "r": {"y": 1}}
+    run = {"q": {"a": 2, "b": 2, "c": 1}}  # RR is 1 or 1/2 over q, and a third of that over all queries
+    found = dh.explain(qrels, run, {"RR": "0.5000"})
+    assert found.matches[0].tool == "trec_eval"
+    assert "queries that the run lacks left out" in found.matches[0].told
+    assert (found.n_queries, found.missing_queries) == (3, ("p", "r"))
+    own = found.ranges["RR"]
+    assert (own.low, own.mean, own.high, own.is_inside, own.skips_missing) == (0.5, 0.75, 1, True, True)
+    assert "over the 1 query of the run" in str(found)
+    assert "2 of 3 queries in the qrels (p, r)" in str(found)
+    whole = dh.explain(qrels, run, {"RR": "0.2500"}).ranges["RR"]
+    assert (whole.low, whole.mean, whole.high) == pytest.approx((0.5 / 3, 0.75 / 3, 1 / 3))
+    assert not whole.skips_missing
+    assert "missing queries" not in str(dh.explain({"q": {"a": 1}}, run, {"RR": "0.50"}))
+
+
+def test_a_tool_with_two_tie_rules_says_which() -> None:
+    """ranx sorts once or twice: two of its ways never read the same."""
+    rng = random.Random(3)
+    qrels = {"q": {f"d{n}": float(rng.random() < 0.4) for n in range(80)}}
+    run = {"q": {f"d{n}": float(n % 2) for n in range(80)}}
+    found = dh.explain(qrels, run, {"AP": 0})  # all below a half
+    told = [(one.tool or one.nearest, one.told) for one in found.matches if not one.tool or one.tool == "ranx"]
+    assert {"ranx"} <= {tool for tool, _ in told}
+    assert len(set(told)) == len(told)
+
+
+def test_rows_that_do_not_fit_say_so_where_there_is_no_heading(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text(QRELS)
+    run.write_text(RUN)
+    result = call("explain", qrels, run, "--reported", "RR=0.1234", "--format", "csv")
+    assert "Nothing reproduces RR = 0.1234; the rows are the nearest ways" in result.stderr
+    head, *rows = result.stdout.splitlines()
+    assert head.endswith(",fits")
+    assert rows
+    assert all(row.endswith(",false") for row in rows)
+    fitting = call("explain", qrels, run, "--reported", "RR=0.3750", "--format", "csv")
+    assert "Nothing" not in fitting.stderr
+    assert all(row.endswith(",true") for row in fitting.stdout.splitlines()[1:])
+    tools = json.loads(ok("explain", qrels, run, "--reported", "RR=0.3750", "--format", "json"))["tools"]
+    assert "trec_eval 10" in tools

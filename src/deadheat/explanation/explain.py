@@ -97,6 +97,7 @@ def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Expl
     found = list(search.ways())
     fitting = [one for one in found if one.fits(wanted)]
     away = sorted(found, key=lambda one: one.distance(wanted))
+    likeliest = next(iter(fitting or away), None)
     names = [one.measure.label for one in wanted]
     printed = [np.array([one.values[n] for one in found]) for n in range(len(wanted))]
     return Explanation(
@@ -111,7 +112,12 @@ def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Expl
             name: sum(one.is_printed_from(way.values[n]) for way in found)
             for n, (name, one) in enumerate(zip(names, wanted, strict=True))
         },
-        {name: search.tie_range(one) for name, one in zip(names, wanted, strict=True)},
+        {
+            name: search.tie_range(one, skips_missing=_skips_missing(likeliest, n))
+            for n, (name, one) in enumerate(zip(names, wanted, strict=True))
+        },
+        search.n_queries,
+        search.missing_queries,
     )
 
 
@@ -285,6 +291,8 @@ class Search:
             if own != first:
                 settings[name] = {key: value for key, value in own.differences(first).items() if key in mattering}
             changes |= own.differences(self._canonical(tool.settings, {}, tool))
+        if "ties" not in changes and self._has_tie_rules(way.nearest):
+            changes = {"ties": first.ties, **changes}
         return Match(
             way.tool,
             settings,
@@ -297,16 +305,39 @@ class Search:
             },
         )
 
-    def tie_range(self, one: Reported) -> Range:
+    def _has_tie_rules(self, nearest: tuple[Tool, ...]) -> bool:
+        """Tell whether a tool, as ranx, has several tie rules for the same measure, so that none is the usual one."""
+        rules = {entries[0].settings.ties for entries in self._tools if entries[0].name == nearest[0].name}
+        return len(rules) > 1
+
+    @property
+    def n_queries(self) -> int:
+        """Queries of the qrels."""
+        return self._lists.plain.n_queries
+
+    @property
+    def missing_queries(self) -> tuple[str, ...]:
+        """Queries of the qrels that the run lacks."""
+        plain = self._lists.plain
+        return tuple(plain.query_ids[plain.missing].tolist())
+
+    def tie_range(self, one: Reported, *, skips_missing: bool = False) -> Range:
         """Return what the order of ties alone makes of a measure."""
         plain = self._lists.plain
+        if skips_missing:
+            plain = plain.select(~plain.missing)
         spread = PlacedSpread(one.measure, plain)
         scores = Scores(one.measure, plain.query_ids, spread.mean, spread)
         level = "total" if one.measure.total else "mean"
         mean, low, high = (getattr(scores, name) for name in (level, f"{level}_tie_min", f"{level}_tie_max"))
         slack = max(one.half_unit, 0.0)
         shown = [one.printed(value) for value in (mean, low, high)]
-        return Range(shown[0], shown[1], shown[2], low - slack <= one.value <= high + slack)
+        return Range(shown[0], shown[1], shown[2], low - slack <= one.value <= high + slack, skips_missing)
+
+
+def _skips_missing(way: Way | None, number: int) -> bool:
+    """Tell whether a way leaves out the queries that the run lacks, for one of its measures."""
+    return way is not None and way.settings[number].missing == "skip"
 
 
 def _mean(measure: Measure, values: FloatArray) -> float:

@@ -25,7 +25,8 @@ class Match:
     settings : dict
         What this way sets, of everything that matters for these measures and data.
     changes : dict
-        The settings that are not the tool's usual ones; without a tool, those of the tool that is nearest.
+        The settings that are not the tool's usual ones; without a tool, those of the tool that is nearest. Of a tool
+        with several tie rules (ranx), none is the usual one.
     nearest : str
         The tool, or the one that computes nearly so.
     values : dict of str to float
@@ -48,10 +49,13 @@ class Match:
 
     @property
     def told(self) -> str:
-        """The settings in words: those that are not the tool's usual ones, or of a tool as it is, its tie rule."""
-        if self.changes:
-            return "; ".join(describe(name, value) for name, value in self.changes.items())
-        return describe("ties", self.settings["ties"]) if "ties" in self.settings else "as it is"
+        """The settings in words: those that are not the tool's usual ones.
+
+        Of a tool as it is, its tie rule, and what it does with queries that the run lacks.
+        """
+        usual = {name: self.settings[name] for name in ("ties", "missing") if name in self.settings}
+        said = self.changes or usual
+        return "; ".join(describe(name, value) for name, value in said.items()) or "as it is"
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,16 @@ class Range:
         Of percentages as percentages.
     is_inside : bool
         Whether some order of the ties may give the reported number.
+    skips_missing : bool, default False
+        Whether queries that the run lacks are left out, as in the likeliest match, or else the nearest way; otherwise
+        they count 0.
     """
 
     mean: float
     low: float
     high: float
     is_inside: bool
+    skips_missing: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,6 +104,10 @@ class Explanation(Shown, reported_by="deadheat.report.of_explanation:of_explanat
         For each measure, how many ways fit its number alone.
     ranges : dict of str to Range
         For each measure, what the order of ties alone allows.
+    n_queries : int
+        Queries of the qrels.
+    missing_queries : tuple of str
+        Those that the run lacks: some tools count them as 0, others leave them out.
     """
 
     name: str
@@ -107,6 +119,8 @@ class Explanation(Shown, reported_by="deadheat.report.of_explanation:of_explanat
     chance: float
     fitting: Mapping[str, int]
     ranges: Mapping[str, Range]
+    n_queries: int
+    missing_queries: tuple[str, ...]
 
     def __repr__(self) -> str:
         given = ", ".join(f"{one.measure.label}={one.text}" for one in self.reported)

@@ -11,12 +11,12 @@ from typing import cast
 from deadheat.errors import ParameterError
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
-from deadheat.wording import as_given
 
 NUMBER = re.compile(r"\s*([+-]?(?=\.?\d)\d*(?:\.(\d*))?(?:[eE]([+-]?\d+))?)\s*(%?)\s*")
 FINEST = 5e-7  # what tools that compute in 32 bits may be off by
 SLACK = 1 + 1e-9
 EXAMPLE = "nDCG@10=0.6807"
+IN_PYTHON = 'such as {"nDCG@10": 0.6807}'
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def reported(measure: MeasureLike, given: float | str) -> Reported:
 def all_reported(given: Mapping[MeasureLike, float | str]) -> tuple[Reported, ...]:
     """Read the numbers that were reported for measures; at least one, and one for each measure."""
     if not isinstance(cast("object", given), Mapping) or not given:
-        raise ParameterError(argument="reported", given=given, allowed=f"a dict of numbers by measure, as {EXAMPLE}")
+        raise ParameterError(argument="reported", given=given, allowed=f"a dict of numbers by measure, {IN_PYTHON}")
     found = tuple(reported(measure, value) for measure, value in given.items())
     names = [one.measure for one in found]
     for one in found:
@@ -107,8 +107,21 @@ def read_reported(texts: Iterable[str]) -> dict[MeasureLike, str]:
         for part in split_notation(re.sub(r"\s*=\s*(?=[^=]*$)|\s*=\s*(?=[-+.\d%]+(?:[\s,]|$))", "=", text)):
             measure, equals, value = part.rpartition("=")
             if not (measure and equals and value):
-                raise ParameterError(argument="reported", given=as_given(part), allowed=EXAMPLE)
+                raise ParameterError(
+                    argument="reported",
+                    given=part,
+                    allowed=f"measures with values, such as {EXAMPLE}",
+                    hint=_repair(text),
+                )
             if measure in found:
                 raise ParameterError(f"two numbers are reported for {measure}", argument="reported")
             found[measure] = value
     return found
+
+
+def _repair(text: str) -> str:
+    """Return the hint to write a decimal point, or an equals sign, where a text has a comma, or a colon."""
+    if with_comma := re.search(r"=\s*\d+,\d+", text):
+        return f"Write a decimal point: {text.replace(with_comma[0], with_comma[0].replace(',', '.'))}"
+    repaired = re.sub(r"[:\s]\s*(?=[-+.\d%]+$)", "=", text)
+    return f"Did you mean {repaired}?" if "=" not in text and "=" in repaired else ""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.explanation.settings import Settings
-from deadheat.measures import AP, DCG, ERR, RR, F, Hit, Measure, P, R, Rprec, bpref, nDCG
+from deadheat.measures import AP, DCG, ERR, RR, F, Hit, Hole, Measure, P, R, Rprec, bpref, nDCG
+from deadheat.measures.base import measures, trec_names
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,11 @@ OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
 # from version 6 on by document id, before in the order in which documents were found
 OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
 BINARY = (P, R, Hit, RR, AP)
+IN_TREC_10 = tuple(one for one in measures().values() if trec_names(one))  # its rbp is RBP with other defaults
+IN_TREC_9 = tuple(one for one in IN_TREC_10 if one is not Hole)
 
 TOOLS: tuple[Tool, ...] = (
-    Tool("trec_eval", OF_TREC, ("missing", "rel", "judged_only", "depth")),
+    Tool("trec_eval", OF_TREC, ("missing", "rel", "judged_only", "depth"), IN_TREC_9),
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel",), (RR, bpref, DCG), has_cutoff=False),
     Tool("ir_measures", Settings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
@@ -74,7 +77,12 @@ TOOLS: tuple[Tool, ...] = (
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("sentence-transformers", OF_SENTENCES.changed({"ties": "input"}), ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("gdeval", Settings(ties="doc_id", gain="exp", missing="skip"), ("missing",), (nDCG, ERR), has_cutoff=True),
-    Tool("trec_eval 10", OF_TREC.changed({"score_precision": None}), ("missing", "rel", "judged_only", "depth")),
+    Tool(
+        "trec_eval 10",
+        OF_TREC.changed({"score_precision": None}),
+        ("missing", "rel", "judged_only", "depth"),
+        IN_TREC_10,
+    ),
     Tool("deadheat", Settings(ties="expected"), ("missing", "rel", "no_relevant", "gain", "ap_norm", "judged_only")),
 )
 """Likeliest first."""

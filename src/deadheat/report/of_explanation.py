@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Cell, Column, Fact, Report, Row, Table, Words
+from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.report.numbers import format_cell
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from deadheat.explanation.explanation import Explanation, Match
@@ -40,11 +40,18 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
     table = Table(
         "matches" if explanation.matches else "nearest",
         (Column("tool", "tool"), Column("settings", "settings")),
-        tuple(Column(name, name) for name in names),
-        tuple(Row(_labels(one), (tuple[Cell, ...](one.values[name] for name in names),)) for one in shown),
+        (*(Column(name, name) for name in names), Column("fits", "fits", is_data=True)),
+        tuple(
+            Row(_labels(one), ((*(one.values[name] for name in names), bool(explanation.matches)),)) for one in shown
+        ),
         title="" if explanation.matches else "The nearest ways",
     )
-    return Report((table,), tuple(_facts(explanation, qrels)), heading=_heading(explanation), facts_first=False)
+    return Report(
+        (table,),
+        tuple(_facts(explanation, qrels, for_people=for_people)),
+        heading=_heading(explanation),
+        facts_first=False,
+    )
 
 
 def _labels(one: Match) -> tuple[str, str]:
@@ -63,9 +70,10 @@ def _heading(explanation: Explanation) -> str:
     return f"{given} is what {who} {'compute' if len(tools) > 1 else 'computes'}"
 
 
-def _facts(explanation: Explanation, qrels: str) -> Iterator[Fact]:
+def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterator[Fact]:
     yield Fact("run", explanation.name, "run", explanation.name + (f" on {qrels}" if qrels else ""))
     yield Fact("reported", {one.measure.label: one.text for one in explanation.reported})
+    yield from _missing(explanation)
     percent = [one.measure.label for one in explanation.reported if one.is_percent]
     yield Fact("percent", percent, "percent", f"read as percentages: {', '.join(percent)}" if percent else "")
     tools = len(explanation.tools)
@@ -73,25 +81,43 @@ def _facts(explanation: Explanation, qrels: str) -> Iterator[Fact]:
     fit += f", of {counted(tools, 'known tool')}" if tools else ", of no known tool" if explanation.matches else ""
     yield Fact("n_tried", explanation.n_tried)
     yield Fact("n_matches", len(explanation.matches), "fit", fit)
-    yield Fact("tools", Words(" ".join(explanation.tools)))
+    yield Fact("tools", list(explanation.tools))
     if len(explanation.reported) > 1:
         alone = ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items())
         yield Fact("fitting", dict(explanation.fitting), "each alone", alone)
     chance = explanation.chance
     doubt = (
-        f"{explanation.n_values:,} different values were found: one fits a random number of these digits between them"
-        f" with a probability of {chance:.0%}; give more digits, or more measures"
+        f"{counted(explanation.n_values, 'different value')} found: one fits a random number of these digits between"
+        f" them with a probability of {chance:.0%}; give more digits, or more measures"
     )
     yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and explanation.matches else "")
+    n_held = explanation.n_queries - len(explanation.missing_queries)
     for name, found in explanation.ranges.items():
         ends = " to ".join(map(format_cell, (found.low, found.high)))
         inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
-        moved = f"{name} from {ends}, mean {format_cell(found.mean)}: {inside}"
+        over = f" over the {counted(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
+        moved = f"{name} from {ends}{over}, mean {format_cell(found.mean)}: {inside}"
         yield Fact("", None, "ties alone", moved)
     yield Fact(
         "ranges",
-        {name: {"mean": one.mean, "low": one.low, "high": one.high} for name, one in explanation.ranges.items()},
+        {
+            name: {"mean": one.mean, "low": one.low, "high": one.high, "skips_missing": one.skips_missing}
+            for name, one in explanation.ranges.items()
+        },
     )
     if not explanation.matches:
+        if not for_people:
+            yield Fact("", None, "no match", f"{_heading(explanation)}; the rows are the nearest ways", is_note=True)
         hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
         yield Fact("", None, "what else", hint)
+
+
+def _missing(explanation: Explanation) -> Iterator[Fact]:
+    """Say which queries the run lacks, as that is what many numbers differ in."""
+    lacking = explanation.missing_queries
+    yield Fact("n_queries", explanation.n_queries)
+    text = (
+        f"{len(lacking):,} of {counted(explanation.n_queries, 'query', 'queries')} in the qrels ({three(lacking)}):"
+        " some tools count them as 0, others leave them out"
+    )
+    yield Fact("missing_queries", list(lacking), "missing queries", text if lacking else "", is_note=True)
