@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
+from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from support.command import call, ok
 
-if TYPE_CHECKING:
-    from pathlib import Path
+NAMES = ("bm25", "less", "dense")
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +31,33 @@ def test_every_pair_of_several_runs_as_json() -> None:
     document = json.loads(ok("agree", "bm25.run", "dense.run", "bm25.run", "-k", "2", "-p", "0.5", "--format", "json"))
     assert len(document["agreement"]) == 3
     assert (document["cutoff"], document["p"]) == (2, 0.5)
+
+
+def test_what_pairs_are_of_is_told_pair_by_pair() -> None:
+    """The second run lacks a query, the third has all of the first: nothing of one pair is taken for another's."""
+    ok_json = ["agree", "bm25.run", "less.run", "dense.run", "--format", "json"]
+    lines = Path("bm25.run").read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("less.run").write_text("".join(one for one in lines if one.startswith("q1 ")), encoding="utf-8")
+    document = json.loads(ok(*ok_json))
+    queries = {name: {line.split()[0] for line in Path(f"{name}.run").read_text().splitlines()} for name in NAMES}
+    for one, other in combinations(NAMES, 2):
+        pair = document["pairs"][f"{one}, {other}"]
+        assert pair["n_queries"] == len(queries[one] & queries[other])
+        assert pair["left_out"] == {
+            one: sorted(queries[one] - queries[other]),
+            other: sorted(queries[other] - queries[one]),
+        }
+    assert set(document["tied"]) == set(NAMES)
+    out = ok(*ok_json[:-2])
+    assert "bm25, less: 1 query" in out
+    assert "that only bm25 has, not less: " in out
+    assert out.count("in ties") == 1
+
+
+def test_what_all_pairs_share_is_told_once() -> None:
+    out = ok("agree", "bm25.run", "bm25.run", "bm25.run")
+    assert out.count("in both  ") == 1
+    assert "each of 3 pairs: " in out
 
 
 def test_queries_as_csv() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,17 @@ def test_items_beside_what_was_trained_on() -> None:
 def test_items_as_csv() -> None:
     rows = list(csv.DictReader(io.StringIO(ok("items", "bm25.run", "qrels.txt", "--format", "csv"))))
     assert [row["number"] for row in rows][:3] == ["coverage", "gini", "entropy"]
+
+
+def test_notes_are_told_once_and_held_by_json() -> None:
+    Path("few.txt").write_text("u 0 d1 1\n", encoding="utf-8")
+    result = call("items", "bm25.run", "few.txt", "--format", "csv")
+    (note,) = result.stderr.splitlines()
+    assert note.startswith("Note: data: ")
+    assert note.endswith(" without popularity: it is 0")
+    assert json.loads(ok("items", "bm25.run", "few.txt", "--format", "json"))["notes"] == [
+        note.removeprefix("Note: data: ")
+    ]
 
 
 @pytest.mark.parametrize(

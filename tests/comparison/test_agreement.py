@@ -223,3 +223,13 @@ def test_scores_may_be_rounded_first() -> None:
     one, other = {"q": {"a": 0.31, "b": 0.29}}, {"q": {"a": 1.0, "b": 2.0}}
     assert dh.agree(one, other).means()["tau"] == -1
     assert dh.agree(one, other, score_precision=1).means()["tau"] == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equal_rankings_agree_fully_and_no_more(seed: int) -> None:
+    """1, where rounding would leave 1.0000000000000002."""
+    rng = random.Random(seed)
+    run = {"q": {f"d{n}": float(rng.randrange(4)) for n in range(rng.randrange(20, 90))}}
+    means = dh.agree(run, run, p=0.9).means()
+    assert means["tau_b"] == 1
+    assert all(-1 <= value <= 1 for value in means.values())

@@ -102,6 +102,29 @@ def test_popularity_from_the_interactions_of_users() -> None:
     assert by_item == {"a": 2, "c": 1, "x": 0}
 
 
+def test_more_popularity_than_users_is_said() -> None:
+    """An item that all users have is no news; one with more plays than users is none either, and that is noted."""
+    found = dh.item_profile({"u": {"a": 2.0, "b": 1.0}}, {"a": 3, "b": 1}, n_users=2)
+    assert found.novelty is not None
+    assert found.novelty.tolist() == [(0 + math.log2(2 / 1)) / 2]
+    assert found.notes[-1] == "1 item with more popularity than users (2): novelty is 0"
+    assert not dh.item_profile({"u": {"a": 2.0, "b": 1.0}}, {"a": 2, "b": 1}, n_users=2).notes
+
+
+def test_a_head_without_an_item_is_said() -> None:
+    """A fifth of four items is none, so that all are tail; and of three equals, two have no room for the third."""
+    run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    none = dh.item_profile(run, {"a": 9, "b": 5, "c": 5, "d": 5})
+    assert (none.n_head, none.means()["tail_share"]) == (0, 1)
+    assert "4 of 4 items: all but the 20% most popular ones" in str(none)
+    assert [dh.item_profile(run, {"a": 9, "b": 5, "c": 5, "d": 5}, head=head).n_head for head in (0.25, 0.75, 1)] == [
+        1,
+        1,
+        4,
+    ]
+    assert dh.item_profile(run).n_head == 0
+
+
 def test_the_tail_is_all_but_the_head() -> None:
     popularity = {"a": 9.0, "b": 5.0, "c": 5.0, "d": 1.0}
     run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}

@@ -75,7 +75,7 @@ def tau(first: IntArray, second: IntArray) -> tuple[float, float]:
     n_pairs = n * (n - 1) / 2
     ordered = [n_pairs - n_tied_pairs(tie_sizes(own)) for own in (first, second)]
     balance = 2 * _n_in_order(first, second).sum() - ordered[0]  # a tie of the second alone is a half on either side
-    free = math.sqrt(ordered[0]) * math.sqrt(ordered[1])
+    free = math.sqrt(ordered[0] * ordered[1])  # one root: of a square it is exact, so that equal rankings have 1
     return (float(balance / free) if free else math.nan), float(balance / n_pairs)
 
 
@@ -189,7 +189,7 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     tails = _tails(float(seen[-1]), s, length, float(agreement), p) if n_ranks == length else dict.fromkeys(each, 0.0)
     weights = p**depth
     found = {name: (1 - p) / p * float((one / divisor * weights).sum() + tails[name]) for name, one in each.items()}
-    return Overlap(**found)
+    return Overlap(**{name: min(value, 1.0) for name, value in found.items()})  # rounding leaves a little more
 
 
 def _divisor(shares: list[FloatArray], depth: FloatArray, s: int, variant: Variant) -> FloatArray:

@@ -50,6 +50,8 @@ class ItemProfile(Shown, reported_by="deadheat.report.of_items:of_items"):
         Of these, over the orders of the ties.
     head : float
         Share of the catalogue that is no tail: its most popular items.
+    n_head : int
+        Items that are no tail; fewer than that share where it ends among equally popular ones, or is less than an item.
     n_users : float or None
         What popularity is divided by.
     exposure : polars.DataFrame
@@ -71,6 +73,7 @@ class ItemProfile(Shown, reported_by="deadheat.report.of_items:of_items"):
     tie_min: dict[str, FloatArray] = field(repr=False)
     tie_max: dict[str, FloatArray] = field(repr=False)
     head: float
+    n_head: int
     n_users: float | None
     exposure: pl.DataFrame = field(repr=False)
     notes: tuple[str, ...] = ()
@@ -174,6 +177,9 @@ def item_profile(
             notes = (*notes, f"{counted(n_unknown, 'item')} of the top {cutoff} without popularity: it is 0")
         items = items.with_columns(pl.col("popularity").fill_null(0.0))
     total = users if n_users is None else float(n_users)
+    n_beyond = 0 if known is None else int((items["popularity"] > total).sum())
+    if n_beyond:
+        notes = (*notes, f"{counted(n_beyond, 'item')} with more popularity than users ({total:g}): novelty is 0")
     values = {} if known is None else _values(items, size, head, total)
     found = {name: _of_lists(top, items, of_item) for name, of_item in values.items()}
     exposure = items["exposure"].to_numpy()
@@ -190,6 +196,7 @@ def item_profile(
         tie_min={name: ends[1] for name, ends in found.items()},
         tie_max={name: ends[2] for name, ends in found.items()},
         head=float(head),
+        n_head=0 if known is None else int((values["tail_share"] == 0).sum()),
         n_users=None if known is None else total,
         exposure=items.drop("missed", "n_lists"),
         notes=notes,

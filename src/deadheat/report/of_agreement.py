@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
         tables.append(_per_query(found))
     first = found[0]
     facts = (
-        *(fact for one in found for fact in _facts(one)),
+        *_facts(found),
         *(Fact("", None, heading, text) for heading, text in TEXTS),
         Fact("p", first.p, "p", f"{first.p:g}, persistence of rbo"),
         Fact("cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"),
@@ -77,24 +77,47 @@ def _cells(found: Agreement, name: str) -> tuple[Cell, ...]:
     return float(kept.mean()), span, std, float(kept.min()), float(kept.max()), len(kept)
 
 
-def _facts(found: Agreement) -> Iterator[Fact]:
-    name = pair_of(found)
-    n_common = found.n_common
-    text = f"{name}: {counted(len(found.query_ids), 'query', 'queries')}, {n_common.mean():.1f} documents in both"
-    yield Fact("n_queries", len(found.query_ids), "in both", text)
-    shares = [format_cell(Share(share)) for share in found.tied]
-    text = f"{shares[0]} of the documents of {found.first}, {shares[1]} of {found.second}"
-    yield Fact("tied", list(found.tied), "in ties", text)
-    for run, queries in ((found.first, found.only_first), (found.second, found.only_second)):
-        if queries:
-            text = (
-                f"{counted(len(queries), 'query', 'queries')} that only {run} has: {three([*map(repr, queries[:4])])}"
-            )
-            yield Fact("left_out", list(queries), "left out", text, is_note=True)
-    few = int((n_common < 2).sum())
-    if few:
-        text = f"{counted(few, 'query', 'queries')} of {name} with fewer than two documents in both has no tau"
-        yield Fact("n_without_tau", few, "no tau", text, is_note=True)
+def _facts(found: Sequence[Agreement]) -> Iterator[Fact]:
+    """Say what the values are of, pair by pair where pairs differ."""
+    yield Fact("pairs", {pair_of(one): _numbers(one) for one in found})
+    sizes = {pair_of(one): _size(one) for one in found}
+    if len(found) > 1 and len(set(sizes.values())) == 1:
+        sizes = {f"each of {len(found)} pairs": _size(found[0])}
+    for name, size in sizes.items():
+        yield Fact("", None, "in both", f"{name}: {size}")
+    tied = {name: share for one in found for name, share in zip((one.first, one.second), one.tied, strict=True)}
+    yield Fact("tied", tied, "in ties", _shares(tied))
+    for one in found:
+        name = pair_of(one)
+        for run, queries in ((one.first, one.only_first), (one.second, one.only_second)):
+            if queries:
+                text = f"{counted(len(queries), 'query', 'queries')} that only {run} has"
+                text += f", not {one.second if run == one.first else one.first}" * (len(found) > 1)
+                yield Fact("", None, "left out", f"{text}: {three([*map(repr, queries[:4])])}", is_note=True)
+        few = _n_without_tau(one)
+        if few:
+            text = f"{counted(few, 'query', 'queries')} of {name} with fewer than two documents in both has no tau"
+            yield Fact("", None, "no tau", text, is_note=True)
+
+
+def _numbers(found: Agreement) -> dict[str, object]:
+    """Return what JSON holds of a pair beside the values."""
+    left_out = {found.first: list(found.only_first), found.second: list(found.only_second)}
+    return {"n_queries": len(found.query_ids), "left_out": left_out, "n_without_tau": _n_without_tau(found)}
+
+
+def _n_without_tau(found: Agreement) -> int:
+    return int((found.n_common < 2).sum())
+
+
+def _size(found: Agreement) -> str:
+    return f"{counted(len(found.query_ids), 'query', 'queries')}, {found.n_common.mean():.1f} documents in both"
+
+
+def _shares(tied: Mapping[str, float]) -> str:
+    (name, share), *others = tied.items()
+    rest = [f"{format_cell(Share(one))} of {run}" for run, one in others]
+    return ", ".join([f"{format_cell(Share(share))} of the documents of {name}", *rest])
 
 
 def _per_query(found: Sequence[Agreement]) -> Table:

@@ -51,8 +51,12 @@ def _facts(profile: ItemProfile) -> Iterator[Fact]:
     if profile.n_users is None:
         yield Fact("", None, "popularity", "not given: no popularity, tail and novelty")
         return
-    yield Fact("head", profile.head, "tail", f"all but the {profile.head:.0%} most popular items of the catalogue")
+    n_tail = profile.n_items - profile.n_head
+    text = f"{n_tail:,} of {counted(profile.n_items, 'item')}: all but the {profile.head:.0%} most popular ones"
+    yield Fact("head", profile.head, "tail", text)
+    yield Fact("n_head", profile.n_head)
     text = f"{profile.n_users:g}; an item without any counts as with one"
     yield Fact("n_users", profile.n_users, "users for novelty", text)
+    yield Fact("notes", list(profile.notes))
     for note in profile.notes:
-        yield Fact("", None, "note", note, is_note=True)
+        yield Fact("", None, "data", note, is_note=True)
