@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -29,6 +29,7 @@ EXAMPLES = examples(
     "deadheat convert labels.json qrels.txt --kind qrels",
     "deadheat convert export out.csv --from tsv",
     "zcat scores.gz | deadheat convert - - --to csv",
+    "deadheat convert qrels.txt more-qrels.txt --add to-judge.csv",
 )
 TAG = "deadheat"
 EITHER = {  # tables whose names are those of qrels and of a run
@@ -63,6 +64,13 @@ class Convert(click.Command):
     "--to", "to_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of OUT; default: by its name."
 )
 @click.option("--tag", help="Last field of a TREC run; default deadheat.")
+@click.option(
+    "--add",
+    type=PATH,
+    metavar="FILE",
+    help="Add the judgments of this file to the qrels: one of deadheat holes --judge, filled in as far as people got."
+    " Rows without a relevance stay unjudged.",
+)
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @decompressed_option
 @debug_option
@@ -73,6 +81,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     from_format: str | None,
     to_format: str | None,
     tag: str | None,
+    add: str | None,
     force: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Convert qrels or a run from one format to another.
@@ -81,23 +90,37 @@ def convert(  # noqa: PLR0917 - click passes by name
     order.
     """
     source = input_path(source)
+    if add is not None:
+        if kind == "run":
+            raise click.UsageError("--add adds judgments to qrels, got --kind run")
+        kind = "qrels"
     # report typos before a large file is read
     written = _format_of(target, to_format)
     _check_tag(tag, kind, written)
-    check_output(target, [source])
+    check_output(target, [source, *filter(None, [add])])
     if target != STDOUT and Path(target).is_file() and not force:
         raise click.UsageError(f"{target!r} exists already: choose another name, or --force to replace it")
-    check_inputs([source])
+    check_inputs([source, *filter(None, [add])])
     with progress([source]) as begin:
         begin(source)
         table = _read(source, kind or _kind_by_names(source, target), from_format)
         table.check_duplicates()
-        frame = table.to_polars()
+        frame, told = (table.to_polars(), "") if add is None else _with_judgments(table, add)
     _check_tag(tag, table.kind, written)
     with writing(target):
         _write(frame, target, table.kind, written, tag or TAG)
     what = "qrels" if table.kind == "qrels" else "a run"
-    say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}")
+    say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}{told}")
+    for note in table.notes:
+        say(f"Note: {note}")
+
+
+def _with_judgments(qrels: Qrels | Run, path: str) -> tuple[pl.DataFrame, str]:
+    """Return the rows of qrels with the judgments of a file, and how many these are, in words."""
+    from deadheat.data.answers import add_judgments
+
+    found = add_judgments(cast("Qrels", qrels), Path(path))
+    return found.frame, f", {found.n_added:,} of them from {path}; not judged there: {found.n_open:,}"
 
 
 def _format_of(target: str, given: str | None) -> str:

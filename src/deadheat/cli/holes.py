@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from deadheat.cli.app import debug_option
+from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run
 from deadheat.cli.options import (
     complete_from,
@@ -19,6 +19,7 @@ from deadheat.cli.options import (
 )
 from deadheat.cli.output import output_options, prepare, print_report
 from deadheat.cli.progress import progress
+from deadheat.wording import counted
 
 PARTS = ("document", "rows", "scores")
 EXAMPLES = examples(
@@ -54,7 +55,8 @@ EXAMPLES = examples(
 @click.option(
     "--judge",
     metavar="FILE.csv|.tsv",
-    help="Write the documents to a file for annotators: they fill in its column relevance, and it is read as qrels.",
+    help="Write the documents to a new file for annotators, who fill in its column relevance; deadheat convert --add"
+    " adds that to the qrels.",
 )
 @output_options(*PARTS)
 @precision_option
@@ -94,6 +96,8 @@ def holes(  # noqa: PLR0917 - click passes by name
     separators = {".csv": ",", ".tsv": "\t"}
     if judge is not None and Path(judge).suffix.lower() not in separators:
         raise click.UsageError(f"--judge writes .csv or .tsv, got {judge}")
+    if judge is not None and Path(judge).exists():
+        raise click.UsageError(f"{judge!r} exists already, and judgments in it would be lost: choose another name")
     check_inputs(given)
     names = unique_names(given[1:], lambda path: label(path, "run"))
     with progress(given) as begin:
@@ -117,5 +121,7 @@ def holes(  # noqa: PLR0917 - click passes by name
         text = found.documents.write_csv(separator=separators[Path(judge).suffix.lower()])
         with replacing(Path(judge)) as file:
             file.write(text.encode())
+        n_rows = counted(len(found.documents), "document")
+        say(f"{judge}: {n_rows} to judge; deadheat convert QRELS OUT --add {judge} adds what is filled in")
     report = report_holes(found, for_people=form not in {"json", "csv"})
     print_report(report, form=form, output=output, digits=digits)

@@ -35,7 +35,10 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
     """Return the score, rank or relevance in `text`, or raise ScoreError or RelevanceError."""
     name, error = name or VALUE_COLUMN[kind], VALUE_ERROR[kind]
     if not _NUMBER.fullmatch(text):
-        raise error(f"{name} must be a number", given=text or Plain("an empty field"), path=path, line=line)
+        is_open = not text and kind == "qrels"
+        hint = "leave out what is not judged, or add the file to the qrels: deadheat convert --add" if is_open else None
+        given = text or Plain("an empty field")
+        raise error(f"{name} must be a number", given=given, hint=hint, path=path, line=line)
     value = float(text)
     if math.isnan(value):
         raise error(f"{name} must be a number", given=Plain(f"NaN ({text!r})"), path=path, line=line)

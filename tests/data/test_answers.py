@@ -1,0 +1,89 @@
+"""Judgments that are added to qrels, from a file that people filled in in part."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import deadheat as dh
+from deadheat.data.answers import add_judgments
+from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, RelevanceError
+from support.command import call, ok
+
+HEAD = "query_id,doc_id,relevance,weight,rank a\n"
+
+
+@pytest.fixture(name="qrels")
+def _qrels(tmp_path: Path) -> Path:
+    path = tmp_path / "qrels.txt"
+    path.write_text("q 0 a 1\np 0 x 2\n", encoding="utf-8")
+    return path
+
+
+def written(folder: Path, text: str, name: str = "judge.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_what_is_filled_in_is_added(tmp_path: Path, qrels: Path) -> None:
+    path = written(tmp_path, HEAD + "q,u,1,0.5,1\nq,v,,0.4,2\np,w,0,0.3,1\np,y, ,0.3,1\n")
+    found = add_judgments(dh.read_qrels(qrels), path)
+    assert found.frame.rows() == [("q", "a", 1.0), ("p", "x", 2.0), ("q", "u", 1.0), ("p", "w", 0.0)]
+    assert (found.n_added, found.n_open) == (2, 2)
+
+
+def test_other_tables_are_read_too(tmp_path: Path, qrels: Path) -> None:
+    rows = [{"query_id": "q", "doc_id": "7", "relevance": 1.5}, {"query_id": "q", "doc_id": "8", "relevance": None}]
+    as_json = written(tmp_path, json.dumps(rows), "judge.json")
+    as_tsv = written(tmp_path, "doc_id\trelevance\tquery_id\n7\t1.5\tq\n8\t\tq\n", "judge.tsv")
+    for path in (as_json, as_tsv):
+        found = add_judgments(dh.read_qrels(qrels), path)
+        assert (found.frame.rows()[2:], found.n_open) == ([("q", "7", 1.5)], 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        ("q,u,,0,1\n", EmptyDataError, "nothing is judged yet"),
+        ("q,u,1,0,1\nq,a,1,0,1\n", DuplicateError, r"judge.csv:3: document 'a' of query 'q' is judged already"),
+        ("q,u,1,0,1\nq,u,,0,1\nq,u,0,0,1\n", DuplicateError, r"judge.csv:4"),
+        ("q,u,yes,0,1\n", RelevanceError, r"judge.csv:2: relevance must be a number, got 'yes'"),
+    ],
+)
+def test_what_cannot_be_added_is_named(
+    tmp_path: Path, qrels: Path, rows: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        add_judgments(dh.read_qrels(qrels), written(tmp_path, HEAD + rows))
+    with pytest.raises(ColumnError, match="no column relevance"):
+        add_judgments(dh.read_qrels(qrels), written(tmp_path, "query_id,doc_id\nq,u\n"))
+
+
+def test_from_holes_to_new_qrels(tmp_path: Path, qrels: Path) -> None:
+    """The way of the documentation: find, judge in part, add, evaluate; nothing judged is ever overwritten."""
+    run, file, more = tmp_path / "a.run", tmp_path / "to-judge.csv", tmp_path / "more.txt"
+    run.write_text("q Q0 u 1 3 t\nq Q0 a 2 2 t\np Q0 x 1 1 t\np Q0 w 2 0 t\n", encoding="utf-8")
+    said = call("holes", qrels, run, "-m", "RR", "--judge", file).stderr
+    assert "2 documents to judge" in said
+    assert "--add" in said
+    file.write_text(file.read_text().replace("q,u,,", "q,u,1,"), encoding="utf-8")
+    again = call("holes", qrels, run, "-m", "RR", "--judge", file)
+    assert (again.exit_code, "exists already" in again.output) == (2, True)
+    assert "q,u,1," in file.read_text()
+    partly = call("evaluate", file, run)
+    assert (partly.exit_code, "convert --add" in partly.output) == (3, True)
+    result = call("convert", qrels, more, "--add", file)
+    assert "3 rows of qrels as trec, 1 of them from" in result.stderr
+    assert more.read_text() == "q 0 a 1\np 0 x 2\nq 0 u 1\n"
+    assert "1.0000" in ok("evaluate", more, run, "-m", "RR")
+    assert call("convert", run, more, "--kind", "run", "--add", file, "--force").exit_code == 2
+
+
+def test_subtopics_that_convert_leaves_out_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "q 1 a 1\nq 2 a 2\nq 2 b 1\n", "div.qrels")
+    said = call("convert", path, tmp_path / "out.csv").stderr
+    assert "Note: " in said
+    assert "1 row merged" in said
