@@ -223,3 +223,17 @@ def test_the_tag_is_that_of_the_last_row_also_in_compressed_files() -> None:
     assert ok("trec_eval", "-m", "runid", "x.qrels", "some.run.gz").endswith("\tall\tpacked\n")
     ok("convert", "some.run", "table.csv")
     assert ok("trec_eval", "-m", "runid", "x.qrels", "table.csv").endswith("\tall\ttable\n")
+
+
+def test_means_over_drawn_orders_are_told(tmp_path: Path) -> None:
+    """A tie of 600 documents has too many orders for interpolated precision, and none too many for AP."""
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text("".join(f"q 0 d{n} {n % 2}\n" for n in range(600)))
+    run.write_text("".join(f"q Q0 d{n} 1 1 t\n" for n in range(600)))
+    asked = ["trec_eval", "-m", "map", "-m", "11pt_avg", "-m", "iprec_at_recall.0.5", qrels, run]
+    told = call(*asked, "--ties", "expected").stderr
+    assert told.startswith(
+        "Note: estimated: iprec_at_recall_0.50, 11pt_avg: orders of ties were drawn for up to 1 topic"
+    )
+    assert not call(*asked).stderr
+    assert not call("trec_eval", "-m", "map", "--ties", "expected", qrels, run).stderr

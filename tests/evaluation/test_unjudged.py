@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 import json
 import random
@@ -133,3 +135,39 @@ def test_commands_show_a_second_range(tmp_path: Path) -> None:
     assert "labels of unjudged documents could reverse" in " ".join(told.split())
     result = call("evaluate", qrels, run, "--unjudged", "bounds", "--ties", "best")
     assert result.exit_code == 2
+
+
+def test_bounds_of_queries_are_in_every_format(tmp_path: Path) -> None:
+    """By hand: RR of q is 1/2, or 1 if u is relevant; P@2 of p is 1/2, with v relevant 1."""
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text("q 0 a 1\np 0 x 1\n")
+    run.write_text("q Q0 u 1 3 t\nq Q0 a 2 2 t\np Q0 x 1 2 t\np Q0 v 2 1 t\n")
+    asked = ["evaluate", qrels, run, "-m", "RR P@2 bpref", "--unjudged", "bounds", "--per-query"]
+    expected = {("q", "RR"): (0.5, 1), ("q", "P@2"): (0.5, 1), ("p", "RR"): (1, 1), ("p", "P@2"): (0.5, 1)}
+    document = json.loads(ok(*asked, "--format", "json"))["per_query"]["a"]
+    for (query, name), ends in expected.items():
+        one = document[query][name]
+        assert (one["unjudged_min"], one["unjudged_max"]) == ends
+    assert document["q"]["bpref"]["unjudged_max"] is None
+    rows = list(csv.DictReader(io.StringIO(ok(*asked, "--format", "csv"))))
+    found = {(row["query_id"], row["measure"]): (row["unjudged_min"], row["unjudged_max"]) for row in rows}
+    assert {key: tuple(map(float, found[key])) for key in expected} == expected
+    assert found["q", "bpref"] == ("", "")
+    assert "[0.5000, 1.0000]" in ok(*asked)
+    assert "unjudged_min" not in ok(*asked[:5], "--per-query", "--format", "csv")
+
+
+def test_judged_lists_are_not_said_to_be_sure(tmp_path: Path) -> None:
+    qrels, (run,) = drawn(3)
+    assert "no bounds: the lists are without unjudged documents" in " ".join(
+        str(dh.evaluate(qrels, run, "RR", unjudged="bounds", judged_only=True)).split()
+    )
+    files = tmp_path / "qrels.txt", tmp_path / "a.run"
+    files[0].write_text("q 0 a 1\nq 0 b 0\n")
+    files[1].write_text("q Q0 a 1 3 t\nq Q0 b 2 3 t\n")
+    for options, advice in (
+        (("--unjudged-max-rel", "1"), "give --unjudged bounds"),
+        (("-M", "1"), "give --ties doc_id"),
+    ):
+        result = call("evaluate", *files, "-m", "RR", *options)
+        assert (result.exit_code, advice in result.output) == (2, True), result.output

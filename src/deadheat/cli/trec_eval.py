@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from deadheat.cli.app import debug_option
+from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH, check_inputs, input_path, label, read_ahead
 from deadheat.cli.options import complete_from, decompressed_option, duplicates_option, examples
 from deadheat.cli.output import emit
@@ -112,7 +112,7 @@ def trec_eval(  # noqa: PLR0917 - click passes by name
             judgments.check_duplicates()
             retrieved.check_duplicates()
         tag = tag_of(path) or retrieved.name
-    text = "\n".join(lines_of(judgments, retrieved, wanted, options, tag))
+    text = "\n".join(lines_of(judgments, retrieved, wanted, options, tag, note=lambda text: say(f"Note: {text}")))
     if text:
         emit(text)
 

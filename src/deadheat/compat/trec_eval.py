@@ -8,7 +8,7 @@ part; 10 has rbp, rbp_resid and unj too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from deadheat.placements import policies
 from deadheat.placements.condensing import condense, truncate
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
-from deadheat.wording import counted, printable, three
+from deadheat.wording import counted, printable, rounded, three
 
 VERSIONS = (9, 10)
 KEPT = {"num_q", "num_rel"}  # values that a topic without results has too
@@ -64,7 +64,13 @@ class Options:
 
 
 def trec_eval(
-    qrels: Qrels, run: Run, measures: Mapping[str, Sequence[str]], options: Options, tag: str
+    qrels: Qrels,
+    run: Run,
+    measures: Mapping[str, Sequence[str]],
+    options: Options,
+    tag: str,
+    *,
+    note: Callable[[str], object] | None = None,
 ) -> Iterator[str]:
     """Yield the lines that trec_eval prints.
 
@@ -76,6 +82,8 @@ def trec_eval(
     options : Options
     tag : str
         Of the run.
+    note : callable, optional
+        Is told of values that are means over drawn orders, as there are too many to count.
 
     Raises
     ------
@@ -99,12 +107,25 @@ def trec_eval(
     shorter = placements if options.depth is None else truncate(placements, options.depth)
     ranked = condense(shorter) if options.judged_only else shorter
     values = {one.name: _values(one, one.measure, ranked, missing) for one in chosen if one.measure is not None}
+    if note is not None and options.ties == "expected" and (estimated := _estimated(chosen, ranked)):
+        note(f"estimated: {estimated}")
     if options.has_queries:
         is_shown = ~missing if options.version == 9 else np.ones_like(missing)
         yield from _by_query(chosen, ranked, values, is_shown)
     if options.has_summary:
         n_relevant = int((placements.judged_relevance > 0).sum()) if options.complete else None
         yield from _summary(chosen, values, tag, n_relevant)
+
+
+def _estimated(chosen: Sequence[Column], placements: Placements) -> str:
+    """Say which values are means over drawn orders, and how far those of a topic may be off; empty if none is."""
+    errors = {one.name: one.measure.standard_error(placements) for one in chosen if one.measure is not None}
+    drawn = {name: own[own > 0] for name, own in errors.items() if (own > 0).any()}
+    if not drawn:
+        return ""
+    topics = counted(max(map(len, drawn.values())), "topic")
+    error = rounded(max(float(own.max()) for own in drawn.values()))
+    return f"{', '.join(drawn)}: orders of ties were drawn for up to {topics}, with a standard error of up to {error}"
 
 
 def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:

@@ -12,6 +12,7 @@ from deadheat.errors import ParameterError
 from deadheat.measures.base import Measure
 from deadheat.measures.parameters import Check, Cutoff, Flag, Number
 from deadheat.placements.policies import POLICIES
+from deadheat.wording import Advice
 
 MISSING = ("empty", "skip", "error")
 NO_RELEVANT = ("zero", "skip")
@@ -54,7 +55,10 @@ class Conventions:
             raise ParameterError(argument="ties", given=self.ties, allowed=BOUNDED, beside={"unjudged": "bounds"})
         if self.unjudged != "bounds" and self.unjudged_max_rel is not None:
             raise ParameterError(
-                "is of bounds", argument="unjudged_max_rel", given=self.unjudged_max_rel, hint="unjudged='bounds'"
+                "is the highest relevance that bounds allow, and there are none",
+                argument="unjudged_max_rel",
+                given=self.unjudged_max_rel,
+                hint=Advice("unjudged", "bounds"),
             )
 
     def measures(self, asked: Iterable[Measure]) -> tuple[Measure, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from deadheat.arrays import BoolArray
 from deadheat.errors import ParameterError
 from deadheat.placements.placements import Placements
+from deadheat.wording import Advice
 
 
 def condense(placements: Placements) -> Placements:
@@ -70,7 +71,7 @@ def truncate(placements: Placements, depth: int, ranked: Placements | None = Non
             f"cuts a tie of query {query!r}, and which documents remain depends on their order",
             argument="depth",
             given=depth,
-            hint="choose a rule that breaks ties, such as ties='doc_id'",
+            hint=Advice("ties", "doc_id", when="to break ties by a rule, "),
         )
     kept = _kept(placements, placements.above < depth)
     return replace(kept, n_retrieved=np.minimum(placements.n_retrieved, depth))

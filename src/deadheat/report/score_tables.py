@@ -310,6 +310,8 @@ def list_queries(
     """
     labels = _labels_of_queries(evaluations, strata)
     shown = _with_rule(beside[0].ties) if beside else BY_QUERY
+    if evaluations[0].conventions.unjudged == "bounds":
+        shown = (*shown, UNJUDGED)
     others: Sequence[Evaluation | None] = beside or [None] * len(evaluations)
     columns = [_by_query(*both) for both in zip(evaluations, others, strict=True)]
     rows = [
@@ -352,9 +354,22 @@ def _by_query(evaluation: Evaluation, beside: Evaluation | None) -> dict[tuple[s
         of_rule = () if other is None else (other.values, differences(scores, other))
         columns = (scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max)
         name, shown = str(scores.measure), count_cell if scores.measure.total else _number
-        for query, *cells in zip(scores.query_ids.tolist(), *(column.tolist() for column in columns), strict=True):
-            found[query, name] = tuple(map(shown, cells))
+        spans = _bounds_by_query(scores)
+        for query, *cells, span in zip(
+            scores.query_ids.tolist(), *(column.tolist() for column in columns), spans, strict=True
+        ):
+            found[query, name] = (*map(shown, cells), *span)
     return found
+
+
+def _bounds_by_query(scores: Scores) -> list[tuple[Cell, ...]]:
+    """Return the bounds over unjudged documents of each query as cells; none if they were not asked for."""
+    n_queries = len(scores.query_ids)
+    if scores.unjudged is None:
+        return [()] * n_queries
+    if not scores.has_unjudged_bounds:
+        return [(NOTHING,)] * n_queries
+    return [(Span(*both),) for both in zip(scores.unjudged_min.tolist(), scores.unjudged_max.tolist(), strict=True)]
 
 
 def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
