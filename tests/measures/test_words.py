@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import deadheat as dh
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.notation import split_notation
 from deadheat.measures.words import DOUBTED, MEANINGS
 from support.command import ok
@@ -98,3 +98,49 @@ def test_reports_say_how_a_doubted_name_was_read() -> None:
     assert "NumRelRet@k" in text
     assert {word for word, _ in MEANINGS} >= DOUBTED
     assert "is read as" not in str(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["Hit@5", "MRR"]))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("alpha-nDCG@20", "alpha_nDCG@20"),
+        ("\N{GREEK SMALL LETTER ALPHA}-nDCG@20", "alpha_nDCG@20"),
+        ("alpha-DCG", "alpha_DCG"),
+        ("ERR-IA@5", "ERR_IA@5"),
+        ("nERR-IA@5", "nERR_IA@5"),
+        ("MAP-IA", "AP_IA"),
+        ("P-IA@5", "P_IA@5"),
+        ("strec@10", "StRecall@10"),
+        ("R-Prec", "Rprec"),
+    ],
+)
+def test_names_with_hyphens_are_those_of_ndeval_and_of_papers(written: str, read: str) -> None:
+    assert str(dh.parse_measure(written)) == read
+    assert [str(dh.parse_measure(one)) for one in split_notation(f"AP, {written} RR")] == ["AP", read, "RR"]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("unjudged@10", "Hole"),
+        ("ROC_AUC", "AUC"),
+        ("avg_prec", "AP"),
+        ("average_precision", "AP"),
+        ("mean_reciprocal_rank@10", "MRR"),
+        ("prec@5", "P"),
+        ("P5", "P@5"),
+        ("ndcg10", "ndcg@10"),
+        ("all_trec", "trec"),
+        ("nDGC@5", "nDCG"),
+    ],
+)
+def test_what_was_meant_is_not_what_is_spelt_alike(written: str, meant: str) -> None:
+    with pytest.raises(UnknownMeasureError, match=f"Did you mean '{meant}'"):
+        dh.parse_measure(written)
+
+
+def test_slips_have_advice_of_their_own() -> None:
+    with pytest.raises(MeasureError, match=r"dcg='exp-log2' is gain='linear' or gain='exp'"):
+        dh.parse_measure("nDCG(dcg='exp')@10")
+    with pytest.raises(MeasureError, match=r"at each cutoff, as in 'P@5 P@10'"):
+        dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, "ndcg_cut.5,10")

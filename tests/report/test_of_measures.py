@@ -84,3 +84,11 @@ def test_a_measure_without_a_formula_shows_none(measure: type[Measure], summary:
     held = json.loads(as_json(report))
     assert (held["summary"], held["formula"], held["text"], held["references"]) == (summary, "", text, "")
     assert "formula  " not in as_text(report).plain
+
+
+@pytest.mark.parametrize("name", list(measures()))
+def test_texts_are_whole_sentences_without_their_formulas(name: str) -> None:
+    """A formula in the middle of a sentence is lost in plain text: it belongs into the line, or before the text."""
+    (text,) = (fact.value for fact in report_measure(measures()[name]).facts if fact.key == "text")
+    assert isinstance(text, list)
+    assert all(one.rstrip(")").endswith((".", ":")) for one in text)

@@ -434,6 +434,8 @@ def unknown_parameter(measure: str, name: str, value: object, names: list[str]) 
     hint = did_you_mean(name, names)
     if name == "judged_only":
         hint = "It is an option of evaluate, for all measures: judged_only=True, or deadheat evaluate -J"
+    if name in {"dcg", "gains"} and "gain" in names:
+        hint = "What ir_measures calls dcg='log2' or dcg='exp-log2' is gain='linear' or gain='exp'"
     if not hint and name in {"k", "at", "top"} and "cutoff" in names:
         hint = f"Write the cutoff behind @: {measure}@{as_given(value)}"
     return MeasureError(f"{measure} has no parameter {name!r}; it takes {', '.join(names) or 'none'}", hint=hint)

@@ -551,6 +551,7 @@ class StRecall(TopicMeasure, CutMeasure):
 
     title = "subtopic recall"
     formula = "StRecall@k = 1/S ∑ [c_(s,k) > 0] over the subtopics s"
+    aliases = ("strec",)
 
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 for the first document of the subtopic, in the top k."""

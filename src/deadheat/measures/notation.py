@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, Measure
-from deadheat.measures.words import without_spaces
+from deadheat.measures.words import MEANT, without_spaces
 from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str
@@ -29,6 +29,7 @@ AROUND_AT = re.compile(r"\s*@\s*")
 NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
 TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut|_at)?[_.]0*(?P<cutoff>[0-9]*\.?[0-9]+)")
+GLUED = re.compile(r"(?P<name>[^\W\d]+)(?P<cutoff>\d+)")
 AFTER_NAME = re.compile(r"[@(\s]")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
 
@@ -148,7 +149,8 @@ def _readable(name: MeasureLike) -> Measure | None:
 
 
 def _unreadable(notation: str) -> MeasureError:
-    return MeasureError(f"cannot read the measure {as_given(notation)}; write it like 'nDCG@10' or 'P(rel=2)@5'")
+    alone = "; name the measure at each cutoff, as in 'P@5 P@10'" if notation.isdecimal() else ""
+    return MeasureError(f"cannot read the measure {as_given(notation)}; write it like 'nDCG@10' or 'P(rel=2)@5'{alone}")
 
 
 def _read(tree: ast.expr, notation: str) -> Measure:
@@ -198,6 +200,16 @@ def _known(name: str) -> type[Measure]:
     if found is None:
         raise UnknownMeasureError(
             f"unknown measure {as_given(name)}",
-            hint=joined(did_you_mean(name, [*REGISTRY, *ALIASES]), f"All: {', '.join(REGISTRY)}"),
+            hint=joined(_meant(name), f"All: {', '.join(REGISTRY)}"),
         )
     return found
+
+
+def _meant(name: str) -> str:
+    """Return the question whether another name was meant: of the same meaning, with a cutoff, or spelt nearly so."""
+    if name.casefold() in MEANT:
+        return f"Did you mean {MEANT[name.casefold()]!r}?"
+    cut = GLUED.fullmatch(name)
+    if cut is not None and _find(cut["name"]) is not None:
+        return f"Did you mean {cut['name'] + '@' + cut['cutoff']!r}?"
+    return did_you_mean(name, [*REGISTRY, *ALIASES])

@@ -33,12 +33,10 @@ class ESL(JointMeasure, RelevanceMeasure):
     .. math:: \text{ESL} = T_s - s
 
     with :math:`T_s` the rank of the s-th relevant document (s is ``wanted``). Its mean over the orders of ties is
-
-    .. math:: t - b + (s - b)\, \frac{n - r}{r + 1}
-
-    where the tie that holds it has n documents, r of them relevant, below t documents of which b are relevant. Unjudged
-    documents are not relevant. Where fewer than s are retrieved, a search goes through all others in vain: their number
-    counts. A query that the run lacks has no value (NaN) and is left out of the mean.
+    t - b + (s - b) (n - r) / (r + 1), where the tie that holds it has n documents, r of them relevant, below t
+    documents of which b are relevant. Unjudged documents are not relevant. Where fewer than s are retrieved, a search
+    goes through all others in vain: their number counts. A query that the run lacks has no value (NaN) and is left out
+    of the mean.
 
     References
     ----------

@@ -13,11 +13,38 @@ PHRASES = {
     "reciprocal rank": "RR",
     "f measure": "F",
     "r precision": "Rprec",
+    "r prec": "Rprec",
+    "alpha dcg": "alpha_DCG",
+    "alpha ndcg": "alpha_nDCG",
+    "\N{GREEK SMALL LETTER ALPHA} dcg": "alpha_DCG",
+    "\N{GREEK SMALL LETTER ALPHA} ndcg": "alpha_nDCG",
+    "err ia": "ERR_IA",
+    "nerr ia": "nERR_IA",
+    "map ia": "MAP_IA",
+    "ap ia": "AP_IA",
+    "p ia": "P_IA",
 }
-"""Names of several words, which would be read as several measures."""
+"""Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures."""
 IN_TEXT = re.compile(
     r"(?<![\w'\"])(" + "|".join(one.replace(" ", "[ -]") for one in PHRASES) + r")(?![\w'\"])", re.IGNORECASE
 )
+
+MEANT = {
+    "unjudged": "Hole",
+    "roc_auc": "AUC",
+    "auroc": "AUC",
+    "avg_prec": "AP",
+    "average_precision": "AP",
+    "mean_average_precision": "MAP",
+    "mean_reciprocal_rank": "MRR",
+    "reciprocal_rank": "RR",
+    "prec": "P",
+    "rec": "R",
+    "all": "trec",
+    "all_trec": "trec",
+    "official": "trec",
+}
+"""Names that are not read, and what is nearest in meaning, where the nearest spelling is something else."""
 
 GAINS = {"log2": "linear", "exp-log2": "exp"}
 """ir_measures' forms of DCG, and the gain that each has."""
