@@ -127,9 +127,18 @@ def failing() -> None:
     raise RuntimeError("broken")
 
 
+def wrapped() -> RuntimeError:
+    """What Python 3.11 makes of Ctrl-C inside a class statement of a library that is being imported."""
+    error = RuntimeError("Error calling __set_name__")
+    error.__cause__ = KeyboardInterrupt()
+    return error
+
+
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("error", [KeyboardInterrupt, click.Abort])
-def test_an_interrupt_is_one_line(name: str, error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, click.Abort, wrapped()])
+def test_an_interrupt_is_one_line(
+    name: str, error: type[BaseException] | BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted() -> None:
         raise error
 

@@ -120,3 +120,16 @@ def test_the_file_for_annotators_is_read_as_qrels(tmp_path: Path) -> None:
     result = call("holes", qrels, run, "--judge", tmp_path / "judge.txt")
     assert result.exit_code == 2
     assert ".csv or .tsv" in result.output
+
+
+def test_a_single_run_and_what_it_lacks(tmp_path: Path) -> None:
+    """A path is enough; a query that the run lacks counts 0 in the range, and is named."""
+    path = tmp_path / "one.run"
+    path.write_text("q Q0 u 1 3 t\nq Q0 a 2 2 t\n")
+    qrels = {"q": {"a": 1}, "p": {"x": 1}, "r": {"y": 1}}
+    found = dh.holes(qrels, path, "RR")
+    assert found.documents.rows() == dh.holes(qrels, {"one": path}, "RR").documents.rows()
+    assert found.ranges["one"] == pytest.approx((0.5 / 3, 1 / 3))
+    assert (found.n_queries, found.missing_queries) == (3, {"one": ("p", "r")})
+    assert "of 3 in the qrels: one 2 queries (p, r); counted as empty rankings" in " ".join(str(found).split())
+    assert "missing queries" not in str(dh.holes({"q": {"a": 1}}, dh.read_run(path), "RR"))

@@ -85,6 +85,8 @@ class App(click.Group):
         except KeyboardInterrupt as error:
             raise click.Abort from error  # click would write an empty line first
         except Exception as error:  # noqa: BLE001 - whatever it is, the user sees one message
+            if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps what a class statement raises
+                raise click.Abort from error.__cause__
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 forget_stdout()
                 raise click.exceptions.Exit(BROKEN_PIPE) from None

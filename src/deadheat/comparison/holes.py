@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -49,6 +50,10 @@ class Holes(Shown, reported_by="deadheat.report.of_holes:of_holes"):
         Ranks that were looked at.
     n_unjudged : int
         Unjudged documents above that depth, by query.
+    n_queries : int
+        Queries of the qrels, over which all means are.
+    missing_queries : dict of str to tuple of str
+        Of each run, the queries of the qrels that it lacks: they count as empty rankings.
     """
 
     measure: Measure
@@ -58,6 +63,8 @@ class Holes(Shown, reported_by="deadheat.report.of_holes:of_holes"):
     ranges: Mapping[str, tuple[float, float]]
     depth: int
     n_unjudged: int
+    n_queries: int
+    missing_queries: Mapping[str, tuple[str, ...]]
 
     def __repr__(self) -> str:
         shown = counted(len(self.documents), "document")
@@ -77,7 +84,7 @@ class Holes(Shown, reported_by="deadheat.report.of_holes:of_holes"):
 
 def holes(
     qrels: Source,
-    runs: Mapping[str, Source] | Sequence[Source],
+    runs: Mapping[str, Source] | Sequence[Source] | str | Path | Run,
     measure: MeasureLike = "nDCG@10",
     *,
     by: str = "range",
@@ -92,7 +99,7 @@ def holes(
     Parameters
     ----------
     qrels : path, dict of dict, dataframe or Qrels
-    runs : dict of str to run, or sequence of runs
+    runs : dict of str to run, sequence of runs, or path or Run of a single one
     measure : measure or str, default "nDCG@10"
         One that has bounds over unjudged documents.
     by : {"range", "decision"}, default "range"
@@ -131,7 +138,7 @@ def holes(
     if not has_ends(parsed):
         raise MeasureError("there are no bounds over unjudged documents for it", measure=str(parsed))
     check_choice("by", by, BY)
-    named = named_runs(runs)
+    named = named_runs([runs] if isinstance(runs, str | Path | Run) else runs)
     if by == "decision" and len(named) < 2:
         raise ParameterError(argument="by", given=by, allowed="'range' for a single run")
     depth = as_count("depth", parsed.deepest or DEEPEST if depth is None else depth)
@@ -154,7 +161,17 @@ def holes(
         documents = (_by_range if by == "range" else _by_decision)(sides)
     documents = documents.sort("weight", "query_id", "doc_id", descending=[True, False, False])
     ranges = {side.name: side.range for side in sides}
-    return Holes(parsed, by, tuple(named), documents.head(limit or len(documents)), ranges, depth, len(documents))
+    return Holes(
+        parsed,
+        by,
+        tuple(named),
+        documents.head(limit or len(documents)),
+        ranges,
+        depth,
+        len(documents),
+        sides[0].placements.n_queries,
+        {side.name: side.missing for side in sides},
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +190,11 @@ class _Side:
         """The least and the greatest mean."""
         low, high = ends(self.measure, self.placements, self.unjudged, self.top)
         return float(np.nanmean(low)), float(np.nanmean(high))
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The queries that the run lacks."""
+        return tuple(self.placements.query_ids[self.placements.missing].tolist())
 
     @property
     def rank(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deadheat.report.conventions import named
 from deadheat.report.model import QUERY, Cell, Column, Fact, Report, Row, Table
 from deadheat.report.numbers import format_cell
 from deadheat.wording import counted
@@ -49,6 +50,7 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     told = "; ".join(
         f"{name} {' to '.join(map(format_cell, (low, high)))}" for name, (low, high) in found.ranges.items()
     )
+    lacking = "; ".join(f"{name} {named(own)}" for name, own in found.missing_queries.items() if own)
     facts = (
         Fact("measure", found.measure.label, "measure", found.measure.label),
         Fact("by", found.by, "weight", MEANT[found.by]),
@@ -59,6 +61,14 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
             found.n_unjudged,
             "unjudged",
             f"{counted(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}",
+        ),
+        Fact("n_queries", found.n_queries),
+        Fact(
+            "missing_queries",
+            {name: list(own) for name, own in found.missing_queries.items()},
+            "missing queries",
+            f"of {found.n_queries:,} in the qrels: {lacking}; counted as empty rankings" if lacking else "",
+            is_note=True,
         ),
     )
     return Report((table,), facts, heading="Documents to judge first")
