@@ -133,3 +133,14 @@ def test_a_single_run_and_what_it_lacks(tmp_path: Path) -> None:
     assert (found.n_queries, found.missing_queries) == (3, {"one": ("p", "r")})
     assert "of 3 in the qrels: one 2 queries (p, r); counted as empty rankings" in " ".join(str(found).split())
     assert "missing queries" not in str(dh.holes({"q": {"a": 1}}, dh.read_run(path), "RR"))
+
+
+def test_a_narrow_terminal_shows_the_ranks_of_the_first_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, runs = tmp_path / "qrels.txt", [tmp_path / f"a-run-with-a-name-{n}.run" for n in range(3)]
+    qrels.write_text("q 0 a 1\n")
+    for path in runs:
+        path.write_text("q Q0 u 1 3 t\nq Q0 a 2 2 t\n")
+    monkeypatch.setenv("COLUMNS", "60")
+    out = ok("holes", qrels, *runs, "-m", "RR")
+    assert max(map(len, out.splitlines())) <= 60
+    assert "not shown at this width: rank a-run-with-a-name-1" in " ".join(out.split())

@@ -189,6 +189,12 @@ def test_queries_that_the_run_lacks_are_named() -> None:
     assert "missing queries" not in str(dh.explain({"q": {"a": 1}}, run, {"RR": "0.50"}))
 
 
+def test_counts_are_whole_numbers() -> None:
+    found = str(dh.explain(GRADED, TIED, {"NumRelRet": 3}))
+    assert "NumRelRet from 3 to 3 over the 2 queries of the run, mean 3: the" in " ".join(found.split())
+    assert "3.0000" not in found
+
+
 def test_a_tool_with_two_tie_rules_says_which() -> None:
     """ranx sorts once or twice: two of its ways never read the same."""
     rng = random.Random(3)

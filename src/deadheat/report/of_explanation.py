@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Column, Fact, Report, Row, Table
+from deadheat.report.model import Cell, Column, Fact, Report, Row, Table
 from deadheat.report.numbers import format_cell
+from deadheat.report.totals import count_cell
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from deadheat.explanation.explanation import Explanation, Match
+    from deadheat.measures import Measure
 
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned
@@ -41,9 +43,7 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
         "matches" if explanation.matches else "nearest",
         (Column("tool", "tool"), Column("settings", "settings")),
         (*(Column(name, name) for name in names), Column("fits", "fits", is_data=True)),
-        tuple(
-            Row(_labels(one), ((*(one.values[name] for name in names), bool(explanation.matches)),)) for one in shown
-        ),
+        tuple(Row(_labels(one), ((*_values(explanation, one), bool(explanation.matches)),)) for one in shown),
         title="" if explanation.matches else "The nearest ways",
     )
     return Report(
@@ -52,6 +52,16 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
         heading=_heading(explanation),
         facts_first=False,
     )
+
+
+def _values(explanation: Explanation, found: Match) -> Iterator[Cell]:
+    """Give the value of each measure; of a count, as a whole number."""
+    for one in explanation.reported:
+        yield _cell(one.measure, found.values[one.measure.label])
+
+
+def _cell(measure: Measure, value: float) -> Cell:
+    return count_cell(value) if measure.total else value
 
 
 def _labels(one: Match) -> tuple[str, str]:
@@ -92,11 +102,12 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
     )
     yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and explanation.matches else "")
     n_held = explanation.n_queries - len(explanation.missing_queries)
-    for name, found in explanation.ranges.items():
-        ends = " to ".join(map(format_cell, (found.low, found.high)))
+    for one in explanation.reported:
+        name, found = one.measure.label, explanation.ranges[one.measure.label]
+        low, mean, high = (format_cell(_cell(one.measure, end)) for end in (found.low, found.mean, found.high))
         inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
         over = f" over the {counted(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
-        moved = f"{name} from {ends}{over}, mean {format_cell(found.mean)}: {inside}"
+        moved = f"{name} from {low} to {high}{over}, mean {mean}: {inside}"
         yield Fact("", None, "ties alone", moved)
     yield Fact(
         "ranges",

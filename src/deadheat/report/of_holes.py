@@ -42,7 +42,7 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     table = Table(
         "documents",
         (QUERY, Column("doc_id", "document")),
-        (Column("weight", "weight"), *(Column(name, name) for name in ranks)),
+        (Column("weight", "weight"), *(Column(name, name, spare=n) for n, name in enumerate(ranks))),
         tuple(rows),
     )
     shown = f", the first {len(rows):,} are shown" if len(rows) < len(found.documents) else ""
