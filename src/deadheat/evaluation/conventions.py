@@ -76,12 +76,26 @@ class Conventions:
         >>> Conventions(rel=2).measures(map(parse_measure, ["P@5", "AP(rel=3)", "nDCG@10"]))
         (P(rel=2)@5, AP(rel=3), nDCG@10)
         """
-        return tuple(dict.fromkeys(map(self.leveled, asked)))
+        return tuple(dict.fromkeys(self._checked_level(one) for one in asked))
+
+    def _checked_level(self, measure: Measure) -> Measure:
+        """Return a measure as `leveled`; refuse one that names the default level, which its notation would not show."""
+        of_class = type(measure).__dataclass_fields__.get("rel")
+        if self.rel is not None and of_class is not None and measure.names_rel:
+            own = getattr(measure, "rel")  # noqa: B009 - no field of all
+            if own == of_class.default != self.rel:
+                raise ParameterError(
+                    f"is for measures that name no other level, and {measure} names the default, rel={own:g}",
+                    argument="rel",
+                    given=self.rel,
+                    hint="leave it out, and name each level that is not the default in its measure",
+                )
+        return self.leveled(measure)
 
     def leveled(self, measure: Measure) -> Measure:
         """Return a measure with the lowest relevant level of the conventions, if it names none."""
         of_class = type(measure).__dataclass_fields__.get("rel")
-        if self.rel is None or of_class is None or getattr(measure, "rel") != of_class.default:  # noqa: B009 - no field of all
+        if self.rel is None or of_class is None or measure.names_rel or getattr(measure, "rel") != of_class.default:  # noqa: B009 - no field of all
             return measure
         return measure if self.rel == of_class.default else measure(rel=self.rel)
 

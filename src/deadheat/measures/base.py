@@ -95,7 +95,10 @@ class MeasureType(ABCMeta):
             raise MeasureError(
                 f"name each parameter and write a cutoff behind @, as in {example}", measure=cls.__name__, given=values
             )
-        return super().__call__(*values, **parameters)
+        made = super().__call__(*values, **parameters)
+        if "rel" in parameters:
+            object.__setattr__(made, "names_rel", True)
+        return made
 
     def __matmul__(cls, cutoff: float) -> Measure:
         return cls() @ cutoff
@@ -143,6 +146,7 @@ class Measure(ABC, metaclass=MeasureType):
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
     at: ClassVar[str] = "cutoff"
+    names_rel: ClassVar[bool] = False  # of one whose lowest relevant level was named, even if it is the default
     _alias: ClassVar[str] = ""  # of a measure that was asked for by another name: it stands for that of the class
     _asked: ClassVar[str] = ""  # of one that was asked for by a name with the cutoff in it, as ndcg_cut_10: all of it
 
@@ -161,7 +165,9 @@ class Measure(ABC, metaclass=MeasureType):
         """Return the measure with other parameters."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         measure: type[Self] = type(self)
-        return measure(**(own | renamed(parameters, list(own)))).called(self._alias)
+        made = measure(**(own | renamed(parameters, list(own)))).called(self._alias)
+        object.__setattr__(made, "names_rel", self.names_rel or "rel" in parameters)
+        return made
 
     def __matmul__(self, cutoff: float) -> Self:
         """Return the measure at a cutoff, or at what else its ``@`` sets."""
