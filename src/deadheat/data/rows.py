@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deadheat.io.reading import Unread
 
 HASH_BITS = 32  # of each document id's hash that are kept: half the memory to sort
+AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Blocks:
     frame: pl.DataFrame
     query_ids: pl.Series
     bounds: IntArray
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores of a run, of shape (n_rows,)."""
+        return self.frame["score"].to_numpy()
 
     @cached_property
     def hashes(self) -> NDArray[np.uint32]:
@@ -72,14 +78,17 @@ def may_repeat(blocks: Blocks) -> bool:
 
 def _with_equal_hashes(blocks: Blocks) -> BoolArray:
     """Tell which blocks have two rows with the same hash, of shape (n_blocks,)."""
-    bounds, hashes = blocks.bounds, blocks.hashes.copy()
-    for start, stop in pairwise(bounds.tolist()):
-        if stop - start > 1:
+    found = np.zeros(len(blocks.bounds) - 1, np.bool_)
+    firsts = np.unique(np.searchsorted(blocks.bounds, np.arange(0, blocks.bounds[-1], AT_ONCE), side="right") - 1)
+    for first, last in pairwise([*firsts.tolist(), len(found)]):
+        bounds = blocks.bounds[first : last + 1] - blocks.bounds[first]
+        hashes = blocks.hashes[blocks.bounds[first] : blocks.bounds[last]].copy()
+        for start, stop in pairwise(bounds.tolist()):
             hashes[start:stop].sort()
-    equal = np.flatnonzero(hashes[1:] == hashes[:-1])
-    block = np.searchsorted(bounds, equal, side="right") - 1
-    within = equal + 1 < bounds[block + 1]  # the neighbour of a block's last row is in the next block
-    return np.bincount(block[within], minlength=len(bounds) - 1) > 0
+        equal = np.flatnonzero(hashes[1:] == hashes[:-1])
+        block = np.searchsorted(bounds, equal, side="right") - 1
+        found[first + block[equal + 1 < bounds[block + 1]]] = True  # the row after a block's last one is in the next
+    return found
 
 
 class Rows(ABC):
