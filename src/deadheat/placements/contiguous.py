@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -22,9 +22,13 @@ from deadheat.io.guarding import guarded
 from deadheat.placements.placements import Placements, from_frames
 
 TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache
+UNUSED, END = np.uint32(HASH_BITS - TABLE_BITS), np.uint32((1 << TABLE_BITS) - 1)
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
 MAX_PAIRS = 1 << 20  # compared at once
 AT_ONCE = 1 << 16  # hashes looked up together
+
+
+Hashes: TypeAlias = NDArray[np.uint32]
 
 
 class InBlocks(ABC):
@@ -128,7 +132,7 @@ class Found:
 def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
     """Find the judged documents among the rows.
 
-    Hashes of ids find candidates: first those that are judged for any query, by a table that stays in the processor's
+    Hashes of ids find candidates: first those that are judged for any query, by tables that stay in the processor's
     cache, then those whose block is that of the query. The ids themselves decide.
 
     Parameters
@@ -139,37 +143,37 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
     """
     numbered = pl.DataFrame({"query_id": blocks.query_ids}).with_row_index("block")
     judged = judgments.join(numbered, on="query_id", how="inner", maintain_order="left")
-    hashes = judged["doc_id"].hash(1).to_numpy() >> np.uint64(64 - HASH_BITS)
+    hashes = (judged["doc_id"].hash(1).to_numpy() >> np.uint64(64 - HASH_BITS)).astype(np.uint32)
     keys = _keys(judged["block"].to_numpy(), hashes)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    rows = _known(hashes, blocks.hashes)
+    rows = _candidates(hashes, blocks.hashes)
     block = np.searchsorted(blocks.bounds, rows, side="right") - 1
     wanted = _keys(block, blocks.hashes[rows])
-    first = np.searchsorted(keys, wanted)
-    is_hit = np.append(keys, 0)[first] == wanted if len(keys) else np.zeros(len(first), np.bool_)
-    rows, block, wanted, first = rows[is_hit], block[is_hit], wanted[is_hit], first[is_hit]
-    sizes = np.searchsorted(keys, wanted, side="right") - first  # of several with one hash, one at most is the document
+    first, after = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+    sizes = after - first  # of several with one hash, one at most is the document
     pair, judgment = np.repeat(np.arange(len(rows)), sizes), order[spans(first, sizes)]
     own, theirs = blocks.frame["doc_id"].gather(rows[pair]), judged["doc_id"].gather(judgment)
     is_own = (own == theirs).to_numpy()
     return Found(judged.drop("block")[judgment[is_own]], rows[pair[is_own]], block[pair[is_own]])
 
 
-def _keys(block: IntArray, hashes: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.uint64]:
+def _keys(block: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
     """Return one number for a block and a hash."""
-    return (block.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes.astype(np.uint64)
+    return (block.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
 
 
-def _known(judged: NDArray[np.uint64], hashes: NDArray[np.uint32]) -> IntArray:
-    """Return the rows whose hashes begin as one of the judged documents does."""
-    unused = HASH_BITS - TABLE_BITS
-    known = np.zeros(1 << TABLE_BITS, np.bool_)
-    known[judged >> np.uint64(unused)] = True
-    starts = range(0, len(hashes), AT_ONCE)  # in pieces, whose indices stay in the cache too
-    pieces = (hashes[start : start + AT_ONCE] >> np.uint32(unused) for start in starts)
-    found = [np.flatnonzero(known.take(piece)) + start for start, piece in zip(starts, pieces, strict=True)]
-    return np.concatenate([np.zeros(0, np.int64), *found])
+def _candidates(judged: Hashes, hashes: Hashes) -> IntArray:
+    """Return the rows whose hashes begin as one of the judged documents does, and end as one does."""
+    beginnings, ends = np.zeros((2, 1 << TABLE_BITS), np.bool_)
+    beginnings[judged >> UNUSED] = True
+    ends[judged & END] = True
+    found = [np.zeros(0, np.int64)]
+    for start in range(0, len(hashes), AT_ONCE):  # in pieces, whose indices stay in the cache too
+        piece = hashes[start : start + AT_ONCE]
+        rows = np.flatnonzero(beginnings.take(piece >> UNUSED))
+        found.append(rows[ends.take(piece[rows] & END)] + start)
+    return np.concatenate(found)
 
 
 def count_above_and_tied(

@@ -60,16 +60,18 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     FileFormatError, ScoreError, RelevanceError, EmptyDataError
         With the first line that is wrong.
     """
-    frame, n_comments = _read_whole(path, kind), 0
-    if frame is None:
-        marked = Marked(kind)
-        frame = pl.concat(read_blocks(path, kind, marked))
-        n_comments = len(marked.comments)
+    with ThreadPoolExecutor(1) as beside:
+        ranks = beside.submit(ranks_of_file, path) if kind == "run" else None
+        frame, n_comments = _read_whole(path, kind), 0
+        if frame is None:
+            marked = Marked(kind)
+            frame = pl.concat(read_blocks(path, kind, marked))
+            n_comments = len(marked.comments)
     notes = note_of_comments(n_comments, path)
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
-    if kind == "run":
-        return Content(frame, notes, ranks_of_file(path))
+    if ranks is not None:
+        return Content(frame, notes, ranks.result())
     frame, subtopics, told = split_off(frame, path)
     return Content(frame, (*notes, *told), subtopics=subtopics)
 
