@@ -24,6 +24,7 @@ from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
+    BLOCK,
     HEAD,
     blocks,
     check_lines_of,
@@ -112,10 +113,10 @@ def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
     return (f"{counted(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
 
 
-def read_blocks(path: Path, kind: Kind, marked: Marked) -> Iterator[pl.DataFrame]:
-    """Read a file block by block; `marked` receives its comments."""
+def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> Iterator[pl.DataFrame]:
+    """Read a file block by block, of about `size` bytes each; `marked` receives its comments."""
     first_line = 1
-    for given in blocks(path, has_lines=True):
+    for given in blocks(path, size, has_lines=True):
         block = marked.without_comments(given, first_line)
         if first_line == 1:
             _check_first_row(block, kind, path)
