@@ -189,6 +189,14 @@ def test_queries_that_the_run_lacks_are_named() -> None:
     assert "missing queries" not in str(dh.explain({"q": {"a": 1}}, run, {"RR": "0.50"}))
 
 
+@pytest.mark.parametrize(("text", "is_possible"), [("848", False), ("-0.3", False), ("100", True), ("0.999", True)])
+def test_what_no_data_can_give_is_said(text: str, is_possible: bool) -> None:  # noqa: FBT001 - a case
+    one = reported("P@10", text)
+    assert (one.is_possible, one.is_percent) == (is_possible, text == "100")
+    assert reported("NumRelRet", 848).is_possible
+    assert ("P@10 is between 0 and 1 for any data" in str(dh.explain(GRADED, TIED, {"P@10": text}))) != is_possible
+
+
 def test_counts_are_whole_numbers() -> None:
     found = str(dh.explain(GRADED, TIED, {"NumRelRet": 3}))
     assert "NumRelRet from 3 to 3 over the 2 queries of the run, mean 3: the" in " ".join(found.split())

@@ -54,8 +54,8 @@ def explain(
         As for :func:`deadheat.evaluate`; under ``"input"`` ties are in the order of the run.
     reported : dict of measure to float or str
         A value is reproduced if it is the reported one to its digits. A text keeps zeros at its end, as "0.680"; one
-        above the range of its measure, or with a percent sign, is a percentage. Parameters that a measure names are
-        as they are: ``"AP(rel=2)"``.
+        above the range of its measure and up to 100, or with a percent sign, is a percentage. Parameters that a
+        measure names are as they are: ``"AP(rel=2)"``.
     check_duplicates : bool, default True
         Whether to look for repeated (query, document) pairs.
     then_by : run or list of runs, optional

@@ -45,6 +45,14 @@ class Reported:
         """Tell whether a value prints as this number, to its digits."""
         return abs(value - self.value) <= max(self.half_unit, FINEST) * SLACK
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether the measure can have such a value for any data."""
+        low, high = self.measure.range
+        if self.measure.total or self.measure.geometric:  # their ranges are of queries, and of logarithms
+            return True
+        return low - self.half_unit <= self.value <= high + self.half_unit
+
     def printed(self, value: float) -> float:
         """Return what a value would be as reported: of a share, a percentage if this is one."""
         return value * 100 if self.is_percent else value
@@ -58,7 +66,7 @@ def reported(measure: MeasureLike, given: float | str) -> Reported:
     measure : measure or str
     given : float or str
         A text keeps the zeros at its end: "0.680" says one digit more than 0.68. With a percent sign, or above the
-        highest value that the measure can have, it is a percentage.
+        highest value that the measure can have and up to 100, it is a percentage.
 
     Examples
     --------
@@ -77,7 +85,7 @@ def reported(measure: MeasureLike, given: float | str) -> Reported:
         raise ParameterError(argument="reported", given=given, allowed="a finite number")
     half_unit = 0.5 * 10.0 ** (int(match[3] or 0) - len(match[2] or ""))
     low, high = parsed.range
-    is_percent = bool(match[4]) or (high == 1 and low == 0 and value - half_unit > high)
+    is_percent = bool(match[4]) or (high == 1 and low == 0 and high < value - half_unit <= 100)
     scale = 100 if is_percent else 1
     return Reported(parsed, text, value / scale, half_unit / scale, is_percent)
 

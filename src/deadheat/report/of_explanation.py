@@ -116,6 +116,11 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
             for name, one in explanation.ranges.items()
         },
     )
+    for one in explanation.reported:
+        if not one.is_possible:
+            lowest, highest = one.measure.range
+            text = f"{one.measure.label} is between {lowest:g} and {highest:g} for any data: {one.text}"
+            yield Fact("", None, "impossible", f"{text} is another measure's, or a slip", is_note=True)
     if not explanation.matches:
         if not for_people:
             yield Fact("", None, "no match", f"{_heading(explanation)}; the rows are the nearest ways", is_note=True)
