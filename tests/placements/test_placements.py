@@ -36,6 +36,11 @@ def test_ids_become_text_only_where_somebody_looks() -> None:
     assert pickle.loads(pickle.dumps(evaluation.placements)).doc_ids.tolist() == ["a", "b", "c"]  # noqa: S301 - our own
 
 
+def test_the_class_has_no_ids() -> None:
+    """As of any field without a default; what builds the documentation asks for it."""
+    assert getattr(dh.Placements, "doc_ids", None) is None
+
+
 def test_placements_after_a_policy_are_freed_with_those_before() -> None:
     placements = dh.place(QRELS, RUN)
     placements.relevant(1)

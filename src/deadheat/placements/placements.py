@@ -252,7 +252,9 @@ class _Late:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, placements: Placements, _: type[Placements]) -> TextArray:
+    def __get__(self, placements: Placements | None, _: type[Placements]) -> TextArray:
+        if placements is None:  # of the class, which has no ids: whoever reads its documentation asks
+            raise AttributeError(self.name)
         found: TextArray | pl.Series = vars(placements)[self.name]
         if not isinstance(found, np.ndarray):
             found = np.array(found.to_list(), dtype=object)
