@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, SourceTypeError
+from deadheat.errors import ColumnError, SourceTypeError
 from deadheat.io.foreign import frame_of
 from deadheat.io.formats.base import ROWS, Content, ranks_of
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
@@ -25,7 +25,7 @@ from deadheat.io.mappings import (
     series_of_ids,
     text_of_ids,
 )
-from deadheat.io.reading import Reading, UnreadFrame, collect
+from deadheat.io.reading import Reading, UnreadFrame, collect, readable
 from deadheat.io.results import ASSUMED, CALL
 from deadheat.io.subtopics import NAMES as SUBTOPICS
 from deadheat.io.subtopics import SUBTOPIC, split_off
@@ -79,15 +79,12 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         return Content(UnreadFrame(raw, reading, where), notes)
     if is_large and kind == "run":
         return Content(UnreadFrame(raw, reading, where), notes, _ranks(frame, names))
-    try:
+    with readable(where):
         if not isinstance(held, pl.DataFrame):
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
         rows, wrong = reading.in_polars(raw)
         reading.check(wrong, where)
         return _with_subtopics(Content(rows, notes, _ranks(frame, names)), frame, topic, where)
-    except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
-        told = str(error).partition("\n")[0].partition(", hint: ")[0]  # Polars' hints are for programs
-        raise DataError(f"rows cannot be read as ids and numbers: {told}", path=where) from error
 
 
 def _subtopic_among(columns: Collection[str], names: Mapping[str, str]) -> str | None:
