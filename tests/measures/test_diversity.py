@@ -6,6 +6,7 @@ import itertools
 import random
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DuplicateError
+from deadheat.evaluation.stored import StoredError, read_tables, tables_of
 from oracle.orders import all_orders
 from oracle.subtopics import diversity
 from support.command import ok
@@ -216,6 +218,57 @@ def test_a_selection_of_queries_and_a_saved_evaluation_keep_their_values(tmp_pat
     loaded = dh.load_evaluation(tmp_path / "saved.json")
     np.testing.assert_array_equal(loaded["alpha_nDCG@3"].values, whole["alpha_nDCG@3"].values)
     np.testing.assert_array_equal(loaded["alpha_nDCG@3"].tie_max, whole["alpha_nDCG@3"].tie_max)
+
+
+def test_a_saved_evaluation_keeps_its_subtopics(tmp_path: Path) -> None:
+    """From its placements all measures can be found again, and changes of it are seen."""
+    rows, run = drawn(10, 12, n_docs=6, n_scores=2)
+    whole = dh.evaluate(frame_of(rows), dict(list(run.items())[:9]), list(NAMES), missing="skip")
+    whole.save(tmp_path / "saved.json")
+    placements = dh.load_evaluation(tmp_path / "saved.json").placements
+    for name in NAMES:
+        found = dh.parse_measure(name).mean(placements)
+        np.testing.assert_array_equal(found, whole[name].values)
+    assert placements.subtopics is not None
+    for name, changed, told in [
+        ("relevance", placements.subtopics.relevance + 1, "the judgments are not the highest"),
+        ("topic", placements.subtopics.topic * 0, "a subtopic of a document appears twice"),
+        ("topic", placements.subtopics.topic + 1_000, "a subtopic has an impossible number"),
+        ("query", placements.subtopics.query[::-1], "a subtopic of a document appears twice|not sorted"),
+        ("doc_ids", placements.subtopics.doc_ids[::-1], "the judgments are not the highest|appears twice"),
+    ]:
+        wrong = replace(placements, subtopics=replace(placements.subtopics, **{name: changed}))  # type: ignore[arg-type]
+        data = tables_of(placements.query_ids, list(whole), wrong)
+        with pytest.raises(StoredError, match=told):
+            read_tables(data, [one.measure for one in whole], placements.n_queries, ())
+
+
+def test_queries_of_other_names_keep_their_subtopics() -> None:
+    """As when languages are compared, whose queries are matched by a column."""
+    rows, run = drawn(11, 8, n_docs=6, n_scores=2)
+    whole = dh.evaluate(frame_of(rows), run, list(NAMES))
+    names = {query: f"q{9 - place}" for place, query in enumerate(whole.query_ids.tolist())}
+    other = whole.renamed(names)
+    backwards = np.argsort(list(names.values()))
+    for name in NAMES:
+        found = dh.parse_measure(name).mean(other.placements)
+        np.testing.assert_array_equal(found, whole[name].values[backwards])
+
+
+def test_shorter_lists() -> None:
+    """Of the first documents, and of these the judged ones alone."""
+    rows, run = drawn(12, 15, n_docs=8, n_scores=3)
+    found = dh.evaluate(frame_of(rows), run, list(NAMES), ties="doc_id", depth=4, judged_only=True)
+    for place, query in enumerate(found.query_ids.tolist()):
+        judged = {doc for own, doc, _, _ in rows if own == query}
+        scores = run[query]
+        order = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
+        sets = sets_of(rows, query)
+        ranking = [sets.get(doc, set()) for doc in order[:4] if doc in judged]
+        for name, parameters in NAMES.items():
+            kind = name.partition("@")[0].partition("(")[0]
+            expected = diversity(kind, ranking, sets, **parameters)  # type: ignore[arg-type]
+            assert found[name].values[place] == pytest.approx(expected, abs=1e-10), (name, query)
 
 
 def test_the_command_reads_diversity_qrels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

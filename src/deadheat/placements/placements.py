@@ -217,6 +217,7 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
             judged_relevance=self.judged_relevance[judged],
             before=self.before and self.before.renamed(query_ids, order),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[order],
+            subtopics=self.subtopics and self.subtopics.reordered(code),
         )
 
     def to_polars(self) -> pl.DataFrame:
