@@ -257,7 +257,10 @@ def sort_rows(
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
-    order = np.lexsort((-relevance, query * (above.max(initial=0) + 1) + above))  # by query, above, relevance
+    keys = [-relevance, query * (above.max(initial=0) + 1) + above]  # by query, above, relevance
+    if subtopics is not None:  # what is equally relevant differs: rules that break ties need one order in every engine
+        keys.insert(0, np.unique(doc_ids.astype(str), return_inverse=True)[1].reshape(-1))
+    order = np.lexsort(keys)
     ideal = np.lexsort((-judged_relevance, judged_query))
     return Placements(
         query_ids,
