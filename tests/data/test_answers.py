@@ -82,8 +82,9 @@ def test_from_holes_to_new_qrels(tmp_path: Path, qrels: Path) -> None:
     assert call("convert", run, more, "--kind", "run", "--add", file, "--force").exit_code == 2
 
 
-def test_subtopics_that_convert_leaves_out_are_named(tmp_path: Path) -> None:
-    path = written(tmp_path, "q 1 a 1\nq 2 a 2\nq 2 b 1\n", "div.qrels")
-    said = call("convert", path, tmp_path / "out.csv").stderr
-    assert "Note: " in said
-    assert "1 row merged" in said
+def test_judgments_without_subtopics_are_not_added_to_those_with(tmp_path: Path) -> None:
+    qrels, file = written(tmp_path, "q 1 a 1\nq 2 a 2\nq 2 b 1\n", "div.qrels"), written(tmp_path, HEAD + "q,u,1,0,1\n")
+    result = call("convert", qrels, tmp_path / "out.txt", "--add", file)
+    assert (result.exit_code, "by subtopic" in result.output) == (2, True)
+    ok("convert", qrels, tmp_path / "out.txt", "--add", file, "--no-subtopics")
+    assert (tmp_path / "out.txt").read_text() == "q 0 a 2\nq 0 b 1\nq 0 u 1\n"

@@ -71,6 +71,7 @@ class Convert(click.Command):
     help="Add the judgments of this file to the qrels: one of deadheat holes --judge, filled in as far as people got."
     " Rows without a relevance stay unjudged.",
 )
+@click.option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @decompressed_option
 @debug_option
@@ -82,6 +83,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     to_format: str | None,
     tag: str | None,
     add: str | None,
+    no_subtopics: bool,  # noqa: FBT001 - click passes by name
     force: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Convert qrels or a run from one format to another.
@@ -105,22 +107,40 @@ def convert(  # noqa: PLR0917 - click passes by name
         begin(source)
         table = _read(source, kind or _kind_by_names(source, target), from_format)
         table.check_duplicates()
-        frame, told = (table.to_polars(), "") if add is None else _with_judgments(table, add)
+        frame, told = _rows_of(table, source, written, no_subtopics=no_subtopics), ""
+        if add is not None:
+            frame, told = _with_judgments(table, add, frame)
     _check_tag(tag, table.kind, written)
     with writing(target):
         _write(frame, target, table.kind, written, tag or TAG)
     what = "qrels" if table.kind == "qrels" else "a run"
     say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}{told}")
-    for note in table.notes:
-        say(f"Note: {note}")
 
 
-def _with_judgments(qrels: Qrels | Run, path: str) -> tuple[pl.DataFrame, str]:
+def _with_judgments(qrels: Qrels | Run, path: str, rows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Return the rows of qrels with the judgments of a file, and how many these are, in words."""
     from deadheat.data.answers import add_judgments
 
+    if "subtopic" in rows.columns:
+        raise click.UsageError(f"the qrels have judgments by subtopic, and {path!r} has none: give --no-subtopics")
     found = add_judgments(cast("Qrels", qrels), Path(path))
     return found.frame, f", {found.n_added:,} of them from {path}; not judged there: {found.n_open:,}"
+
+
+def _rows_of(table: Qrels | Run, source: str, written: str, *, no_subtopics: bool) -> pl.DataFrame:
+    """Return the rows to write, of qrels with their subtopics; refuse a format that has no place for these."""
+    from deadheat.io.formats import FORMATS
+
+    if no_subtopics and table.kind == "run":
+        raise click.UsageError(f"--no-subtopics is about qrels, and {source!r} holds a run")
+    subtopics = None if no_subtopics else getattr(table, "subtopics", None)
+    if subtopics is None:
+        return table.to_polars()
+    if not FORMATS[written].has_subtopics:
+        able = ", ".join(one.name for one in FORMATS.values() if one.has_subtopics)
+        problem = f"{source!r} has judgments by subtopic, which {written} has no place for"
+        raise click.UsageError(f"{problem}: write {able}, or --no-subtopics")
+    return subtopics
 
 
 def _format_of(target: str, given: str | None) -> str:
