@@ -150,6 +150,31 @@ def test_other_tests_are_of_the_same_pairs(test: str) -> None:
     assert "set: differences between languages" in result.report()
 
 
+def test_retrievers_and_languages_have_lines_of_their_own() -> None:
+    """Sets are tested exactly or by resamples as they are large, and languages corrected together."""
+    sets = [cases_in(language) for language in ("en", "fr", "es")]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS, "RR", n_resamples=99, margin=0.3)
+    (found,) = result.across.values()
+    n_significant = sum(one.pair.significant for one in found.differences)
+    report = result.report()
+    assert "in each set and language by itself" in report
+    assert "of 3 differences between retrievers" in report
+    assert f"{n_significant} of 6 differences between languages" in report
+    alone = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99).report()
+    assert f"{sum(one.pair.significant for one in found.differences if one.system == 'one')} of 3 differences" in alone
+    assert "between languages:" not in alone
+
+
+def test_languages_whose_cases_prove_nothing_of_a_margin_are_named() -> None:
+    few = [cases_in(language, n=4) for language in ("en", "fr")]
+    report = dh.bench(few, DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99, margin=0.9).report()
+    assert "fewer than 5 queries prove nothing: 1 of 1 pair, fr / en (RR; one)" in report
+    alike = skilled("alike", en=7, fr=7)
+    sets = [cases_in(language) for language in ("en", "fr")]
+    report = dh.bench(sets, DOCUMENTS, alike, "RR", n_resamples=99, margin=0.1).report()
+    assert "one difference in all queries does not say how others vary: 1 of 1 pair, fr / en (RR; alike)" in report
+
+
 def test_clusters_are_those_of_the_pairs() -> None:
     sets = [cases_in("en"), cases_in("fr")]
     result = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", cluster="expected_ids", n_resamples=99)

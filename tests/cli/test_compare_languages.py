@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError
+from deadheat.errors import ColumnError, DataError
 from support.command import ok
 
 if TYPE_CHECKING:
@@ -63,4 +63,41 @@ def test_languages_without_pairs_are_not_compared(folder: Path) -> None:
         dh.compare_languages({"one": run}, queries=path)
     path.write_text("query_id,pair_id\nen0,p0\n")
     with pytest.raises(ColumnError, match=r"no column 'language' in the table of queries"):
+        dh.compare_languages({"one": run}, queries=path)
+
+
+def test_queries_without_a_pair_are_named_and_the_others_compared(folder: Path) -> None:
+    """A language whose pair ids nobody else has takes nothing from those that are paired."""
+    path = folder / "queries.csv"
+    plain = path.read_text()
+    path.write_text(plain.replace("es0,es,p0", "es0,es,x").replace("es1,es,p1", "es1,es,"))
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(path), "--n-resamples", "99"]
+    shown = " ".join(ok(*command).split())
+    assert "the same 6 queries in 3 languages" in shown
+    assert "left out, as no other language has them: 1 of es" in shown
+    assert "not paired 1 query of es: no pair_id that another language has" in shown
+    for n in range(N):
+        plain = plain.replace(f"es{n},es,p{n}", f"es{n},es,own{n}" if n % 2 else f"es{n},es,")
+    path.write_text(plain)
+    shown = " ".join(ok(*command).split())
+    assert "the same 8 queries in 2 languages" in shown
+    assert "not paired 8 queries of es:" in shown
+
+
+def test_differences_of_systems_and_of_languages_are_counted_apart(folder: Path) -> None:
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(folder / "queries.csv"), "--n-resamples", "99"]
+    shown = " ".join(ok(*command).split())
+    assert "test between systems: paired" in shown
+    assert "of 3 differences between systems" in shown
+    assert "test between languages: paired" in shown
+    assert "of 6 differences between languages" in shown
+
+
+def test_a_pair_that_a_language_has_twice_is_named_with_its_queries(folder: Path) -> None:
+    path = folder / "queries.csv"
+    path.write_text(path.read_text().replace("fr1,fr,p1", "fr1,fr,p0"))
+    run = dh.evaluate(folder / "qrels.txt", folder / "one.run", "RR")
+    with pytest.raises(DataError, match=r"queries\.csv: queries 'fr0' and 'fr1' have the pair_id 'p0', both in fr"):
         dh.compare_languages({"one": run}, queries=path)

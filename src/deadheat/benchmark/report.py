@@ -31,10 +31,11 @@ from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, 
 from deadheat.report.numbers import MARK, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
 from deadheat.report.of_languages import (
+    AMONG,
     data_of_languages,
     facts_of_languages,
     list_languages,
-    tell_doubts,
+    tell_beside,
     tell_gaps,
     tell_languages,
 )
@@ -618,10 +619,17 @@ def _of_tests(result: Results) -> Iterator[Fact]:
         places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
         placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
         has_clusters = result.settings.cluster is not None
-        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=CASE)
-    for one in result.across.values():
+        yield from tell_tests(
+            result.settings.design,
+            placed,
+            has_clusters=has_clusters,
+            unit=CASE,
+            among="retrievers" if result.across else "",
+            apart="set and language" if len(result.comparisons) > 1 else "",
+        )
+    for name, one in result.across.items():
         if result.comparisons:
-            yield from tell_doubts(one, unit=CASE)
+            yield from tell_beside(one, unit=CASE, among=f"languages of {name}" if len(result.across) > 1 else AMONG)
         else:
             placed = [(difference.system, difference.pair) for difference in one.differences]
             yield from tell_tests(result.settings.design, placed, has_clusters=one.cluster is not None, unit=CASE)

@@ -274,7 +274,9 @@ def _report(
     named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
     if asked.compact:
         return report_compact(comparison, **named, margin=asked.margin, digits=asked.digits)
-    report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin)
+    languages, alone = _languages(comparison, queries)
+    among = "systems" if languages else ""
+    report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin, among=among)
     parts = {(): comparison} if strata is None else strata
     added = [
         *([list_equivalence(parts, columns, asked.margin)] if asked.margin else []),
@@ -286,29 +288,19 @@ def _report(
     tables = (beside(report.tables[0], *added),) if asked.form == "csv" else (*report.tables, *added)
     if asked.ranks:
         tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
-    if queries is not None and asked.form != "csv" and (languages := _languages(comparison, queries)):
-        tables, facts = (*tables, *_of_languages(languages, asked)), [*facts, *_told(languages, asked)]
+    if languages and asked.form != "csv":
+        tables, facts = (*tables, *_of_languages(languages, asked)), [*facts, *_told(languages, alone, asked)]
     if asked.queries_worst:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, asked.queries_worst, texts, for_people=not is_data))
     return replace(report, tables=tables, facts=(*report.facts, *facts, *_of_strata(queries, parts)))
 
 
-def _languages(comparison: Comparison, queries: Queries) -> Languages | None:
-    """Compare the languages of queries that belong together by a column pair_id; None where there is no such."""
-    from deadheat.comparison.compare_languages import PAIR, languages_of, split_by_language
+def _languages(comparison: Comparison, queries: Queries | None) -> tuple[Languages | None, str]:
+    """Compare the languages of queries that belong together by a column pair_id, and say which do not."""
+    from deadheat.comparison.languages_of_queries import languages_of_queries
 
-    if PAIR not in queries.columns or queries.language_column is None:
-        return None
-    found, pairs = split_by_language(comparison.evaluations, queries)
-    ids = [set(own.values()) for own in pairs.values()]
-    if len(found) < 2 or any(own.isdisjoint(set().union(*(other for other in ids if other is not own))) for own in ids):
-        return None
-    cluster = None
-    if comparison.cluster is not None:
-        codes = dict(zip(comparison.query_ids.tolist(), comparison.cluster.tolist(), strict=True))
-        cluster = {pair: codes[query] for own in pairs.values() for query, pair in own.items()}
-    return languages_of(found, pairs, design=comparison.design, name="queries", cluster=cluster)
+    return (None, "") if queries is None else languages_of_queries(comparison, queries)
 
 
 def _of_languages(languages: Languages, asked: _Asked) -> Iterator[Table]:
@@ -321,12 +313,16 @@ def _of_languages(languages: Languages, asked: _Asked) -> Iterator[Table]:
         yield from list_languages(languages, languages.measures, margin=asked.margin)
 
 
-def _told(languages: Languages, asked: _Asked) -> Iterator[Fact]:
-    from deadheat.report.of_languages import facts_of_languages, tell_doubts, tell_gaps, tell_languages
+def _told(languages: Languages, alone: str, asked: _Asked) -> Iterator[Fact]:
+    from deadheat.report.model import Fact
+    from deadheat.report.of_languages import facts_of_languages, tell_beside, tell_gaps, tell_languages
 
     yield from facts_of_languages({languages.name: languages})
     yield from tell_languages(languages, margin=asked.margin)
-    yield from tell_doubts(languages)
+    if alone:
+        text = f"{alone}: no pair_id that another language has, so that they count in no row of languages"
+        yield Fact("", None, "not paired", text, is_note=True)
+    yield from tell_beside(languages)
     yield from tell_gaps(languages)
 
 
@@ -341,7 +337,8 @@ def _drawn(
     from deadheat.errors import UnlabelledQueriesWarning
 
     subjects: list[tuple[str, Any, Mapping[str, Any]]] = [("", comparison, {})]
-    if queries is not None and (languages := _languages(comparison, queries)):
+    languages, _ = _languages(comparison, queries)
+    if languages:
         subjects.append(("", languages, {}))
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them

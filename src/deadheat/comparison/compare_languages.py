@@ -129,9 +129,22 @@ def split_by_language(
         of_query = list(zip(ids, table.column(column, ids), table.column(PAIR, ids), strict=True))
         for language in sorted({language for _, language, pair in of_query if language and pair}):
             own = {query: pair for query, of, pair in of_query if of == language and pair}
+            _check_pairs(own, language, table.where)
             found.setdefault(language, {})[name] = one.select(np.array([query in own for query in ids], np.bool_))
             pairs.setdefault(language, {}).update(own)
     return found, pairs
+
+
+def _check_pairs(pairs: Mapping[str, str], language: str, where: str) -> None:
+    """Raise if two queries of a language have one pair id."""
+    seen: dict[str, str] = {}
+    for query, pair in pairs.items():
+        if (other := seen.setdefault(pair, query)) != query:
+            raise DataError(
+                f"queries {other!r} and {query!r} have the {PAIR} {pair!r}, both in {language}",
+                hint="one query of each language may have it",
+                path=where,
+            )
 
 
 def languages_of(
@@ -146,6 +159,9 @@ def languages_of(
     if len(evaluations) < 2:
         raise ParameterError("needs two languages or more", argument="evaluations", given=list(evaluations))
     _check_systems(evaluations)
+    systems = list(next(iter(evaluations.values())))
+    if design.baseline is not None and design.baseline not in systems:
+        raise ParameterError(argument="baseline", given=design.baseline, allowed=systems)
     renamed = {
         language: {system: one if pairs is None else _renamed(one, pairs[language]) for system, one in own.items()}
         for language, own in evaluations.items()

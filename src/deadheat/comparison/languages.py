@@ -24,7 +24,7 @@ from deadheat.evaluation.intervals import FEWEST, KNOWN
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.stats.spread import order_range, spread_of_means
-from deadheat.wording import counted
+from deadheat.wording import NOISE, counted
 
 SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),
@@ -66,6 +66,8 @@ class Across:
     worst_mean : float
     p_worst : float
         Share of the resamples of queries in which it is the worst.
+    n_units : int
+        Queries, or clusters of them.
     """
 
     measure: str
@@ -87,11 +89,12 @@ class Across:
     best: str | None
     worst_mean: float
     p_worst: float
+    n_units: int
 
     @property
     def is_known(self) -> bool:
-        """Whether there are queries enough for an interval."""
-        return self.n_queries >= FEWEST and not np.isnan(self.variance_high)
+        """Whether queries (or clusters) are enough for an interval, and differ: equal ones say nothing of others."""
+        return self.n_units >= FEWEST and self.variance_high - self.variance_low > NOISE
 
 
 @dataclass(frozen=True)
@@ -326,6 +329,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             best=self.languages[order[-1]] if differ else None,
             worst_mean=float(means[order[0]]),
             p_worst=float(found.p_lowest[order[0]]),
+            n_units=found.n_units,
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -337,7 +341,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             measure, system, n_queries, mean_LANGUAGE of each, and the other numbers of `Across`.
         """
         check_threads()
-        names = [one.name for one in fields(Across) if one.name not in {"means", "ties"}]
+        names = [one.name for one in fields(Across) if one.name not in {"means", "ties", "n_units"}]
         rows = [
             {name: getattr(one, name) for name in names} | {f"mean_{code}": mean for code, mean in one.means.items()}
             for one in self.across

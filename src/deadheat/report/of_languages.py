@@ -16,6 +16,7 @@ from deadheat.report.conventions import broken_by, cannot_be_known
 from deadheat.report.model import MEASURE, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import QUERY, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_planning import doubt_margin
 from deadheat.report.of_shown import in_python
 from deadheat.report.of_systems import SYSTEM
 from deadheat.report.score_tables import level_heading
@@ -24,6 +25,7 @@ from deadheat.wording import counted
 BASELINE = Column("baseline", "against")
 LANGUAGE, OTHER = Column("language", "language"), Column("against", "against")
 POWER = 0.8
+AMONG = "languages"
 MOST_ROWS = 12  # of differences on a screen: more languages or systems are in the other formats
 
 
@@ -204,6 +206,7 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
     yield from _of_power(found)
     if margin:
         yield Fact("", None, "margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
+        yield from doubt_margin([(one.system, one.pair) for one in found.differences])
 
 
 def _of_variance(found: Languages, unit: tuple[str, str]) -> Iterator[Fact]:
@@ -243,11 +246,20 @@ def facts_of_languages(named: Mapping[str, Languages]) -> Iterator[Fact]:
     yield Fact("variance_by_chance", {name: [min(own), max(own)] for name, own in chance.items() if own})
 
 
-def tell_doubts(found: Languages, *, unit: tuple[str, str] = QUERY) -> Iterator[Fact]:
-    """Say which differences between languages are too skewed or too few to be trusted, or cannot be known."""
+def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERY, among: str = AMONG) -> Iterator[Fact]:
+    """Say of a report that has other differences too how those between languages were tested, and which are doubtful.
+
+    Parameters
+    ----------
+    found : Languages
+    unit : tuple of str
+        What a query is called.
+    among : str, default "languages"
+        What the differences are between.
+    """
     placed = [(one.system, one.pair) for one in found.differences]
-    told = tell_tests(found.design, placed, has_clusters=found.cluster is not None, unit=unit)
-    yield from (fact for fact in told if fact.heading in {"skewed", "few"})
+    told = tell_tests(found.design, placed, has_clusters=found.cluster is not None, unit=unit, among=among)
+    yield from (fact for fact in told if fact.heading)  # the settings are those of the other differences
     named = ((f"{pair.measure} of {name}, {pair.system} - {pair.baseline}", pair) for name, pair in placed)
     yield from cannot_be_known((name, pair) for name, pair in named if not math.isnan(pair.low))
 
