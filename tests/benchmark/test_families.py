@@ -182,6 +182,29 @@ def test_clusters_are_those_of_the_pairs() -> None:
     assert found.differences[0].pair.n_clusters == 4
 
 
+def test_pairs_that_are_one_cluster_in_a_language_are_one_for_all() -> None:
+    """English has two clusters of six, French three of four: a chain of both leaves as many as a search finds."""
+    of_case = {f"en{n}": f"a{n // 3}" for n in range(12)} | {f"fr{n}": f"b{n % 2 + 2 * (n > 5)}" for n in range(12)}
+    sets = [cases_in("en"), cases_in("fr")]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", cluster=of_case, n_resamples=99)
+    (found,) = result.across.values()
+    groups = [{n} for n in range(12)]
+    for one in range(12):
+        for other in range(one):
+            if any(of_case[f"{code}{one}"] == of_case[f"{code}{other}"] for code in ("en", "fr")):
+                both = groups[one] | groups[other]
+                for n in both:
+                    groups[n] = both
+    assert found.cluster is not None
+    alike = [{other for other in range(12) if found.cluster[other] == found.cluster[one]} for one in range(12)]
+    assert alike == groups
+    assert len({frozenset(one) for one in groups}) == found.differences[0].pair.n_clusters == 2
+    text = "set: languages have the cases in different clusters; those that are one in any language are one here, which"
+    assert f"{text} leaves 2 clusters" in result.report()
+    same = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", cluster="expected_ids", n_resamples=99)
+    assert "different clusters" not in same.report()
+
+
 def test_a_pair_id_is_once_in_a_language() -> None:
     case = cases_in("en").cases[0]
     with pytest.raises(CasesError, match=r"2 cases of x in en have the pair_id 'p00'"):

@@ -101,3 +101,18 @@ def test_a_pair_that_a_language_has_twice_is_named_with_its_queries(folder: Path
     run = dh.evaluate(folder / "qrels.txt", folder / "one.run", "RR")
     with pytest.raises(DataError, match=r"queries\.csv: queries 'fr0' and 'fr1' have the pair_id 'p0', both in fr"):
         dh.compare_languages({"one": run}, queries=path)
+
+
+def test_clusters_of_queries_are_joined_over_languages(folder: Path) -> None:
+    path = folder / "queries.csv"
+    header, *rows = path.read_text().splitlines()
+    of_row = [
+        f"{row},{'u' if row.startswith('fr') else 'v'}{n // (4 if row.startswith('fr') else 2)}"
+        for n, row in enumerate(rows)
+    ]
+    path.write_text("\n".join([f"{header},user", *of_row]) + "\n")
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(path), "--n-resamples", "99", "--cluster", "user"]
+    shown = " ".join(ok(*command).split())
+    assert "languages have the queries in different clusters" in shown
+    assert "which leaves 2 clusters" in shown  # French has two of four queries, the others four of two

@@ -10,6 +10,7 @@ import numpy as np
 
 from deadheat.arguments import Rng
 from deadheat.comparison.languages import Languages
+from deadheat.comparison.pair_clusters import PairClusters
 from deadheat.comparison.pairs import Design
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
@@ -153,7 +154,7 @@ def languages_of(
     *,
     design: Design,
     name: str,
-    cluster: Cluster = None,
+    cluster: Cluster | PairClusters = None,
 ) -> Languages:
     """Do what :func:`compare_languages` does, under a given design."""
     if len(evaluations) < 2:
@@ -178,8 +179,10 @@ def languages_of(
     }
     query_ids = np.array(sorted(shared), dtype=object)
     left_out = {language: _n_of(own) - len(ids[language] & shared) for language, own in evaluations.items()}
-    codes = cluster_codes(cluster, None, query_ids)
-    return Languages(name, kept, design, query_ids, codes, left_out)
+    if isinstance(cluster, PairClusters):
+        codes = cluster_codes(cluster.codes, None, query_ids)
+        return Languages(name, kept, design, query_ids, codes, left_out, cluster.differ)
+    return Languages(name, kept, design, query_ids, cluster_codes(cluster, None, query_ids), left_out)
 
 
 def _n_of(systems: Mapping[str, Evaluation]) -> int:

@@ -145,6 +145,8 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
     cluster : ndarray of int, shape (n_queries,), or None
     left_out : dict of str to int
         Queries of each language that no other language has.
+    clusters_differ : bool, default False
+        Whether languages have the queries in different clusters, of which those that share a query were joined.
     """
 
     name: str
@@ -153,6 +155,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
     query_ids: TextArray
     cluster: IntArray | None
     left_out: Mapping[str, int]
+    clusters_differ: bool = False
 
     def __repr__(self) -> str:
         shown = "; ".join(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from deadheat.comparison.compare_languages import PAIR, languages_of, split_by_language
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages
+from deadheat.comparison.pair_clusters import clusters_of_pairs
 from deadheat.data.queries import Queries
 from deadheat.wording import counted
 
@@ -38,7 +39,9 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> tuple[Langua
     cluster = None
     if comparison.cluster is not None:
         codes = dict(zip(comparison.query_ids.tolist(), comparison.cluster.tolist(), strict=True))
-        cluster = {pair: codes[query] for own in kept.values() for query, pair in own.items()}
+        cluster = clusters_of_pairs(
+            {language: {pair: (codes[query],) for query, pair in own.items()} for language, own in kept.items()}
+        )
     languages = languages_of(
         {language: found[language] for language in kept},
         kept,

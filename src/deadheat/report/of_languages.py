@@ -202,6 +202,12 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
         alone = ", ".join(f"{number:,} of {language}" for language, number in lacking.items())
         text += f"; left out, as no other language has them: {alone}"
     yield Fact("", None, "paired", text, is_note=bool(partial or lacking))
+    if found.clusters_differ and found.cluster is not None:
+        text = (
+            f"{found.name}: languages have the {unit[1]} in different clusters; those that are one in any language are"
+            f" one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}"
+        )
+        yield Fact("", None, "clusters", text, is_note=True)
     yield from _of_variance(found, unit)
     yield from _of_power(found)
     if margin:
