@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
-from deadheat.errors import MissingDependencyError, ParameterError, TranslationsWarning
+from deadheat.errors import DataError, MissingDependencyError, ParameterError, TranslationsWarning
 from support.command import call, ok
 from support.small_bench import CASES, DOCUMENTS
 
@@ -46,6 +46,16 @@ def test_phrases_in_another_language_than_the_collection_are_named() -> None:
     report = dh.bench(CASES, both, "bm25", "RR", n_resamples=99).report()
     assert "mine (de): searched in texts in en and de" in report
     assert "mine (en): searched in texts in en and de" in report
+
+
+def test_a_language_of_cases_that_is_no_code_is_named() -> None:
+    cases = Cases("f", {}, (Case("a", "fever", ("D2",), (1.0,), language="english"),))
+    english = replace(DOCUMENTS, languages=("en",))
+    report = dh.bench(cases, english, "bm25", "RR", n_resamples=99).report()
+    assert "f (english): no code of ISO 639, so that nobody can tell whether the texts are in it" in report
+    assert "another language" not in report
+    with pytest.raises(DataError, match=r"the cases' language.* is no code.*got 'english'.*Did you mean 'en'\?"):
+        dh.bench(cases, english, "bm25(language='cases')", "RR")
 
 
 def test_what_nobody_says_is_guessed_or_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

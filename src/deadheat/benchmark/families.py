@@ -88,5 +88,18 @@ def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
     alone = [str(part) for part in parts if part.language != NONE and id(part) not in inside]
     if len({part.language for part in parts if part.language != NONE}) < 2 or not alone:
         return tuple(found), ""
-    text = f"{', '.join(alone)}: not paired with another language (no pair id that both have)"
-    return tuple(found), f"{text}; a difference to it is one between cases too"
+    text = (
+        f"{', '.join(alone)}: not paired with another language (no pair id that both have); a difference to it is one"
+    )
+    advice = "; cases that ask for the same are paired by a common pair_id" if _expect_alike(parts) else ""
+    return tuple(found), f"{text} between cases too{advice}"
+
+
+def _expect_alike(parts: Sequence[Part]) -> bool:
+    """Tell whether at least half of the cases expect what those of another language expect, and lack a pair id."""
+    languages: dict[frozenset[str], set[str]] = {}
+    lacking = [(case, part.language) for part in parts for case in part.cases if case.pair_id is None]
+    for case, language in lacking:
+        languages.setdefault(frozenset(case.expected_ids), set()).add(language)
+    shared = sum(len(languages[frozenset(case.expected_ids)]) > 1 for case, _ in lacking)
+    return shared > 0 and 2 * shared >= sum(len(part.cases) for part in parts)
