@@ -13,7 +13,7 @@ from deadheat.benchmark.families import families_of
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.meeting import tell_meeting, tell_words
 from deadheat.benchmark.parts import STRATA, Part
-from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_verdicts
+from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_language_verdicts, tell_verdicts
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages
@@ -51,7 +51,7 @@ from deadheat.report.totals import (
     tell_counts,
     totals_of_row,
 )
-from deadheat.wording import Plain, counted, three
+from deadheat.wording import Plain, counted, joined, three
 
 if TYPE_CHECKING:
     import altair as alt
@@ -183,7 +183,8 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
     left_out = len(result.measures) - len(shown)
     facts = (Fact("deadheat", version("deadheat")), *tell(result, groupings, left_out=left_out))
     heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else ""
-    return Report(tuple(filter(None, tables)), facts, heading, opening=tell_verdicts(result)[0])
+    opening = joined(tell_verdicts(result)[0], tell_language_verdicts(result)[0])
+    return Report(tuple(filter(None, tables)), facts, heading, opening=opening)
 
 
 def data_of_bench(result: Results) -> Report:
@@ -207,7 +208,14 @@ def data_of_bench(result: Results) -> Report:
         tables.insert(0, _data_of_strata(result, groupings))
         tables += _data_of_differences(result, groupings)
     _, verdict = tell_verdicts(result)
-    told = (verdict, Fact("deadheat", version("deadheat")), *tell(result, groupings), *tell_failures(result))
+    _, of_languages = tell_language_verdicts(result)
+    told = (
+        verdict,
+        of_languages,
+        Fact("deadheat", version("deadheat")),
+        *tell(result, groupings),
+        *tell_failures(result),
+    )
     return Report(tuple(tables), told)
 
 

@@ -46,6 +46,7 @@ from deadheat.cli.options import (
 )
 from deadheat.cli.output import output_options, prepare, print_report, warn_of_nothing_judged
 from deadheat.cli.progress import progress
+from deadheat.wording import joined
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
@@ -260,6 +261,7 @@ def _report(
     columns: Sequence[str],
     asked: _Asked,
 ) -> Report:
+    from deadheat.comparison.verdict_languages import judge_languages
     from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_compact import report_compact
@@ -288,12 +290,17 @@ def _report(
     tables = (beside(report.tables[0], *added),) if asked.form == "csv" else (*report.tables, *added)
     if asked.ranks:
         tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
+    opening = report.opening
     if languages and asked.form != "csv":
+        said = judge_languages(languages, margin=asked.margin)
+        opening = joined(opening, *said)
+        facts.append(Fact("language_verdicts", {languages.name: list(said)}))
         tables, facts = (*tables, *_of_languages(languages, asked)), [*facts, *_told(languages, alone, asked)]
     if asked.queries_worst:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, asked.queries_worst, texts, for_people=not is_data))
-    return replace(report, tables=tables, facts=(*report.facts, *facts, *_of_strata(queries, parts)))
+    facts += _of_strata(queries, parts)
+    return replace(report, tables=tables, facts=(*report.facts, *facts), opening=opening)
 
 
 def _languages(comparison: Comparison, queries: Queries | None) -> tuple[Languages | None, str]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from deadheat.comparison.languages import Across, Languages
 from deadheat.comparison.pairs import Pair
+from deadheat.comparison.verdict_languages import judge_languages
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by, cannot_be_known
 from deadheat.report.model import MEASURE, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value
@@ -37,6 +38,7 @@ def of_languages(found: Languages) -> Report:
     pairs = [(one.system, one.pair) for one in found.differences]
     facts = [
         Fact("deadheat", version("deadheat")),
+        Fact("language_verdicts", {found.name: list(judge_languages(found))}),
         *tell_languages(found),
         *facts_of_languages({found.name: found}),
         Fact("ties", ties, "ties", broken_by(ties, None), is_note=ties != "expected"),
@@ -44,7 +46,7 @@ def of_languages(found: Languages) -> Report:
         *tell_tests(design, pairs, has_clusters=found.cluster is not None),
         *tell_gaps(found),
     ]
-    return in_python(Report(tuple(tables), tuple(facts)))
+    return in_python(Report(tuple(tables), tuple(facts), opening=" ".join(judge_languages(found))))
 
 
 def list_languages(
@@ -202,6 +204,9 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
         alone = ", ".join(f"{number:,} of {language}" for language, number in lacking.items())
         text += f"; left out, as no other language has them: {alone}"
     yield Fact("", None, "paired", text, is_note=bool(partial or lacking))
+    if totals := [one.label for one in found.measures if one.total]:
+        text = f"{', '.join(totals)}: in no table of languages, which are of means"
+        yield Fact("", None, "paired", text, is_note=True)
     if found.clusters_differ and found.cluster is not None:
         text = (
             f"{found.name}: languages have the {unit[1]} in different clusters; those that are one in any language are"
