@@ -190,6 +190,23 @@ def test_clusters_are_those_of_the_pairs() -> None:
     assert found.differences[0].pair.n_clusters == 4
 
 
+def test_pages_have_the_languages_of_a_benchmark(tmp_path: Path) -> None:
+    """That of the object, and that of its folder, which keeps what belongs together."""
+    result = dh.bench(
+        sets_of("en", "fr"), DOCUMENTS, RETRIEVERS, "RR", n_resamples=99, margin=0.2, output=tmp_path / "results"
+    )
+    ok("report", str(tmp_path / "results"), "-o", str(tmp_path / "page.html"))
+    row = result.across["set"].differences_to_polars(0.2).row(0, named=True)
+    for page in (result.to_html(full=True), (tmp_path / "page.html").read_text()):
+        assert "set: the same 12 queries in 2 languages" in page
+        assert "p within 0.2" in page
+        assert f">{row['difference']:.4f}<" in page
+        assert page.index("set: differences between languages") < page.index('id="s0-verdict"')
+    alone = dh.bench(cases_in("en"), DOCUMENTS, RETRIEVERS, "RR", n_resamples=99, output=tmp_path / "results")
+    ok("report", str(tmp_path / "results"), "-o", str(tmp_path / "page.html"))
+    assert "differences between languages" not in (tmp_path / "page.html").read_text() + alone.to_html(full=True)
+
+
 def test_pairs_that_are_one_cluster_in_a_language_are_one_for_all() -> None:
     """English has two clusters of six, French three of four: a chain of both leaves as many as a search finds."""
     of_case = {f"en{n}": f"a{n // 3}" for n in range(12)} | {f"fr{n}": f"b{n % 2 + 2 * (n > 5)}" for n in range(12)}
@@ -248,5 +265,8 @@ def test_the_command_compares_languages_and_writes_all_numbers(tmp_path: Path) -
     kept = json.loads((tmp_path / "results" / "bench.json").read_text())
     assert [row["system"] for row in kept["across_languages"]] == ["bm25", "string"] * 2
     assert found["languages"] == ["en", "fr"]
+    rows = ok(*command, "--format", "csv", "--table", "language_differences").splitlines()
+    assert len(rows) == 1 + 2 * 2
+    assert str(difference["p_adjusted"]) in ok(*command, "--format", "csv", "--table", "language_differences")
     with pytest.raises(ParameterError, match="margin must be"):
         dh.bench(CASES, DOCUMENTS, margin=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError
-from support.command import ok
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,3 +118,34 @@ def test_clusters_of_queries_are_joined_over_languages(folder: Path) -> None:
     shown = " ".join(ok(*command).split())
     assert "languages have the queries in different clusters" in shown
     assert "which leaves 2 clusters" in shown  # French has two of four queries, the others four of two
+
+
+def test_csv_has_the_table_that_is_named(folder: Path) -> None:
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(folder / "queries.csv"), "--n-resamples", "99"]
+    rows = list(csv.DictReader(io.StringIO(ok(*command, "--format", "csv", "--table", "language_differences"))))
+    found = json.loads(ok(*command, "--format", "json"))["language_differences"]["queries"]
+    assert len(rows) == 6
+    for row in rows:
+        of_pair = found[row["system"]][row["language"]][row["against"]]["RR"]
+        assert float(row["p_adjusted"]) == of_pair["p_adjusted"]
+    plain = ok(*command, "--format", "csv")
+    assert plain == ok(*command, "--format", "csv", "--table", "pairs")
+    done = call(*command, "--format", "csv", "--table", "ranks")
+    assert (done.exit_code, "There are pairs, systems, across_languages" in done.stderr) == (2, True)
+    done = call(*command, "--table", "pairs")
+    assert "--table pairs is for --format csv: table has every table" in " ".join(done.stderr.split())
+
+
+def test_the_page_begins_with_the_languages(folder: Path) -> None:
+    page = folder / "page.html"
+    names = ("qrels.txt", "one.run", "two.run")
+    shared = [*(str(folder / name) for name in names), "-m", "RR", "--queries", str(folder / "queries.csv")]
+    ok("report", *shared, "--n-resamples", "99", "--margin", "0.2", "-o", str(page))
+    text = page.read_text()
+    assert text.index("queries: the same 8 queries in 3 languages") < text.index('id="s0-verdict"')
+    assert "queries: differences between languages" in text
+    assert "p within 0.2" in text
+    first = json.loads(ok("compare", *shared, "--n-resamples", "99", "--margin", "0.2", "--format", "json"))
+    for sentence in first["language_verdicts"]["queries"]:
+        assert sentence in text

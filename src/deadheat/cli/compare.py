@@ -44,7 +44,15 @@ from deadheat.cli.options import (
     ties_option,
     unique_names,
 )
-from deadheat.cli.output import output_options, prepare, print_report, warn_of_nothing_judged
+from deadheat.cli.output import (
+    check_table,
+    output_options,
+    prepare,
+    print_report,
+    table_option,
+    warn_of_nothing_judged,
+    with_table_first,
+)
 from deadheat.cli.progress import progress
 from deadheat.wording import joined
 
@@ -58,6 +66,7 @@ if TYPE_CHECKING:
     from deadheat.report.model import Fact, Report, Table
 
 PARTS = ("document", "rows", "scores")
+TABLES = ("systems", "across_languages", "language_differences", "language_interactions")
 DATA = ("json", "csv")
 OWN_TABLES = ("detect", "queries_worst", "ranks")  # options whose results are tables
 OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
@@ -102,6 +111,7 @@ EXAMPLES = examples(
 @ties_option
 @figures_options
 @output_options(*PARTS)
+@table_option("that of the pairs", *TABLES)
 @click.option(
     "--compact",
     is_flag=True,
@@ -130,8 +140,8 @@ def compare(
     For each measure: the means with their intervals, the differences with p values before and after the correction
     (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
     what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number;
-    csv has one row per pair, to which --margin and --detect add columns. For counts all of this is about totals,
-    --margin and --detect included; csv and json hold the total instead of the mean.
+    csv has one row per pair, to which --margin and --detect add columns, or the table that --table names. For counts
+    all of this is about totals, --margin and --detect included; csv and json hold the total instead of the mean.
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
@@ -145,6 +155,7 @@ def compare(
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], PARTS, inputs)
     _check_tables(options, form)
+    check_table(options["table"], form)
     check_figures(options["figures"])
     conventions = conventions_of(options)
     measures = parsed_measures(notations) or DEFAULT_MEASURES
@@ -171,6 +182,7 @@ def compare(
     report = _report(comparison, qrels, queries, columns, asked)
     if options["figures"] is not None:
         report = _drawn(report, comparison, queries, columns, options)
+    report = with_table_first(report, options["table"])
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
@@ -185,6 +197,7 @@ class _Asked:
     ranks: bool
     compact: bool
     digits: int | None
+    table: str | None
 
 
 def _check_tables(options: Mapping[str, Any], form: str) -> None:
@@ -286,12 +299,12 @@ def _report(
     ]
     facts = [Fact("margin", asked.margin), Fact("detect", asked.detect)]
     facts += doubt_equivalence(parts) if asked.margin else ()
-    # csv has room for one table
-    tables = (beside(report.tables[0], *added),) if asked.form == "csv" else (*report.tables, *added)
+    # csv has room for one table, by default the first
+    tables = (beside(report.tables[0], *added), *report.tables[1:]) if asked.form == "csv" else (*report.tables, *added)
     if asked.ranks:
         tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
     opening = report.opening
-    if languages and asked.form != "csv":
+    if languages and (asked.form != "csv" or asked.table):
         said = judge_languages(languages, margin=asked.margin)
         opening = joined(opening, *said)
         facts.append(Fact("language_verdicts", {languages.name: list(said)}))
