@@ -93,13 +93,14 @@ def list_languages(
 
 def _means(found: Languages, across: Sequence[Across], system: Column, unit: tuple[str, str]) -> Table:
     """Return the mean of each system in each language, and what is said across them."""
+    level = level_heading(found.design.confidence_level, set())
     columns = (
         Column("n_queries", unit[1], is_data=True),
         *(Column(f"mean_{code}", code) for code in found.languages),
-        Column("mean", "mean", spare=2),
+        Column("mean", "mean", spare=3),
         Column("variance", "variance"),
-        Column("variance_ci", level_heading(found.design.confidence_level, set()), ("variance_low", "variance_high")),
-        Column("worst", "worst", spare=1),
+        Column("variance_ci", level, ("variance_low", "variance_high"), spare=1),
+        Column("worst", "worst", spare=2),
     )
     rows = tuple(Row((one.measure, one.system), (_across(one),)) for one in across)
     n = sorted({one.n_queries for one in across})
@@ -162,10 +163,10 @@ def _cells(pair: Pair, equivalent: Cell) -> tuple[Cell, ...]:
 def _interactions(found: Languages, measures: Sequence[str], system: Column) -> Table:
     """Return the gaps of systems between languages, each against that of another system."""
     columns = (
-        Column("gap", "gap"),
-        Column("baseline_gap", "other gap"),
+        Column("gap", "gap", spare=1),
+        Column("baseline_gap", "other gap", spare=1),
         Column("difference", "difference"),
-        Column("ci", level_heading(found.design.confidence_level, set()), spare=1),
+        Column("ci", level_heading(found.design.confidence_level, set()), spare=2),
         _p_column(found),
         Column("flip_probability", "ties reverse", spare=3),
     )
