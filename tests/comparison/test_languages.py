@@ -328,6 +328,14 @@ def test_what_cannot_be_compared_is_refused() -> None:
         compare_languages({"en": english, "fr": french}, twice)
 
 
+def test_a_single_system_has_a_table_of_gaps_without_a_row() -> None:
+    several = compared().interactions_to_polars()
+    single = compare_languages({code: EVALUATIONS[code]["A"] for code in ("en", "fr")}, n_resamples=99)
+    alone = single.interactions_to_polars()
+    assert (alone.height, alone.columns) == (0, several.columns)
+    assert alone.schema["gap"] == several.schema["gap"]
+
+
 def test_equal_values_say_nothing_of_the_variance_of_others() -> None:
     """Nine queries with one value, and nine with one difference: no resample varies, so that an end is no bound."""
     nine = list(QRELS)[:9]

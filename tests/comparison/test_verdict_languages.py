@@ -64,6 +64,8 @@ def test_skewed_differences_are_in_doubt_and_equal_ones_equal() -> None:
     assert rare.differences[0].pair.significant
     assert rare.differences[0].pair.doubtful
     assert "though the differences are too skewed to be sure, in fr" in judge_languages(rare)[0]
+    shared = compare_languages({"en": ranked(1, 2), "fr": ranked(2, 1), "es": ranked(2, 7)}, n_resamples=999)
+    assert "run is best in en and fr (0.7500), and worse by more than chance in es (" in judge_languages(shared)[0]
     alike = compare_languages({"en": ranked(1, 2), "fr": ranked(2, 1)})
     assert judge_languages(alike)[0].endswith("run has the same mean in en and fr (0.7500).")
 

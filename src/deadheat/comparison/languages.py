@@ -405,7 +405,14 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             gaps = {"gap": row.pop("mean"), "baseline_gap": row.pop("baseline_mean")}
             systems = {"system": one.pair.system, "baseline": one.pair.baseline}
             rows.append({"language": one.language, "against": one.baseline} | systems | gaps | row)
-        return _frame(rows)
+        return _frame(rows) if rows else self._no_interactions()
+
+    def _no_interactions(self) -> pl.DataFrame:
+        """Return the table without a row, with the columns that it would have."""
+        names = {"mean": "gap", "baseline_mean": "baseline_gap"}
+        like = self.differences_to_polars().clear().rename(names).with_columns(pl.lit("").alias("baseline"))
+        leading = ["language", "against", "system", "baseline", *names.values()]
+        return like.select(*leading, *(name for name in like.columns if name not in leading))
 
     def detectable(self, power: float = 0.8) -> dict[str, tuple[float, float]]:
         """Return the differences between languages that these queries find: the least and the most, by measure.

@@ -10,6 +10,7 @@ from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import counted
 
 SPOKEN = 3  # systems that are said one by one
@@ -71,16 +72,20 @@ class _OfSystem:
         row = self.row
         if row.best is None:
             return f"{row.system} has the same mean in {_listed(list(row.means))} ({number(row.mean)})."
+        leading = [code for code, mean in row.means.items() if abs(mean - row.means[row.best]) <= NEGLIGIBLE_DIFFERENCE]
         found: dict[str, list[str]] = {"": [], "few": [], "in doubt": [], "not shown": []}
         within = []
         for pair, is_equivalent in self.pairs:
             if row.best in {pair.system, pair.baseline} and pair.n_queries:
                 other = pair.baseline if row.best == pair.system else pair.system
+                if other in leading:
+                    continue
                 sign = -1 if other == pair.baseline else 1
                 told = f"{other} ({signed(sign * pair.difference)}, p {probability(pair.p_adjusted)})"
                 found[self._outcome(pair)].append(told)
                 within += [other] if is_equivalent and pair.low < pair.high else []
-        return f"{row.system} is best in {row.best} ({number(row.means[row.best])}){self._beside(found, within)}."
+        best = f"{_listed(leading)} ({number(row.means[row.best])})"
+        return f"{row.system} is best in {best}{self._beside(found, within)}."
 
     def _outcome(self, pair: Pair) -> str:
         """Return why it cannot be said that the system is worse in the other language; empty if it can."""
