@@ -173,6 +173,15 @@ def test_retrievers_and_languages_have_lines_of_their_own() -> None:
     assert "between languages:" not in alone
 
 
+def test_the_languages_of_several_sets_are_told_apart() -> None:
+    sets = [cases_in(language, name=name) for name in ("one set", "two") for language in ("en", "fr")]
+    for retrievers in (RETRIEVERS, RETRIEVERS[0]):
+        report = dh.bench(sets, DOCUMENTS, retrievers, "RR", n_resamples=99).report()
+        for name in ("one set", "two"):
+            assert f"between languages of {name}: paired" in report
+            assert f"Between languages of {name}, by RR over the same 12 cases:" in report
+
+
 def test_languages_whose_cases_prove_nothing_of_a_margin_are_named() -> None:
     few = [cases_in(language, n=4) for language in ("en", "fr")]
     report = dh.bench(few, DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99, margin=0.9).report()

@@ -635,12 +635,14 @@ def _of_tests(result: Results) -> Iterator[Fact]:
             among="retrievers" if result.across else "",
             apart="set and language" if len(result.comparisons) > 1 else "",
         )
+    of = " of {}" if len(result.across) > 1 else ""
     for name, one in result.across.items():
         if result.comparisons:
-            yield from tell_beside(one, unit=CASE, among=f"languages of {name}" if len(result.across) > 1 else AMONG)
+            yield from tell_beside(one, unit=CASE, among=AMONG + of.format(name))
         else:
             placed = [(difference.system, difference.pair) for difference in one.differences]
-            yield from tell_tests(result.settings.design, placed, has_clusters=one.cluster is not None, unit=CASE)
+            has_clusters, among = one.cluster is not None, AMONG + of.format(name) if of else ""
+            yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=CASE, among=among)
         yield from tell_gaps(one)
 
 
