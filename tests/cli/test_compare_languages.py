@@ -84,6 +84,9 @@ def test_queries_without_a_pair_are_named_and_the_others_compared(folder: Path) 
     path.write_text(plain)
     shown = " ".join(ok(*command).split())
     assert "the same 8 queries in 2 languages" in shown
+    page = folder / "page.html"
+    ok("report", *command[1:], "-o", str(page))
+    assert "8 queries of es: no pair_id that another language has" in page.read_text()
     assert "not paired 8 queries of es:" in shown
 
 

@@ -289,7 +289,7 @@ def _report(
     named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
     if asked.compact:
         return report_compact(comparison, **named, margin=asked.margin, digits=asked.digits)
-    languages, alone = _languages(comparison, queries)
+    languages = _languages(comparison, queries)
     among = "systems" if languages else ""
     report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin, among=among)
     parts = {(): comparison} if strata is None else strata
@@ -308,7 +308,7 @@ def _report(
         said = judge_languages(languages, margin=asked.margin)
         opening = joined(opening, *said)
         facts.append(Fact("language_verdicts", {languages.name: list(said)}))
-        tables, facts = (*tables, *_of_languages(languages, asked)), [*facts, *_told(languages, alone, asked)]
+        tables, facts = (*tables, *_of_languages(languages, asked)), [*facts, *_told(languages, asked)]
     if asked.queries_worst:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, asked.queries_worst, texts, for_people=not is_data))
@@ -316,11 +316,11 @@ def _report(
     return replace(report, tables=tables, facts=(*report.facts, *facts), opening=opening)
 
 
-def _languages(comparison: Comparison, queries: Queries | None) -> tuple[Languages | None, str]:
-    """Compare the languages of queries that belong together by a column pair_id, and say which do not."""
+def _languages(comparison: Comparison, queries: Queries | None) -> Languages | None:
+    """Compare the languages of queries that belong together by a column pair_id."""
     from deadheat.comparison.languages_of_queries import languages_of_queries
 
-    return (None, "") if queries is None else languages_of_queries(comparison, queries)
+    return None if queries is None else languages_of_queries(comparison, queries)
 
 
 def _of_languages(languages: Languages, asked: _Asked) -> Iterator[Table]:
@@ -333,15 +333,11 @@ def _of_languages(languages: Languages, asked: _Asked) -> Iterator[Table]:
         yield from list_languages(languages, languages.measures, margin=asked.margin)
 
 
-def _told(languages: Languages, alone: str, asked: _Asked) -> Iterator[Fact]:
-    from deadheat.report.model import Fact
+def _told(languages: Languages, asked: _Asked) -> Iterator[Fact]:
     from deadheat.report.of_languages import facts_of_languages, tell_beside, tell_gaps, tell_languages
 
     yield from facts_of_languages({languages.name: languages})
     yield from tell_languages(languages, margin=asked.margin)
-    if alone:
-        text = f"{alone}: no pair_id that another language has, so that they count in no row of languages"
-        yield Fact("", None, "not paired", text, is_note=True)
     yield from tell_beside(languages)
     yield from tell_gaps(languages)
 
@@ -357,8 +353,7 @@ def _drawn(
     from deadheat.errors import UnlabelledQueriesWarning
 
     subjects: list[tuple[str, Any, Mapping[str, Any]]] = [("", comparison, {})]
-    languages, _ = _languages(comparison, queries)
-    if languages:
+    if languages := _languages(comparison, queries):
         subjects.append(("", languages, {}))
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them

@@ -157,7 +157,7 @@ def _languages(subject: Subject) -> tuple[list[Languages], float | None]:
 
     if subject.comparison is None or subject.queries is None:
         return [], None
-    found, _ = languages_of_queries(subject.comparison, subject.queries)
+    found = languages_of_queries(subject.comparison, subject.queries)
     return [found] if found else [], subject.margin
 
 

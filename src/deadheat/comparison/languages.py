@@ -147,6 +147,8 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
         Queries of each language that no other language has.
     clusters_differ : bool, default False
         Whether languages have the queries in different clusters, of which those that share a query were joined.
+    unpaired : str, default ""
+        How many queries of which languages have no partner, and count nowhere here.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
     cluster: IntArray | None
     left_out: Mapping[str, int]
     clusters_differ: bool = False
+    unpaired: str = ""
 
     def __repr__(self) -> str:
         shown = "; ".join(

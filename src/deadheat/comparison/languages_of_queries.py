@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from deadheat.comparison.compare_languages import PAIR, languages_of, split_by_language
 from deadheat.comparison.comparison import Comparison
@@ -13,7 +14,7 @@ from deadheat.data.queries import Queries
 from deadheat.wording import counted
 
 
-def languages_of_queries(comparison: Comparison, table: Queries) -> tuple[Languages | None, str]:
+def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | None:
     """Compare the languages of queries that share a pair_id, and say which queries share none.
 
     Parameters
@@ -24,17 +25,16 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> tuple[Langua
 
     Returns
     -------
-    tuple of Languages or None, str
-        None where the table has no column language or pair_id, or no pair in two languages; what is not paired, empty
-        where the table pairs nothing, or every query.
+    Languages or None
+        None where the table has no column language or pair_id, or no pair in two languages.
     """
     if PAIR not in table.columns or table.language_column is None:
-        return None, ""
+        return None
     found, pairs = split_by_language(comparison.evaluations, table)
     times = Counter(pair for own in pairs.values() for pair in set(own.values()))
     paired = {language for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
     if not paired:
-        return None, ""
+        return None
     kept = {language: pairs[language] for language in pairs if language in paired}
     cluster = None
     if comparison.cluster is not None:
@@ -49,7 +49,7 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> tuple[Langua
         name="queries",
         cluster=cluster,
     )
-    return languages, _alone(comparison, table, kept)
+    return replace(languages, unpaired=_alone(comparison, table, kept))
 
 
 def _alone(comparison: Comparison, table: Queries, kept: Mapping[str, Mapping[str, str]]) -> str:

@@ -205,6 +205,9 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
         alone = ", ".join(f"{number:,} of {language}" for language, number in lacking.items())
         text += f"; left out, as no other language has them: {alone}"
     yield Fact("", None, "paired", text, is_note=bool(partial or lacking))
+    if found.unpaired:
+        text = f"{found.unpaired}: no pair_id that another language has, so that they count in no row of languages"
+        yield Fact("", None, "not paired", text, is_note=True)
     if totals := [one.label for one in found.measures if one.total]:
         text = f"{', '.join(totals)}: in no table of languages, which are of means"
         yield Fact("", None, "paired", text, is_note=True)
