@@ -241,7 +241,7 @@ def test_what_is_held_beyond_the_bound_is_said(tmp_path: Path) -> None:
     (tmp_path / "mixed.run").write_text("".join(rows))
     (tmp_path / "x.csv").write_text("query_id,doc_id,score\n" + "".join(f"q1,d{n},{n}\n" for n in range(100)))
     qrels = {"q1": {"d21": 1}}
-    for name, said in (("mixed.run", "rows of a query are not adjacent"), ("x.csv", "all rows are in memory")):
-        assert not any(said in note for note in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
+    for name, note in (("mixed.run", "rows of a query are not adjacent"), ("x.csv", "all rows are in memory")):
+        assert not any(note in one for one in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
         with dh.max_memory(1e3):
-            assert any(said in note for note in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
+            assert any(note in one for one in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
