@@ -47,6 +47,7 @@ IDS = (
 WORDS = tuple(text for text in IDS if " " not in text)
 TEXTS = ("", "x", "two words", "a,b", 'the "best"', "two\nlines", "two\r\nlines", "\ttab", "ü")
 SCORES = ("1", "2.5", "-3", "0.25", "1e-3", "12", "95", "100.125", "7.", ".5", "+4")
+IN_BLOCKS = "-in-blocks"
 PACKINGS = (".gz", ".zst")
 
 
@@ -89,12 +90,13 @@ class Ranking(Kind):
 
     def write(self, folder: Path, rng: Random) -> Path:
         data = self.content(rng)
-        packing = rng.choice(("", "", *PACKINGS)) if self.name != "parquet" else ""
+        ending = self.name.removesuffix(IN_BLOCKS)
+        packing = rng.choice(("", "", *PACKINGS)) if ending != "parquet" else ""
         late = bool(packing) and rng.random() < 0.25
         if not late and rng.random() < 0.97:  # valid files must be read too
             data = damaged(data, rng)
         data = packed(data, packing, rng)
-        path = folder / f"x.{self.name}{packing}"
+        path = folder / f"x.{ending}{packing}"
         path.write_bytes(damaged(data, rng) if late else data)
         return path
 
@@ -127,7 +129,7 @@ class Trec(Ranking):
 class TrecInBlocks(Trec):
     """The same runs, read as those that are larger than memory: in blocks, here of a few lines."""
 
-    name = "blocks"
+    name = "trec" + IN_BLOCKS
 
     def read(self, path: Path) -> list[Row]:
         with patch.object(trec_blocks, "BLOCK", 40), dh.max_memory(1):
@@ -283,6 +285,16 @@ class Parquet(Ranking):
         raise NotImplementedError
 
 
+class ParquetInBlocks(Parquet):
+    """The same runs, read as those that are larger than memory."""
+
+    name = "parquet" + IN_BLOCKS
+
+    def read(self, path: Path) -> list[Row]:
+        with dh.max_memory(1):
+            return super().read(path)
+
+
 class LabelledCases(Kind):
     name = "cases"
 
@@ -363,7 +375,7 @@ class Saved(Kind):
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        *(Trec(), TrecInBlocks(), Letor(), Csv(), Tsv(), JsonLines(), Json(), Parquet()),
+        *(Trec(), TrecInBlocks(), Letor(), Csv(), Tsv(), JsonLines(), Json(), Parquet(), ParquetInBlocks()),
         *(LabelledCases(), Ontology(), Saved()),
     )
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.explanation.settings import Settings
-from deadheat.measures import AP, DCG, ERR, RR, F, Hit, Measure, P, R, Rprec, bpref, nDCG
+from deadheat.measures import AP, DCG, ERR, RBP, RR, F, Hit, Measure, P, R, Rprec, bpref, nDCG
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Tool:
 OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
 # from version 6 on by document id, before in the order in which documents were found
 OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
+# of a score of 0 or below, such as a logit, nothing is relevant
+OF_TORCH = Settings(ties="unstable", judgments="above 0", ap_norm="retrieved")
 BINARY = (P, R, Hit, RR, AP)
 
 TOOLS: tuple[Tool, ...] = (
@@ -50,6 +52,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel",), (RR, bpref, DCG), has_cutoff=False),
     Tool("ir_measures", Settings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
+    Tool("ir_measures", Settings(ties="input"), ("rel",), (RBP,), has_cutoff=False),  # by cwl_eval
     Tool("BEIR", OF_TREC, (), (nDCG, AP, R, P), has_cutoff=True),
     Tool("BEIR", Settings(ties="input"), (), (RR, Hit), has_cutoff=True),
     Tool("BEIR", Settings(ties="input", r_norm="min"), (), (R,), has_cutoff=True),
@@ -65,12 +68,8 @@ TOOLS: tuple[Tool, ...] = (
         has_cutoff=False,
     ),
     Tool("torchmetrics", Settings(ties="expected", judgments="retrieved"), ("no_relevant",), (nDCG,)),
-    Tool(
-        "torchmetrics",
-        Settings(ties="input", judgments="retrieved", ap_norm="retrieved"),
-        ("no_relevant", "rel"),
-        (RR, P, R, Hit, AP),
-    ),
+    Tool("torchmetrics", OF_TORCH, ("no_relevant", "rel"), (RR, P, R, AP)),
+    Tool("torchmetrics", OF_TORCH.changed({"judgments": "retrieved"}), ("no_relevant", "rel"), (Hit, Rprec)),
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("sentence-transformers", OF_SENTENCES.changed({"ties": "input"}), ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("gdeval", Settings(ties="doc_id", gain="exp", missing="skip"), ("missing",), (nDCG, ERR), has_cutoff=True),
