@@ -102,6 +102,26 @@ def test_divisors_that_no_parameter_has() -> None:
     assert any(one.settings.get("ideal") == "whole" for one in found.matches)
 
 
+def test_only_tools_that_have_a_measure_are_named() -> None:
+    """trec_eval has no ERR and no AUC; gdeval has a scale up to 4, and reads no judgments above it."""
+    up_to = {top: {"q": {"a": top, "b": 1.0}} for top in (2.0, 4.0, 5.0)}
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    known = {
+        top: dh.explain(qrels, run, {"ERR@10": dh.evaluate(qrels, run, "ERR@10").means()["ERR@10"]})
+        for top, qrels in up_to.items()
+    }
+    assert {top: one.tools for top, one in known.items()} == {
+        2.0: ("deadheat",),
+        4.0: ("ir_measures", "gdeval", "deadheat"),
+        5.0: ("deadheat",),
+    }
+    # by hand: (2^2 - 1) / 2^4, and from what is left (2 - 1) / 2^4 at rank 2
+    scaled = dh.explain(up_to[2.0], run, {"ERR@10": f"{3 / 16 + 13 / 16 / 16 / 2:.6f}"})
+    assert scaled.tools == ("ir_measures", "gdeval")
+    assert dh.explain(up_to[5.0], run, {"nDCG@10": "1.000000"}).tools.count("gdeval") == 0
+    assert dh.explain({"q": {"a": 1, "b": 0}}, run, {"AUC": "1.000000"}).tools == ("deadheat",)
+
+
 def test_parameters_that_are_named_stay() -> None:
     found = dh.explain(GRADED, TIED, {AP(rel=2): 0.5, nDCG(gain="exp") @ 5: 0.5, R(norm="retrieved_all"): 0.5})
     for match in (*found.matches, *found.nearest):

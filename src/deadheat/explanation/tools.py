@@ -6,7 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.explanation.settings import Settings
-from deadheat.measures import AP, DCG, ERR, RR, F, Hit, Measure, P, R, Rprec, bpref, nDCG
+from deadheat.measures import (
+    AP,
+    DCG,
+    ERR,
+    RBP,
+    RR,
+    F,
+    Hit,
+    Hole,
+    Measure,
+    P,
+    R,
+    RBPResidual,
+    Rprec,
+    bpref,
+    measures,
+    nDCG,
+)
+from deadheat.measures.base import trec_names
 
 
 @dataclass(frozen=True)
@@ -21,7 +39,7 @@ class Tool:
     options : tuple of str
         Settings that its users choose.
     measures : tuple of type
-        What it computes in this way; empty: all.
+        What it computes in this way; empty: all that deadheat does.
     has_cutoff : bool or None
         Whether only for measures with a cutoff, or only for those without.
     """
@@ -44,12 +62,16 @@ OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
 # from version 6 on by document id, before in the order in which documents were found
 OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
 BINARY = (P, R, Hit, RR, AP)
+OF_10 = (RBP, RBPResidual, Hole)  # that trec_eval has from version 10 on; its rbp has parameters of its own
+IN_TREC = tuple(one for one in measures().values() if trec_names(one) and one not in OF_10)
+TO_4 = Settings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval refuses judgments above 4
 
 TOOLS: tuple[Tool, ...] = (
-    Tool("trec_eval", OF_TREC, ("missing", "rel", "judged_only", "depth")),
+    Tool("trec_eval", OF_TREC, ("missing", "rel", "judged_only", "depth"), IN_TREC),
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel",), (RR, bpref, DCG), has_cutoff=False),
     Tool("ir_measures", Settings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
+    Tool("ir_measures", TO_4.changed({"missing": "empty"}), (), (ERR,), has_cutoff=True),  # asks gdeval
     Tool("BEIR", OF_TREC, (), (nDCG, AP, R, P), has_cutoff=True),
     Tool("BEIR", Settings(ties="input"), (), (RR, Hit), has_cutoff=True),
     Tool("BEIR", Settings(ties="input", r_norm="min"), (), (R,), has_cutoff=True),
@@ -73,8 +95,13 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("sentence-transformers", OF_SENTENCES.changed({"ties": "input"}), ("rel",), (*BINARY, nDCG), has_cutoff=True),
-    Tool("gdeval", Settings(ties="doc_id", gain="exp", missing="skip"), ("missing",), (nDCG, ERR), has_cutoff=True),
-    Tool("trec_eval 10", OF_TREC.changed({"score_precision": None}), ("missing", "rel", "judged_only", "depth")),
+    Tool("gdeval", TO_4, ("missing",), (nDCG, ERR), has_cutoff=True),
+    Tool(
+        "trec_eval 10",
+        OF_TREC.changed({"score_precision": None}),
+        ("missing", "rel", "judged_only", "depth"),
+        (*IN_TREC, Hole),
+    ),
     Tool("deadheat", Settings(ties="expected"), ("missing", "rel", "no_relevant", "gain", "ap_norm", "judged_only")),
 )
 """Likeliest first."""
