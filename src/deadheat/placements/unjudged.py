@@ -63,9 +63,6 @@ class Unjudged:
         return Unjudged((np.cumsum(keep) - 1)[self.query[own]], self.above[own], self.tied[own], self.count[own], lost)
 
 
-NONE_UNJUDGED = Unjudged(*np.zeros((4, 0), np.int64))
-
-
 def without_ties(placements: Placements) -> Unjudged:
     """Return the ranks that no judged document has, where no judged document ties.
 
