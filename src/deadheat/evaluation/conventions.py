@@ -68,6 +68,10 @@ class Conventions:
                 allowed = choices if len(choices) > 1 else repr(choices[0])
                 raise ParameterError(argument=name, given=given, allowed=allowed, beside={"unjudged": "bounds"})
 
+    def highest_label(self, max_relevance: float) -> float:
+        """Return the highest relevance that an unjudged document can have, given the highest in the qrels."""
+        return max(max_relevance, 0.0) if self.unjudged_max_rel is None else float(self.unjudged_max_rel)
+
     def measures(self, asked: Iterable[Measure]) -> tuple[Measure, ...]:
         """Return the measures that are computed: those with a lowest relevant level have that of the conventions.
 

@@ -317,8 +317,7 @@ def _labels(
     conventions: Conventions, run: Run, placements: Placements, ranked: Placements
 ) -> tuple[Placements, Unjudged, float]:
     """Return what bounds over unjudged documents need: the placements, where those are ranked, and the top."""
-    top = conventions.unjudged_max_rel
-    top = max(placements.max_relevance, 0.0) if top is None else top
+    top = conventions.highest_label(placements.max_relevance)
     if conventions.ties != "expected":
         return ranked, without_ties(ranked), top
     return placements, with_ties(placements, run, conventions.score_precision, conventions.depth), top
