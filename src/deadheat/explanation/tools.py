@@ -10,7 +10,6 @@ from deadheat.measures import (
     AP,
     DCG,
     ERR,
-    RBP,
     RR,
     F,
     Hit,
@@ -18,7 +17,6 @@ from deadheat.measures import (
     Measure,
     P,
     R,
-    RBPResidual,
     Rprec,
     bpref,
     measures,
@@ -62,8 +60,7 @@ OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
 # from version 6 on by document id, before in the order in which documents were found
 OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
 BINARY = (P, R, Hit, RR, AP)
-OF_10 = (RBP, RBPResidual, Hole)  # that trec_eval has from version 10 on; its rbp has parameters of its own
-IN_TREC = tuple(one for one in measures().values() if trec_names(one) and one not in OF_10)
+IN_TREC = tuple(one for one in measures().values() if trec_names(one) and one is not Hole)
 TO_4 = Settings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval refuses judgments above 4
 
 TOOLS: tuple[Tool, ...] = (
