@@ -192,6 +192,16 @@ def test_ranks_of_no_weight_are_left_out() -> None:
     assert near.low["rbo_a"][0] == pytest.approx(near.high["rbo_a"][0], abs=1e-12)
 
 
+def test_depths_may_be_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long lists are, so that they fit into memory."""
+    pairs = drawn(4)
+    whole = [dh.agree({"q": one}, {"q": other}, p=0.95) for one, other in pairs]
+    monkeypatch.setattr("deadheat.kernels.agreement.MAX_CELLS", 5)
+    for (one, other), expected in zip(pairs, whole, strict=True):
+        found = dh.agree({"q": one}, {"q": other}, p=0.95)
+        assert found.to_polars().row(0)[1:] == pytest.approx(expected.to_polars().row(0)[1:], abs=1e-12)
+
+
 def test_a_run_agrees_with_itself() -> None:
     run = {"q": {"a": 2.0, "b": 1.0, "c": 1.0}, "r": {"a": 1.0, "b": 0.0}}
     means = dh.agree(run, run).means()

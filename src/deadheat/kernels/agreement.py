@@ -124,21 +124,20 @@ def tau_ap(first: IntArray, second: IntArray) -> float:
     return float(2 * parts.sum() / (n - 1) - 1)
 
 
-def presence(above: IntArray, tied: IntArray, n_ranks: int, variant: Variant) -> FloatArray:
-    """Return how much of each document is in the top of each depth.
+def presence(above: IntArray, tied: IntArray, depth: FloatArray, variant: Variant) -> FloatArray:
+    """Return how much of each document is in the top of some depths.
 
     Parameters
     ----------
     above, tied : ndarray of shape (n_docs,)
-    n_ranks : int
+    depth : ndarray of shape (n_depths,)
     variant : {"w", "a", "b"}
         ``"w"`` has a tie whole as soon as a depth reaches it; the others have the probability of each document.
 
     Returns
     -------
-    ndarray of shape (n_docs, n_ranks)
+    ndarray of shape (n_docs, n_depths)
     """
-    depth = np.arange(1, n_ranks + 1)
     reached = depth - above[:, None]
     share = (reached > 0) * 1.0 if variant == "w" else np.clip(reached / np.maximum(tied, 1)[:, None], 0.0, 1.0)
     return np.where(tied[:, None] > 0, share, 0.0)
@@ -172,15 +171,13 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     order = np.argsort(lengths, kind="stable")
     (s, length), above, tied = lengths[order].tolist(), above[order], tied[order]
     n_ranks = min(length, math.ceil(NEGLIGIBLE / -math.log(p)) + 1)
-    near = ((above < n_ranks) & (tied > 0)).any(axis=0)
-    above, tied = above[:, near], tied[:, near]
-    shares = [presence(above[side], tied[side], n_ranks, variant) for side in (0, 1)]
     depth = np.arange(1.0, n_ranks + 1)
-    seen = (shares[0] * shares[1]).sum(axis=0)
-    divisor = _divisor(shares, depth, s, variant)
-    agreement = seen[min(s, n_ranks) - 1] / divisor[min(s, n_ranks) - 1]
     surplus = np.maximum(depth - s, 0)
-    mean_share, best = _of_surplus(above, tied, shares[1], surplus)
+    width = max(1, MAX_CELLS // max(1, above.shape[1]))
+    blocks = [slice(start, start + width) for start in range(0, n_ranks, width)]
+    parts = [_seen(above, tied, depth[own], surplus[own], s, variant) for own in blocks]
+    seen, divisor, mean_share, best = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    agreement = seen[min(s, n_ranks) - 1] / divisor[min(s, n_ranks) - 1]
     each = {
         "extrapolated": seen + surplus * agreement * mean_share,
         "low": seen,
@@ -190,6 +187,20 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     weights = p**depth
     found = {name: (1 - p) / p * float((one / divisor * weights).sum() + tails[name]) for name, one in each.items()}
     return Overlap(**found)
+
+
+def _seen(  # noqa: PLR0917 - of one pair of rankings
+    above: IntArray, tied: IntArray, depth: FloatArray, surplus: FloatArray, s: int, variant: Variant
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return what is shared at some depths, its divisor, and mean and best share of what the longer ranking adds."""
+    near = ((above < depth[-1]) & (tied > 0)).any(axis=0)  # others are below these depths in both
+    above, tied = above[:, near], tied[:, near]
+    shares = [presence(above[side], tied[side], depth, variant) for side in (0, 1)]
+    return (
+        (shares[0] * shares[1]).sum(axis=0),
+        _divisor(shares, depth, s, variant),
+        *_of_surplus(above, tied, shares[1], surplus),
+    )
 
 
 def _divisor(shares: list[FloatArray], depth: FloatArray, s: int, variant: Variant) -> FloatArray:
