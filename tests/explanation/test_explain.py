@@ -90,6 +90,17 @@ def test_every_way_has_the_value_that_evaluate_gives_for_its_settings(seed: int)
     assert tried
 
 
+def test_the_chance_of_a_match_by_accident_counts_the_numbers_that_ways_print_as() -> None:
+    rng = random.Random(11)
+    qrels = {f"q{n}": {f"d{rng.randrange(12)}": float(rng.randrange(4)) for _ in range(6)} for n in range(5)}
+    run = {f"q{n}": {f"d{k}": float(rng.randrange(3)) for k in rng.sample(range(12), 8)} for n in range(4)}
+    every = [one.value for text in ("0", "1") for one in dh.explain(qrels, run, {"nDCG@5": text}).matches]
+    printed = {int(f"{value:.3f}".replace(".", "")) for value in every}
+    found = dh.explain(qrels, run, {"nDCG@5": "0.123"})
+    assert found.n_values == len(printed) > 3
+    assert found.chance == pytest.approx(len(printed) / (max(printed) - min(printed) + 1))
+
+
 def test_divisors_that_no_parameter_has() -> None:
     """P over min(k, retrieved), R over min(k, R), nDCG with an uncut ideal: from their definitions."""
     qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2, "x": 1}}
