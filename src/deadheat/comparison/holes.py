@@ -12,6 +12,7 @@ import polars as pl
 from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.comparison.compare import named_runs
+from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
@@ -230,15 +231,11 @@ def _unjudged_documents(  # noqa: PLR0917 - of one run
     qrels: Qrels, run: Run, precision: ScorePrecision, placements: Placements, unjudged: Unjudged, depth: int
 ) -> pl.DataFrame:
     """Return the unjudged documents up to a depth: query_id, doc_id, the tie that each is in, and its rank."""
-    scores = (pl.col("score").cast(pl.Float64) + 0.0).alias("score")
-    frame = run.rounded(precision).to_polars().select("query_id", "doc_id", scores)
     codes = pl.DataFrame(
         {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "code": np.arange(placements.n_queries)}
     )
-    frame = frame.join(codes, on="query_id").with_columns(
-        above=pl.col("score").rank("min", descending=True).over("query_id").cast(pl.Int64) - 1
-    )
-    frame = frame.filter(pl.col("above") < depth).join(
+    near = positions(run.rounded(precision)).filter(pl.col("above") < depth)
+    frame = near.join(codes, on="query_id").join(
         qrels.to_polars().select("query_id", "doc_id"), on=["query_id", "doc_id"], how="anti"
     )
     ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
@@ -259,15 +260,8 @@ def _check_users(n_users: float, popularity: pl.Series) -> None:
 
 def _top(run: Run, cutoff: int) -> pl.DataFrame:
     """Return the documents that may be in the top k, each with its probability, and where its tie begins and ends."""
-    score = pl.col("score") + 0.0
-    rows = run.to_polars().select(
-        "query_id",
-        "doc_id",
-        above=score.rank("min", descending=True).over("query_id").cast(pl.Int64) - 1,
-        tied=pl.len().over("query_id", score).cast(pl.Int64),
-    )
     inside = (cutoff - pl.col("above")).clip(0, pl.col("tied"))
-    return rows.with_columns(inside=inside, share=inside / pl.col("tied")).filter(pl.col("inside") > 0)
+    return positions(run).with_columns(inside=inside, share=inside / pl.col("tied")).filter(pl.col("inside") > 0)
 
 
 def _values(items: pl.DataFrame, size: int, head: float, n_users: float) -> dict[str, FloatArray]:
