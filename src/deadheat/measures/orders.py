@@ -52,6 +52,10 @@ class OrdersMeasure(JointMeasure):
         ndarray of shape (n_orders,)
         """
 
+    def reach(self, placements: Placements, query: int) -> int:
+        """Return the rank below which no document makes a difference to the value of a query."""
+        return int(placements.n_retrieved[query])
+
     def over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
         """Return mean, variance, standard error, minimum and maximum of some queries, of shape (5, n_queries)."""
         found = [self._of_query(placements, query) for query in queries.tolist()]
@@ -74,11 +78,14 @@ class OrdersMeasure(JointMeasure):
         return float(values.mean()), variance, error, float(values.min()), float(values.max())
 
     def _ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
-        """Return the codes of all ranks, and the ties in which they differ."""
+        """Return the codes of the ranks down to the reach, or to the end of a tie there, and the ties that differ."""
         rows = slice(*np.searchsorted(placements.query, [query, query + 1]))
         above, tied, codes = placements.above[rows], placements.tied[rows], self.codes(placements.relevance[rows])
         unjudged = float(self.codes(np.array([np.nan]))[0])
-        ranking = np.full(int(placements.n_retrieved[query]), unjudged)
+        reach = self.reach(placements, query)
+        is_near = above < reach
+        above, tied, codes = above[is_near], tied[is_near], codes[is_near]
+        ranking = np.full(max(reach, int((above + tied).max(initial=0))), unjudged)
         ties: list[tuple[int, FloatArray]] = []
         for start in np.unique(above).tolist():
             of_tie = codes[above == start]
