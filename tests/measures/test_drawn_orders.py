@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.measures import geometric, interpolated, prefix
+from deadheat.errors import SlowMeasureWarning
+from deadheat.measures import geometric, interpolated, orders, prefix
 from support.command import ok
 
 
@@ -57,3 +58,22 @@ def test_the_report_says_what_is_estimated(tmp_path: Path) -> None:
     assert "infAP of run: orders of ties were drawn for 1 query, with a standard error of up to 0." in out
     assert "AP of run: orders" not in out.replace("infAP of run", "")
     assert "estimated" not in ok("evaluate", *files, "-m", "infAP", "-m", "AP", "--ties", "doc_id")
+
+
+def test_what_takes_long_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = tied_run()
+    monkeypatch.setattr(orders, "CELLS_A_SECOND", 1_000)
+    with pytest.warns(SlowMeasureWarning, match=r"INST takes about [\d,]+ s: orders of the ties of 5 queries"):
+        dh.evaluate(qrels, run, "INST")
+
+
+def test_ranks_below_the_cutoff_and_below_the_last_gain_are_left_out() -> None:
+    """Documents there change nothing, and no order of them is drawn."""
+    top = {"a": 9.0, "b": 9.0, "c": 8.0}
+    many = {f"x{number}": 1.0 for number in range(3_000)}
+    qrels = {"q": {"a": 1, "c": 1} | {f"x{number}": int(number < 9) for number in range(20)}}
+    scores = dh.evaluate(qrels, {"q": top | many}, "NERR8@3")["NERR8@3"]
+    assert scores.standard_error[0] == 0
+    assert scores.mean == (1 + 1 / 2) / 2  # by hand: it stops at a, which is at rank 1 or 2
+    short, long = (dh.evaluate({"q": {"a": 1, "c": 1}}, {"q": one}, "INST")["INST"] for one in (top, top | many))
+    assert (short.mean, long.mean) == pytest.approx((short.mean, short.mean), abs=1e-12)
