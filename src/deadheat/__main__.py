@@ -1,12 +1,20 @@
 """``python -m deadheat`` is the command ``deadheat``."""
 
+import gc
 import os
 import sys
 from contextlib import suppress
 
+# Polars reads text ahead, by default in pieces of 20 MB; of smaller ones the memory is used again and again.
+POLARS = {"POLARS_CSV_CHUNK_SIZE": "4000000", "POLARS_CSV_CHUNK_PREFETCH_LIMIT": "4"}
+MODULES = 200_000  # objects that are made while modules are imported: none of them is garbage
+
 
 def start() -> None:
     """Run the command line; Ctrl-C says one line, also while the package is imported."""
+    gc.set_threshold(MODULES)
+    for name, value in POLARS.items():
+        os.environ.setdefault(name, value)
     try:
         from deadheat.cli import main  # inside, as importing takes time
 

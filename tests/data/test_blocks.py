@@ -9,6 +9,7 @@ import pytest
 import deadheat as dh
 from deadheat.data import rows as contiguous
 from deadheat.errors import DuplicateError
+from deadheat.placements import contiguous as counting
 
 
 def random_run(rng: np.random.Generator, *, levels: int, descending: bool) -> pl.DataFrame:
@@ -43,6 +44,31 @@ def test_equals_the_relational_plans(levels: int, *, descending: bool) -> None:
             assert own.to_polars().equals(other.to_polars())
             assert own.n_retrieved.tolist() == other.n_retrieved.tolist()
             assert own.unjudged_queries == other.unjudged_queries
+
+
+def test_pieces_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    run, qrels = random_run(rng, levels=3, descending=True), random_qrels(rng)
+    twice = pl.concat([run, run.tail(1)])
+    other = dh.place(qrels, run, plan="count").to_polars()
+    for size in (1, 7, 64):
+        monkeypatch.setattr(contiguous, "AT_ONCE", size)
+        monkeypatch.setattr(counting, "AT_ONCE", size)
+        assert dh.place(qrels, run).to_polars().equals(other)
+        with pytest.raises(DuplicateError, match="retrieved 2 times"):
+            dh.place(qrels, twice)
+
+
+def test_documents_whose_hashes_are_equal_are_told_apart() -> None:
+    docs = pl.Series([f"d{n}" for n in range(300_000)])
+    alike = docs.filter((docs.hash(1) // 2**32).is_duplicated())
+    assert len(alike) >= 4  # about ten pairs are to be expected
+    run = pl.DataFrame({"query_id": "q", "doc_id": docs, "score": np.arange(len(docs)) // 3})
+    for judged in (alike, alike[::2], alike[1::2]):
+        qrels = pl.DataFrame({"query_id": "q", "doc_id": judged, "relevance": 1})
+        own = dh.place(qrels, run)
+        assert len(own.query) == len(judged)
+        assert own.to_polars().equals(dh.place(qrels, run, plan="count").to_polars())
 
 
 def test_scores_may_be_infinite_and_zero_has_no_sign() -> None:

@@ -234,3 +234,14 @@ def test_a_bound_on_memory_decides(tmp_path: Path) -> None:
         assert isinstance(dh.Run(lazy).rows, UnreadRows)
     with pytest.raises(ParameterError, match="max_memory"), dh.max_memory(0):
         pass
+
+
+def test_what_is_held_beyond_the_bound_is_said(tmp_path: Path) -> None:
+    rows = [f"q{n % 5} Q0 d{n} 1 {n / 3} t\n" for n in range(3_000)]
+    (tmp_path / "mixed.run").write_text("".join(rows))
+    (tmp_path / "x.csv").write_text("query_id,doc_id,score\n" + "".join(f"q1,d{n},{n}\n" for n in range(100)))
+    qrels = {"q1": {"d21": 1}}
+    for name, said in (("mixed.run", "rows of a query are not adjacent"), ("x.csv", "all rows are in memory")):
+        assert not any(said in note for note in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
+        with dh.max_memory(1e3):
+            assert any(said in note for note in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)

@@ -333,9 +333,7 @@ def test_the_limit_is_a_number() -> None:
     for given in (0, -1, 1.5, True):
         with (
             pytest.raises(ParameterError, match="max_decompressed must be a whole number from 1 on"),
-            max_decompressed(
-                given  # type: ignore[arg-type]
-            ),
+            max_decompressed(given),
         ):
             pass
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 import deadheat as dh
 
@@ -20,6 +22,18 @@ def test_a_copy_does_not_answer_for_the_original() -> None:
     assert other.relevant(1).above.tolist() == [2]
     assert other.n_relevant(1).tolist() == [1]
     assert placements.relevant(1).above.tolist() == [0, 1]
+
+
+def test_ids_become_text_only_where_somebody_looks() -> None:
+    rows = [(query, doc, score) for query, own in RUN.items() for doc, score in own.items()]
+    run = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    evaluation = dh.evaluate(QRELS, run, ["nDCG@10", "AP", "RR", "P@1"])
+    assert evaluation["AP"].mean == 1.0
+    held: dict[str, object] = vars(evaluation.placements)
+    assert isinstance(held["doc_ids"], pl.Series)  # text of many judgments takes half the memory
+    assert evaluation.placements.doc_ids.tolist() == ["a", "b", "c"]
+    assert id(held["doc_ids"]) == id(evaluation.placements.doc_ids)
+    assert pickle.loads(pickle.dumps(evaluation.placements)).doc_ids.tolist() == ["a", "b", "c"]  # noqa: S301 - our own
 
 
 def test_placements_after_a_policy_are_freed_with_those_before() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from deadheat.io.reading import Unread
 
 HASH_BITS = 32  # of each document id's hash that are kept: half the memory to sort
+AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -32,29 +34,40 @@ class Blocks:
     Attributes
     ----------
     frame : polars.DataFrame
-        query_id, doc_id, and relevance or score.
+        query_id, doc_id, and relevance or score, which are in one piece.
     query_ids : polars.Series of length n_blocks
     bounds : ndarray of int, shape (n_blocks + 1,)
         Where each block starts, and the number of rows.
+    hashes : ndarray of int, shape (n_rows,)
+        The high bits of each document id's hash.
     """
 
     frame: pl.DataFrame
     query_ids: pl.Series
     bounds: IntArray
+    hashes: NDArray[np.uint32]
 
-    @cached_property
-    def hashes(self) -> NDArray[np.uint32]:
-        """The high bits of each document id's hash, of shape (n_rows,)."""
-        high = pl.col("doc_id").hash(1) // 2 ** (64 - HASH_BITS)
-        return self.frame.lazy().select(high.cast(pl.UInt32)).collect(engine="streaming").to_series().to_numpy()
+    @property
+    def scores(self) -> FloatArray:
+        """The scores of a run, of shape (n_rows,)."""
+        return self.frame["score"].to_numpy()
 
 
 def blocks_of(frame: pl.DataFrame) -> Blocks | None:
     """Return the blocks of a frame, or None if the rows of some query are not adjacent."""
-    runs = frame["query_id"].rle().struct.unnest()
-    if runs["value"].n_unique() < runs.height:
-        return None
-    return Blocks(frame, runs["value"], np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64))
+    with ThreadPoolExecutor(2) as beside:  # while one core looks at the queries, the other one works too
+        hashes = beside.submit(_hashes, frame["doc_id"])
+        numbers = beside.submit(frame.select(pl.col(pl.Float64)).rechunk)
+        runs = frame["query_id"].rle().struct.unnest()
+        if runs["value"].n_unique() < runs.height:
+            return None
+    bounds = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
+    return Blocks(frame.with_columns(*numbers.result()), runs["value"], bounds, hashes.result())
+
+
+def _hashes(docs: pl.Series) -> NDArray[np.uint32]:
+    high = pl.col(docs.name).hash(1) // 2 ** (64 - HASH_BITS)
+    return docs.to_frame().lazy().select(high.cast(pl.UInt32)).collect(engine="streaming").to_series().to_numpy()
 
 
 def may_repeat(blocks: Blocks) -> bool:
@@ -72,14 +85,17 @@ def may_repeat(blocks: Blocks) -> bool:
 
 def _with_equal_hashes(blocks: Blocks) -> BoolArray:
     """Tell which blocks have two rows with the same hash, of shape (n_blocks,)."""
-    bounds, hashes = blocks.bounds, blocks.hashes.copy()
-    for start, stop in pairwise(bounds.tolist()):
-        if stop - start > 1:
+    found = np.zeros(len(blocks.bounds) - 1, np.bool_)
+    firsts = np.unique(np.searchsorted(blocks.bounds, np.arange(0, blocks.bounds[-1], AT_ONCE), side="right") - 1)
+    for first, last in pairwise([*firsts.tolist(), len(found)]):
+        bounds = blocks.bounds[first : last + 1] - blocks.bounds[first]
+        hashes = blocks.hashes[blocks.bounds[first] : blocks.bounds[last]].copy()
+        for start, stop in pairwise(bounds.tolist()):
             hashes[start:stop].sort()
-    equal = np.flatnonzero(hashes[1:] == hashes[:-1])
-    block = np.searchsorted(bounds, equal, side="right") - 1
-    within = equal + 1 < bounds[block + 1]  # the neighbour of a block's last row is in the next block
-    return np.bincount(block[within], minlength=len(bounds) - 1) > 0
+        equal = np.flatnonzero(hashes[1:] == hashes[:-1])
+        block = np.searchsorted(bounds, equal, side="right") - 1
+        found[first + block[equal + 1 < bounds[block + 1]]] = True  # the row after a block's last one is in the next
+    return found
 
 
 class Rows(ABC):

@@ -29,7 +29,7 @@ from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
-from deadheat.io.limits import is_bounded
+from deadheat.io.limits import exceeds, is_bounded
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain, without_documents
 from deadheat.io.phases import phase
@@ -38,6 +38,7 @@ from deadheat.wording import counted, three
 
 CASES_MODULE = "deadheat.benchmark.cases.model"  # on a higher floor: its cases are known by name
 OF_CASES = "judgments are the expected ids of labelled cases"
+HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 LOWER_FIRST = "lower scores rank first, as asked"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
@@ -101,6 +102,8 @@ class Table:
         self.notes = content.notes
         if isinstance(content.rows, Mapping):
             self.notes = (*without_documents(content.rows, self.kind), *self.notes)
+        elif is_read and self.kind == "run" and exceeds(content.rows.estimated_size()):
+            self.notes = (*self.notes, HELD)
         if (
             self.kind == "run"
             and isinstance(content.rows, Mapping)

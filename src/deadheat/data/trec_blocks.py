@@ -15,6 +15,9 @@ from deadheat.io.formats.base import Content
 from deadheat.io.formats.trec import Marked, note_of_comments, ranks_of_file, read_blocks
 from deadheat.io.kinds import TREC_FIELDS
 from deadheat.io.reading import Frame, Reading, Unread
+from deadheat.io.source import BLOCK
+
+ROW, FEWEST = 40, 1 << 20  # bytes: of a short row, and of the smallest block
 
 
 def in_blocks(path: Path) -> Content:
@@ -52,7 +55,8 @@ class UnreadTrec(Unread):
         self._marked = Marked("run")
         begun: list[pl.DataFrame] = []
         n_read = 0
-        for frame in read_blocks(self._path, "run", self._marked):
+        size = min(BLOCK, max(FEWEST, n_rows * ROW)) if n_rows else BLOCK
+        for frame in read_blocks(self._path, "run", self._marked, size):
             begun.append(frame)
             n_read += len(frame)
             if sum(map(len, begun)) >= n_rows:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import cast
 
 from deadheat.errors import FileFormatError, MalformedRowError
 from deadheat.wording import Advice
@@ -22,7 +23,7 @@ _given: ContextVar[int | None] = ContextVar("max_decompressed", default=None)
 _memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 
 
-def max_decompressed(n_bytes: int) -> AbstractContextManager[None]:
+def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     """Set how many bytes may be unpacked from one file and held in memory at once.
 
     This concerns CSV, TSV, JSON, JSON Lines and whatever comes through a pipe; compressed TREC is read piece by piece,
@@ -32,7 +33,7 @@ def max_decompressed(n_bytes: int) -> AbstractContextManager[None]:
     Parameters
     ----------
     n_bytes : int
-        At least 1.
+        At least 1; also written as 1e9.
 
     Raises
     ------
@@ -48,18 +49,19 @@ def max_decompressed(n_bytes: int) -> AbstractContextManager[None]:
     return _bound(_given, n_bytes)
 
 
-def max_memory(n_bytes: int) -> AbstractContextManager[None]:
+def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     """Set about how much memory the rows of one run may take: a larger run is read in blocks, and never held.
 
     This concerns runs in TREC and Parquet files, also compressed ones, and lazy frames of Polars. By default a run is
     read in blocks from 1.5 GB of TREC text or 4 million rows of Parquet on. The judgments, and what is kept of the
-    judged documents, come on top. In blocks the rows of a query should be adjacent, as those of runs are; a run where
-    they are not is held after all. What is wrong with a run is seen when it is evaluated, not when it is opened.
+    judged documents, come on top. In blocks the rows of a query should be adjacent, as those of runs are. A run where
+    they are not is held after all, and so is what comes through a pipe or in another format; the report says so. What
+    is wrong with a run is seen when it is evaluated, not when it is opened.
 
     Parameters
     ----------
     n_bytes : int
-        At least 1.
+        At least 1; also written as 1e9.
 
     Raises
     ------
@@ -76,10 +78,11 @@ def max_memory(n_bytes: int) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _bound(limit: ContextVar[int | None], n_bytes: int) -> Iterator[None]:
+def _bound(limit: ContextVar[int | None], n_bytes: float) -> Iterator[None]:
     from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
 
-    token = limit.set(as_count(limit.name, n_bytes))
+    whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
+    token = limit.set(as_count(limit.name, cast("int", whole)))
     try:
         yield
     finally:
@@ -89,6 +92,12 @@ def _bound(limit: ContextVar[int | None], n_bytes: int) -> Iterator[None]:
 def is_bounded() -> bool:
     """Tell whether :func:`max_memory` was set."""
     return _memory.get() is not None
+
+
+def exceeds(n_bytes: int) -> bool:
+    """Tell whether rows of this size are more than :func:`max_memory` allows."""
+    most = _memory.get()
+    return most is not None and n_bytes > most
 
 
 def is_held(n_bytes: int, *, is_packed: bool) -> bool:

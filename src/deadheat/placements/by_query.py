@@ -20,10 +20,12 @@ from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.io.guarding import guarded
+from deadheat.io.limits import is_bounded
 from deadheat.placements.contiguous import Contiguous, count
 from deadheat.placements.placements import Placements, from_frames
 from deadheat.placements.relational import Relational
 
+NOT_ADJACENT = "rows of a query are not adjacent: all rows are joined at once, beyond the bound on memory"
 JUDGED, FIRST = "judged", "first"  # what a worker says
 
 
@@ -71,6 +73,8 @@ class ByQuery:
 
     def _relational(self) -> Relational:
         """Return the engine for rows in any order, which are checked first."""
+        if is_bounded():
+            self._run.notes = tuple(dict.fromkeys((*self._run.notes, NOT_ADJACENT)))
         if cast("UnreadRows", self._run.rows).check_duplicates:
             self._run.check_read_duplicates()
         return Relational(self._qrels, self._run.rounded(self._precision))

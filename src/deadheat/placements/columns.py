@@ -88,7 +88,8 @@ class Columns:
 
     def _joined(self, blocks: Blocks) -> Placements:
         """Return placements with the row of each judged document in the place of the number above it."""
-        found = find_judged(self.qrels.to_polars(), blocks).with_columns(above=pl.col("row"), tied=1)
+        own = find_judged(self.qrels.to_polars(), blocks)
+        found = own.judgments.with_columns(above=own.rows, tied=1)
         counts = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds)})
         run = self.scorings.run(next(iter(self.scorings.scores)))
         run.name = self.scorings.where

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, spans
 from deadheat.data.rows import HASH_BITS, Blocks
@@ -19,8 +22,13 @@ from deadheat.io.guarding import guarded
 from deadheat.placements.placements import Placements, from_frames
 
 TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache
+UNUSED, END = np.uint32(HASH_BITS - TABLE_BITS), np.uint32((1 << TABLE_BITS) - 1)
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
 MAX_PAIRS = 1 << 20  # compared at once
+AT_ONCE = 1 << 16  # hashes looked up together
+
+
+Hashes: TypeAlias = NDArray[np.uint32]
 
 
 class InBlocks(ABC):
@@ -70,7 +78,7 @@ class Contiguous(InBlocks):
     """
 
     def __init__(self, qrels: Qrels, run: Run, blocks: Blocks) -> None:
-        super().__init__(blocks.query_ids.to_list(), blocks.bounds, blocks.frame["score"].to_numpy())
+        super().__init__(blocks.query_ids.to_list(), blocks.bounds, blocks.scores)
         self._qrels, self._run, self._blocks = qrels, run, blocks
 
     def place(self) -> Placements:
@@ -98,21 +106,74 @@ def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
     rows : polars.DataFrame
         query_id, doc_id, relevance, above and tied.
     """
-    found = find_judged(judgments, blocks)
-    rows, bounds, scores = found["row"].to_numpy(), blocks.bounds, blocks.frame["score"].to_numpy()
-    block = np.searchsorted(bounds, rows, side="right") - 1
-    above, tied, ends_in_tie = count_above_and_tied(scores, bounds, block, scores[rows])
-    counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(bounds), "ends_in_tie": ends_in_tie}
-    return pl.DataFrame(counts), found.drop("row", "score").with_columns(above=above, tied=tied)
+    found, own = find_judged(judgments, blocks), blocks.scores
+    above, tied, ends_in_tie = count_above_and_tied(own, blocks.bounds, found.block, own[found.rows])
+    counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds), "ends_in_tie": ends_in_tie}
+    return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied)
 
 
-def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
-    """Return query_id, doc_id, relevance, score and row of every judged document retrieved, in row order."""
-    known = np.zeros(1 << TABLE_BITS, np.bool_)
-    known[judgments["doc_id"].hash(1).to_numpy() >> np.uint64(64 - TABLE_BITS)] = True
-    rows = pl.Series("row", np.flatnonzero(known[blocks.hashes >> np.uint32(HASH_BITS - TABLE_BITS)]))
-    candidates = blocks.frame.select(pl.all().gather(rows)).with_columns(rows)
-    return candidates.join(judgments, on=["query_id", "doc_id"], how="inner", maintain_order="left")
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The judged documents that are retrieved, in the order of their rows.
+
+    Attributes
+    ----------
+    judgments : polars.DataFrame of height n_found
+        query_id, doc_id and relevance.
+    rows, block : ndarray of int, shape (n_found,)
+        The row of each, and its block.
+    """
+
+    judgments: pl.DataFrame
+    rows: IntArray
+    block: IntArray
+
+
+def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
+    """Find the judged documents among the rows.
+
+    Hashes of ids find candidates: first those that are judged for any query, by tables that stay in the processor's
+    cache, then those whose block is that of the query. The ids themselves decide.
+
+    Parameters
+    ----------
+    judgments : polars.DataFrame
+        query_id, doc_id and relevance; they may be of other queries too.
+    blocks : Blocks
+    """
+    numbered = pl.DataFrame({"query_id": blocks.query_ids}).with_row_index("block")
+    judged = judgments.join(numbered, on="query_id", how="inner", maintain_order="left")
+    hashes = (judged["doc_id"].hash(1).to_numpy() >> np.uint64(64 - HASH_BITS)).astype(np.uint32)
+    keys = _keys(judged["block"].to_numpy(), hashes)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    rows = _candidates(hashes, blocks.hashes)
+    block = np.searchsorted(blocks.bounds, rows, side="right") - 1
+    wanted = _keys(block, blocks.hashes[rows])
+    first, after = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+    sizes = after - first  # of several with one hash, one at most is the document
+    pair, judgment = np.repeat(np.arange(len(rows)), sizes), order[spans(first, sizes)]
+    own, theirs = blocks.frame["doc_id"].gather(rows[pair]), judged["doc_id"].gather(judgment)
+    is_own = (own == theirs).to_numpy()
+    return Found(judged.drop("block")[judgment[is_own]], rows[pair[is_own]], block[pair[is_own]])
+
+
+def _keys(block: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
+    """Return one number for a block and a hash."""
+    return (block.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
+
+
+def _candidates(judged: Hashes, hashes: Hashes) -> IntArray:
+    """Return the rows whose hashes begin as one of the judged documents does, and end as one does."""
+    beginnings, ends = np.zeros((2, 1 << TABLE_BITS), np.bool_)
+    beginnings[judged >> UNUSED] = True
+    ends[judged & END] = True
+    found = [np.zeros(0, np.int64)]
+    for start in range(0, len(hashes), AT_ONCE):  # in pieces, whose indices stay in the cache too
+        piece = hashes[start : start + AT_ONCE]
+        rows = np.flatnonzero(beginnings.take(piece >> UNUSED))
+        found.append(rows[ends.take(piece[rows] & END)] + start)
+    return np.concatenate(found)
 
 
 def count_above_and_tied(

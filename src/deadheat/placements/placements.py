@@ -243,13 +243,36 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
         yield ("n_judged_in_ties",), int((self.tied > 1).sum())
 
 
+class _Late:
+    """Ids that may be given as a column of Polars, and become Python's text as soon as somebody looks at them.
+
+    Most measures never do, and of many judgments this text takes half the memory.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, placements: Placements, _: type[Placements]) -> TextArray:
+        found: TextArray | pl.Series = vars(placements)[self.name]
+        if not isinstance(found, np.ndarray):
+            found = np.array(found.to_list(), dtype=object)
+            vars(placements)[self.name] = found
+        return found
+
+    def __set__(self, placements: Placements, ids: TextArray | pl.Series) -> None:
+        vars(placements)[self.name] = ids
+
+
+Placements.doc_ids = _Late("doc_ids")  # type: ignore[assignment]  # below the class: it is no default of the field
+
+
 def sort_rows(
     query_ids: TextArray,
     n_retrieved: IntArray,
     *,
     judged_query: IntArray,
     judged_relevance: FloatArray,
-    rows: tuple[IntArray, TextArray, FloatArray, IntArray, IntArray],
+    rows: tuple[IntArray, TextArray | pl.Series, FloatArray, IntArray, IntArray],
     unjudged_queries: tuple[str, ...],
     ends_in_tie: BoolArray | None = None,
     subtopics: Subtopics | None = None,
@@ -262,7 +285,7 @@ def sort_rows(
         query_ids,
         n_retrieved,
         query[order],
-        doc_ids[order],
+        cast("TextArray", doc_ids[order]),
         relevance[order],
         above[order],
         tied[order],
@@ -307,7 +330,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
         judged_relevance=judgments["relevance"].to_numpy(),
         rows=(
             rows["code"].to_numpy(),
-            np.array(rows["doc_id"].to_list(), dtype=object),
+            rows["doc_id"],
             rows["relevance"].to_numpy(),
             rows["above"].cast(pl.Int64).to_numpy(),
             rows["tied"].cast(pl.Int64).to_numpy(),

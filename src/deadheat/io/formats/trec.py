@@ -24,6 +24,7 @@ from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
 from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
+    BLOCK,
     HEAD,
     blocks,
     check_lines_of,
@@ -60,16 +61,18 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     FileFormatError, ScoreError, RelevanceError, EmptyDataError
         With the first line that is wrong.
     """
-    frame, n_comments = _read_whole(path, kind), 0
-    if frame is None:
-        marked = Marked(kind)
-        frame = pl.concat(read_blocks(path, kind, marked))
-        n_comments = len(marked.comments)
+    with ThreadPoolExecutor(1) as beside:
+        ranks = beside.submit(ranks_of_file, path) if kind == "run" else None
+        frame, n_comments = _read_whole(path, kind), 0
+        if frame is None:
+            marked = Marked(kind)
+            frame = pl.concat(read_blocks(path, kind, marked))
+            n_comments = len(marked.comments)
     notes = note_of_comments(n_comments, path)
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
-    if kind == "run":
-        return Content(frame, notes, ranks_of_file(path))
+    if ranks is not None:
+        return Content(frame, notes, ranks.result())
     frame, subtopics, told = split_off(frame, path)
     return Content(frame, (*notes, *told), subtopics=subtopics)
 
@@ -110,10 +113,10 @@ def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
     return (f"{counted(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
 
 
-def read_blocks(path: Path, kind: Kind, marked: Marked) -> Iterator[pl.DataFrame]:
-    """Read a file block by block; `marked` receives its comments."""
+def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> Iterator[pl.DataFrame]:
+    """Read a file block by block, of about `size` bytes each; `marked` receives its comments."""
     first_line = 1
-    for given in blocks(path, has_lines=True):
+    for given in blocks(path, size, has_lines=True):
         block = marked.without_comments(given, first_line)
         if first_line == 1:
             _check_first_row(block, kind, path)
