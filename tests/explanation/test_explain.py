@@ -133,6 +133,15 @@ def test_only_tools_that_have_a_measure_are_named() -> None:
     assert dh.explain({"q": {"a": 1, "b": 0}}, run, {"AUC": "1.000000"}).tools == ("deadheat",)
 
 
+def test_rbp_of_trec_eval_10_is_not_that_of_other_parameters() -> None:
+    qrels, run = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
+    # by hand: 0.1 (1 + 0.9 / 2), and 0.2 (1 + 0.8)
+    assert dh.explain(qrels, run, {"rbp": "0.1450"}).tools == ("trec_eval 10", "deadheat")
+    assert dh.explain(qrels, run, {"RBP": "0.3600"}).tools == ("deadheat",)
+    assert dh.explain(qrels, run, {"rbp_resid": "0.0000"}).tools == ("trec_eval 10", "deadheat")
+    assert dh.explain(qrels, run, {"RBPResidual": "0.6400"}).tools == ("deadheat",)
+
+
 def test_parameters_that_are_named_stay() -> None:
     found = dh.explain(GRADED, TIED, {AP(rel=2): 0.5, nDCG(gain="exp") @ 5: 0.5, R(norm="retrieved_all"): 0.5})
     for match in (*found.matches, *found.nearest):
