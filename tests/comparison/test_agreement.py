@@ -145,6 +145,14 @@ def test_the_a_form_of_rbo_is_a_mean_over_all_orders(found: list[tuple[tuple[Sco
             assert one.values["rbo_a"][0] == pytest.approx(np.mean(over_orders(pair, extrapolated_rbo)), abs=1e-9)
 
 
+def test_the_a_form_of_lists_of_different_lengths_is_extrapolated_from_means() -> None:
+    """As its authors do, which is not the mean of what each order is extrapolated to; the documentation says so."""
+    pair = ({"a": 2.0, "b": 1.0}, {"a": 2.0, "b": 1.0, "c": 0.0, "d": 0.0, "e": 0.0, "x": 1.0})
+    one = dh.agree({"q": pair[0]}, {"q": pair[1]}, p=0.8)
+    assert abs(one.values["rbo_a"][0] - np.mean(over_orders(pair, extrapolated_rbo))) > 0.01
+    assert one.low["rbo_a"][0] == pytest.approx(np.mean(over_orders(pair, least_rbo)), abs=1e-9)
+
+
 def test_all_forms_are_one_without_ties(found: list[tuple[tuple[Scores, Scores], dh.Agreement]]) -> None:
     n_compared = 0
     for pair, one in found:

@@ -44,7 +44,8 @@ class Agreement(Shown, reported_by="deadheat.report.of_agreement:of_agreement"):
         Queries that both have, sorted.
     values : dict of str to ndarray of shape (n_queries,)
         By kind: ``tau_b``, ``tau``, ``tau_ap``, ``rbo_w``, ``rbo_a``, ``rbo_b`` and ``overlap``; NaN where a query has
-        no value, as tau where the lists share fewer than two documents.
+        no value, as tau where the lists share fewer than two documents. ``rbo_a`` is the mean over tie orders where
+        both lists have as many documents; of others its lower end is.
     low, high : dict of str to ndarray of shape (n_queries,)
         Of rank-biased overlap, if what is below both lists agreed nowhere, or everywhere; of ``overlap``, over the
         orders of ties.
