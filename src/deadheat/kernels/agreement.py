@@ -149,11 +149,14 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     .. math:: \text{RBO} = \frac{1 - p}{p} \sum_{d \ge 1} A_d\, p^d
 
     with the agreement :math:`A_d` of the top d. With the share c(e, d) of document e that is in the top d of a ranking
-    and :math:`X_d = \sum_e c_1(e, d)\, c_2(e, d)`: ``"w"``, ties as equality: c is 1 for a tie that d reaches, and
-    :math:`A_d = 2 X_d / (\sum c_1 + \sum c_2)`. ``"a"``, ties as doubt: c is a probability, and :math:`A_d = X_d / d`,
-    the mean over orders. Where one ranking is longer, what lies between the two ends is extrapolated from such
-    means, as the authors do it: that is not the mean of what each order would be extrapolated to. ``"b"``, doubt that is corrected for, as tau-b does: :math:`A_d = X_d / \sqrt{\sum c_1^2
-    \sum c_2^2}`, so that a ranking agrees with itself.
+    and :math:`X_d = \sum_e c_1(e, d)\, c_2(e, d)`:
+
+    * ``"w"``, ties as equality: c is 1 for a tie that d reaches, and :math:`A_d = 2 X_d / (\sum c_1 + \sum c_2)`.
+    * ``"a"``, ties as doubt: c is a probability, and :math:`A_d = X_d / d`, the mean over orders. Where one ranking is
+      longer, what lies between the two ends is extrapolated from such means, as the authors do it: that is not the
+      mean of what each order would be extrapolated to.
+    * ``"b"``, doubt that is corrected for, as tau-b does: :math:`A_d = X_d / \sqrt{\sum c_1^2 \sum c_2^2}`, so that a
+      ranking agrees with itself.
 
     Parameters
     ----------
