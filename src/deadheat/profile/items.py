@@ -29,7 +29,7 @@ class ItemProfile(Shown, reported_by="deadheat.report.of_items:of_items"):
     """Which items the top k of all lists hold.
 
     Where the cutoff cuts a tie, each of its documents is in the top k with the same probability: numbers are means over
-    the orders of the ties.
+    the orders of the ties; Gini coefficient and entropy are those of the expected exposure.
 
     Attributes
     ----------
