@@ -56,6 +56,7 @@ test-lowest: $(LOWEST)/.test  ## run the tests with the lowest versions that pyp
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/integrations \
 		tests/io/test_foreign.py tests/evaluation/test_dense_libraries.py tests/evaluation/test_embeddings.py \
+		tests/measures/test_diversity.py tests/profile/test_items_of_recbole.py \
 		tests/whole/test_conventions.py tests/whole/test_from.py tests/whole/test_recipes.py
 
 lint: $(VENV)/.test  ## ruff: rules and format
@@ -148,8 +149,9 @@ $(PEERS)/.test: pyproject.toml | $(VENV)/bin/python
 	@$(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install '$(TORCH)'
 	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install '$(TORCH)' --editable '.[peers-test]'
-	@# what ir_measures calls; cwl-eval runs with NumPy 2, but does not say so
-	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install --no-deps cwl-eval pyndeval
+	@# RecBole's metrics, without the old Ray and colorama that it asks for beside them
+	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install colorama colorlog psutil tabulate tensorboard texttable
+	@$(PEERS)/bin/python -m pip -qq --disable-pip-version-check install --no-deps 'recbole>=1.2.1' thop
 	@touch $@
 
 $(VENV)/.dev:

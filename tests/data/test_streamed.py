@@ -241,7 +241,24 @@ def test_what_is_held_beyond_the_bound_is_said(tmp_path: Path) -> None:
     (tmp_path / "mixed.run").write_text("".join(rows))
     (tmp_path / "x.csv").write_text("query_id,doc_id,score\n" + "".join(f"q1,d{n},{n}\n" for n in range(100)))
     qrels = {"q1": {"d21": 1}}
-    for name, said in (("mixed.run", "rows of a query are not adjacent"), ("x.csv", "all rows are in memory")):
-        assert not any(said in note for note in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
+    for name, note in (("mixed.run", "rows of a query are not adjacent"), ("x.csv", "all rows are in memory")):
+        assert not any(note in one for one in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
         with dh.max_memory(1e3):
-            assert any(said in note for note in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
+            assert any(note in one for one in dh.evaluate(qrels, tmp_path / name, ["RR"]).notes)
+
+
+def test_a_damaged_file_is_no_bug(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"query_id": ["q"] * 500, "doc_id": [f"d{n}" for n in range(500)], "score": 1.0}).write_parquet(path)
+    data, told = path.read_bytes(), ""
+    for at in range(40, len(data) // 2, 30):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :])
+        try:
+            with dh.max_memory(1):
+                dh.evaluate({"q": {"d1": 1}}, path, ["RR"])
+        except DataError as error:  # and nothing else
+            told += str(error)
+    assert "x.parquet: rows cannot be read as ids and numbers" in told
+    binary = pl.DataFrame({"query_id": ["q"], "doc_id": [b"\xff"], "score": 1.0})
+    with dh.max_memory(1), pytest.raises(DataError, match="rows cannot be read as ids and numbers"):
+        dh.evaluate({"q": {"d1": 1}}, binary.lazy(), ["RR"])

@@ -131,6 +131,89 @@ def test_torchmetrics(name: str) -> None:
     check("torchmetrics", kept, run, {"nDCG@10": ndcg}, digits=6)
 
 
+def without_ties(run: NESTED, lowest: float) -> NESTED:
+    """Return a run in the order of its scores and then of its rows; the lowest new score is given, no two are equal."""
+    return {
+        query: {one: lowest + len(own) - place for place, one in enumerate(sorted(own, key=lambda one: -own[one]), 1)}
+        for query, own in run.items()
+    }
+
+
+TORCH = {
+    "RR": ("reciprocal_rank", None),
+    "RR@3": ("reciprocal_rank", 3),
+    "P@10": ("precision", 10),
+    "R@20": ("recall", 20),
+    "R@200": ("recall", 200),
+    "AP": ("average_precision", None),
+    "AP@100": ("average_precision", 100),
+    "Hit@1": ("hit_rate", 1),
+    "Rprec": ("r_precision", None),
+    "nDCG@10": ("normalized_dcg", 10),
+}
+
+
+def of_torch(qrels: NESTED, run: NESTED, rel: int) -> dict[str, float]:
+    """Return what the metrics of torchmetrics are, with its aggregation over queries."""
+    retrieval = pytest.importorskip("torchmetrics.retrieval")
+    torch = pytest.importorskip("torch")
+    named = {one: "".join(part.title() for part in name.split("_")) for one, (name, _) in TORCH.items()}
+    named |= {"RR": "MRR", "RR@3": "MRR", "AP": "MAP", "AP@100": "MAP", "nDCG@10": "NormalizedDCG"}
+    rows = arrays(qrels, run)
+    index = torch.tensor([number for number, (levels, _) in enumerate(rows) for _ in levels])
+    scores = torch.tensor([score for _, own in rows for score in own])
+    levels = torch.tensor([level for own, _ in rows for level in own])
+    found = {}
+    for name, (_, cutoff) in TORCH.items():
+        options = {} if name == "Rprec" else {"top_k": cutoff}
+        metric = getattr(retrieval, f"Retrieval{named[name]}")(empty_target_action="neg", **options)
+        found[name] = float(metric(scores, levels if name == "nDCG@10" else levels >= rel, indexes=index))
+    return found
+
+
+@pytest.mark.parametrize("lowest", [0.5, -120.5])
+@pytest.mark.parametrize("name", RUNS)
+def test_torchmetrics_without_ties(name: str, lowest: float) -> None:
+    """It sees the judgments of what is retrieved, and for most measures finds nothing where scores are not above 0."""
+    qrels, run = data(name)
+    run = without_ties(run, lowest)
+    kept = {query: own for query, own in qrels.items() if query in run}
+    found = check("torchmetrics", kept, run, of_torch(kept, run, 1), digits=5)
+    assert found.tools == ("torchmetrics",)
+    (first, *_) = found.matches
+    assert first.settings["judgments"] == ("retrieved" if lowest > 0 else "above 0")
+    strict = {name: value for name, value in of_torch(kept, run, 2).items() if name != "nDCG@10"}
+    (first, *_) = check("torchmetrics", kept, run, strict).matches  # its means have 32 bits
+    assert dict(first.changes) == {"rel": 2}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_torchmetrics_has_an_order_of_its_own(name: str) -> None:
+    """Not that of the rows, or any other that is tried: so nothing is said to be its, but for nDCG."""
+    qrels, run = data(name)
+    kept = {query: own for query, own in qrels.items() if query in run}
+    theirs = of_torch(kept, run, 1)
+    for metric in ("RR", "P@10", "AP"):
+        assert "torchmetrics" not in dh.explain(kept, run, {metric: f"{theirs[metric]:.5f}"}).tools
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_rbp_of_cwl_eval(name: str) -> None:
+    """ir_measures asks it for RBP; it leaves equal scores in their order."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ir_measures = pytest.importorskip("ir_measures")
+    pytest.importorskip("cwl")
+    qrels, run = data(name)
+    values = {}
+    for level, p in ((1, 0.8), (1, 0.95), (2, 0.8)):
+        measure = ir_measures.RBP(rel=level, p=p)
+        value = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+        values[level, p] = value
+        (first, *_) = dh.explain(qrels, run, {f"RBP(p={p})": f"{value:.6f}"}).matches
+        assert (first.tool, dict(first.changes)) == ("ir_measures", {} if level == 1 else {"rel": level})
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_beir(name: str) -> None:
     evaluation = pytest.importorskip("beir.retrieval.evaluation")

@@ -10,11 +10,14 @@ import warnings
 import zlib
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
+from deadheat.data import trec_blocks
+from deadheat.io.formats.letor import read_letor
 from fuzz import strict
 from fuzz.mutations import damaged
 
@@ -44,6 +47,7 @@ IDS = (
 WORDS = tuple(text for text in IDS if " " not in text)
 TEXTS = ("", "x", "two words", "a,b", 'the "best"', "two\nlines", "two\r\nlines", "\ttab", "ü")
 SCORES = ("1", "2.5", "-3", "0.25", "1e-3", "12", "95", "100.125", "7.", ".5", "+4")
+IN_BLOCKS = "-in-blocks"
 PACKINGS = (".gz", ".zst")
 
 
@@ -86,12 +90,13 @@ class Ranking(Kind):
 
     def write(self, folder: Path, rng: Random) -> Path:
         data = self.content(rng)
-        packing = rng.choice(("", "", *PACKINGS)) if self.name != "parquet" else ""
+        ending = self.name.removesuffix(IN_BLOCKS)
+        packing = rng.choice(("", "", *PACKINGS)) if ending != "parquet" else ""
         late = bool(packing) and rng.random() < 0.25
         if not late and rng.random() < 0.97:  # valid files must be read too
             data = damaged(data, rng)
         data = packed(data, packing, rng)
-        path = folder / f"x.{self.name}{packing}"
+        path = folder / f"x.{ending}{packing}"
         path.write_bytes(damaged(data, rng) if late else data)
         return path
 
@@ -119,6 +124,45 @@ class Trec(Ranking):
 
     def strictly(self, data: bytes) -> list[Row]:
         return strict.trec(data)
+
+
+class TrecInBlocks(Trec):
+    """The same runs, read as those that are larger than memory: in blocks, here of a few lines."""
+
+    name = "trec" + IN_BLOCKS
+
+    def read(self, path: Path) -> list[Row]:
+        with patch.object(trec_blocks, "BLOCK", 40), dh.max_memory(1):
+            found = dh.read_run(path, format="trec").to_polars()
+        return [(q, d, repr(score + 0.0)) for q, d, score in found.iter_rows()]
+
+
+class Letor(Ranking):
+    name = "letor"
+
+    def content(self, rng: Random) -> bytes:
+        names = sorted(rng.sample(range(1, 9), rng.randint(0, 3)))
+        lines = []
+        for query, doc, relevance in _rows(rng, WORDS):
+            own = names if rng.random() < 0.7 else sorted(rng.sample(range(1, 9), rng.randint(0, 3)))
+            features = "".join(f" {name}:{rng.choice(SCORES)}" for name in own)
+            comment = rng.choice(("", f" # docid = {doc}", f"#docid={doc} inc = 1 prob = 0.2", "# seen"))
+            lines.append(f"{relevance} qid:{query}{features}{comment}")
+        if rng.random() < 0.2:
+            lines.insert(0, "# made by hand")
+        return _ended(lines, rng.choice(("\n", "\n", "\r\n")), rng)
+
+    def strictly(self, data: bytes) -> list[Row]:
+        return strict.letor(data)
+
+    def read(self, path: Path) -> list[Row]:
+        """Return the relevance of each document with its features."""
+        found = read_letor(path)
+        features = found.matrix(found.names).T.tolist()
+        return [
+            (query, doc, strict.with_features(relevance, zip(found.names, own, strict=True)))
+            for (query, doc, relevance), own in zip(found.rows.iter_rows(), features, strict=True)
+        ]
 
 
 class Table(Ranking):
@@ -241,6 +285,16 @@ class Parquet(Ranking):
         raise NotImplementedError
 
 
+class ParquetInBlocks(Parquet):
+    """The same runs, read as those that are larger than memory."""
+
+    name = "parquet" + IN_BLOCKS
+
+    def read(self, path: Path) -> list[Row]:
+        with dh.max_memory(1):
+            return super().read(path)
+
+
 class LabelledCases(Kind):
     name = "cases"
 
@@ -320,7 +374,10 @@ class Saved(Kind):
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
-    for kind in (Trec(), Csv(), Tsv(), JsonLines(), Json(), Parquet(), LabelledCases(), Ontology(), Saved())
+    for kind in (
+        *(Trec(), TrecInBlocks(), Letor(), Csv(), Tsv(), JsonLines(), Json(), Parquet(), ParquetInBlocks()),
+        *(LabelledCases(), Ontology(), Saved()),
+    )
 }
 
 

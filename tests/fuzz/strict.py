@@ -110,6 +110,40 @@ def _is_row(fields: list[str]) -> bool:
     return len(fields) == 6 and bool(re.fullmatch(NUMBER.pattern + "|(?i:nan)", fields[4]))
 
 
+def letor(data: bytes) -> list[Row]:
+    """Relevance, ``qid:`` with the query, features, and the document in the comment; else documents are numbered."""
+    rows: list[tuple[str, str | None, str]] = []
+    for n, line in enumerate(lines_of(data), 1):
+        head, _, comment = line.removesuffix("\n").partition("#")
+        fields = [text for text in re.split("[ \t]", head.strip(" \t\r")) if text]
+        if not fields:
+            continue
+        if len(fields) < 2 or not fields[1].startswith("qid:"):
+            raise Refused("no query", {n})
+        relevance = float(number(fields[0], n))
+        if math.isinf(relevance):
+            raise Refused("infinite", {n})
+        named = re.search(r"(?i)\bdoc_?id\s*[=:]\s*(\S+)", comment)
+        query, doc = ident(fields[1].removeprefix("qid:"), n), ident(named[1], n) if named else None
+        rows.append((query, doc, with_features(relevance, _features(fields[2:], n).items())))
+    return _not_empty([(query, str(n) if doc is None else doc, rest) for n, (query, doc, rest) in enumerate(rows)])
+
+
+def with_features(relevance: float, features: Iterable[tuple[str, float]]) -> str:
+    """Return the relevance of a document and its features as text, without those that are 0."""
+    return " ".join([repr(relevance + 0.0), *(f"{name}:{value!r}" for name, value in features if value)])
+
+
+def _features(fields: Sequence[str], n: int) -> dict[str, float]:
+    found: dict[int, float] = {}
+    for text in fields:
+        name, mark, value = text.partition(":")
+        if not mark or not re.fullmatch("[0-9]{1,10}", name) or int(name) >= 2**32 or int(name) in found:
+            raise Refused("no feature", {n})
+        found[int(name)] = float(number(value, n))
+    return {str(name): found[name] for name in sorted(found)}
+
+
 def table(data: bytes, separator: str) -> list[Row]:
     """Return the rows of a table with a header, as Python's csv module reads it when it is strict.
 

@@ -6,6 +6,7 @@ import itertools
 import random
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,58 +15,11 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DuplicateError
+from deadheat.evaluation.stored import StoredError, read_tables, tables_of
 from oracle.orders import all_orders
 from oracle.subtopics import diversity
 from support.command import ok
-
-Rows = list[tuple[str, str, str, int]]
-Scored = dict[str, dict[str, float]]
-
-NAMES = {
-    "alpha_DCG@1": {"cutoff": 1},
-    "alpha_DCG@3": {"cutoff": 3},
-    "alpha_DCG(alpha=0)": {"alpha": 0.0},
-    "alpha_nDCG@3": {"cutoff": 3},
-    "alpha_nDCG(alpha=0.9)": {"alpha": 0.9},
-    "ERR_IA@3": {"cutoff": 3},
-    "nERR_IA": {},
-    "nERR_IA@2": {"cutoff": 2},
-    "NRBP": {},
-    "NRBP(alpha=0.2, beta=0.8)": {"alpha": 0.2, "beta": 0.8},
-    "nNRBP": {},
-    "AP_IA": {},
-    "P_IA": {},
-    "P_IA@2": {"cutoff": 2},
-    "StRecall": {},
-    "StRecall@2": {"cutoff": 2},
-}
-
-
-def drawn(seed: int, n_queries: int, *, n_docs: int, n_scores: int) -> tuple[Rows, Scored]:
-    """Draw judgments by subtopic and a run."""
-    rng = random.Random(seed)
-    rows: Rows = []
-    run: Scored = {}
-    for number in range(n_queries):
-        query, docs = f"q{number:02}", [f"d{doc}" for doc in range(rng.randint(2, n_docs))]
-        for doc in docs:
-            for topic in rng.sample("12345", rng.choice((0, 1, 1, 2, 3))):
-                rows.append((query, doc, topic, rng.choice((0, 1, 1, 2))))
-        rows.append((query, "never", "1", 1))
-        run[query] = {doc: float(rng.randrange(n_scores)) for doc in [*docs[: len(docs) - 1], "x"]}
-    return rows, run
-
-
-def frame_of(rows: Rows) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=["query_id", "doc_id", "subtopic", "relevance"], orient="row")
-
-
-def sets_of(rows: Rows, query: str, rel: int = 1) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for own, doc, topic, relevance in rows:
-        if own == query and relevance >= rel:
-            found.setdefault(doc, set()).add(topic)
-    return found
+from support.judged_by_subtopic import NAMES, Rows, Scored, drawn, frame_of, sets_of
 
 
 def test_all_orders_of_ties() -> None:
@@ -231,6 +185,57 @@ def test_a_selection_of_queries_and_a_saved_evaluation_keep_their_values(tmp_pat
     loaded = dh.load_evaluation(tmp_path / "saved.json")
     np.testing.assert_array_equal(loaded["alpha_nDCG@3"].values, whole["alpha_nDCG@3"].values)
     np.testing.assert_array_equal(loaded["alpha_nDCG@3"].tie_max, whole["alpha_nDCG@3"].tie_max)
+
+
+def test_a_saved_evaluation_keeps_its_subtopics(tmp_path: Path) -> None:
+    """From its placements all measures can be found again, and changes of it are seen."""
+    rows, run = drawn(10, 12, n_docs=6, n_scores=2)
+    whole = dh.evaluate(frame_of(rows), dict(list(run.items())[:9]), list(NAMES), missing="skip")
+    whole.save(tmp_path / "saved.json")
+    placements = dh.load_evaluation(tmp_path / "saved.json").placements
+    for name in NAMES:
+        found = dh.parse_measure(name).mean(placements)
+        np.testing.assert_array_equal(found, whole[name].values)
+    assert placements.subtopics is not None
+    for name, changed, told in [
+        ("relevance", placements.subtopics.relevance + 1, "the judgments are not the highest"),
+        ("topic", placements.subtopics.topic * 0, "a subtopic of a document appears twice"),
+        ("topic", placements.subtopics.topic + 1_000, "a subtopic has an impossible number"),
+        ("query", placements.subtopics.query[::-1], "a subtopic of a document appears twice|not sorted"),
+        ("doc_ids", placements.subtopics.doc_ids[::-1], "the judgments are not the highest|appears twice"),
+    ]:
+        wrong = replace(placements, subtopics=replace(placements.subtopics, **{name: changed}))  # type: ignore[arg-type]
+        data = tables_of(placements.query_ids, list(whole), wrong)
+        with pytest.raises(StoredError, match=told):
+            read_tables(data, [one.measure for one in whole], placements.n_queries, ())
+
+
+def test_queries_of_other_names_keep_their_subtopics() -> None:
+    """As when languages are compared, whose queries are matched by a column."""
+    rows, run = drawn(11, 8, n_docs=6, n_scores=2)
+    whole = dh.evaluate(frame_of(rows), run, list(NAMES))
+    names = {query: f"q{9 - place}" for place, query in enumerate(whole.query_ids.tolist())}
+    other = whole.renamed(names)
+    backwards = np.argsort(list(names.values()))
+    for name in NAMES:
+        found = dh.parse_measure(name).mean(other.placements)
+        np.testing.assert_array_equal(found, whole[name].values[backwards])
+
+
+def test_shorter_lists() -> None:
+    """Of the first documents, and of these the judged ones alone."""
+    rows, run = drawn(12, 15, n_docs=8, n_scores=3)
+    found = dh.evaluate(frame_of(rows), run, list(NAMES), ties="doc_id", depth=4, judged_only=True)
+    for place, query in enumerate(found.query_ids.tolist()):
+        judged = {doc for own, doc, _, _ in rows if own == query}
+        scores = run[query]
+        order = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
+        sets = sets_of(rows, query)
+        ranking = [sets.get(doc, set()) for doc in order[:4] if doc in judged]
+        for name, parameters in NAMES.items():
+            kind = name.partition("@")[0].partition("(")[0]
+            expected = diversity(kind, ranking, sets, **parameters)  # type: ignore[arg-type]
+            assert found[name].values[place] == pytest.approx(expected, abs=1e-10), (name, query)
 
 
 def test_the_command_reads_diversity_qrels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,10 +70,11 @@ QUESTIONS: tuple[Question, ...] = (
             Answer("pytrec_eval", "recip_rank", 1 / 2, "RR", DOC_ID),
             Answer("ir_measures", "RR", 1 / 2, "RR", DOC_ID_ALL),
             Answer("ir_measures", "RR@10", 1.0, "", {}),
+            Answer("ir_measures", "RBP(rel=1)", 0.2, "RBP", INPUT),
             Answer("ranx", "mrr", 1.0, "RR", INPUT),
             Answer("BEIR", "MRR@10", 1.0, "RR@10", INPUT),
             Answer("sentence-transformers", "mrr@10", 1.0, "", {}),
-            Answer("torchmetrics", "retrieval_reciprocal_rank", 1.0, "RR", INPUT),
+            Answer("torchmetrics", "retrieval_reciprocal_rank", 1.0, "", {}),
         ),
     ),
     Question(
@@ -85,10 +86,25 @@ QUESTIONS: tuple[Question, ...] = (
             Answer("pytrec_eval", "recip_rank", 1.0, "RR", DOC_ID),
             Answer("ir_measures", "RR", 1.0, "RR", DOC_ID_ALL),
             Answer("ir_measures", "RR@10", 1 / 2, "", {}),
+            Answer("ir_measures", "RBP(rel=1)", 0.16, "RBP", INPUT),
             Answer("ranx", "mrr", 1 / 2, "RR", INPUT),
             Answer("BEIR", "MRR@10", 1 / 2, "RR@10", INPUT),
             Answer("sentence-transformers", "mrr@10", 1 / 2, "", {}),
-            Answer("torchmetrics", "retrieval_reciprocal_rank", 1 / 2, "RR", INPUT),
+            Answer("torchmetrics", "retrieval_reciprocal_rank", 1 / 2, "", {}),
+        ),
+    ),
+    Question(
+        "And of five equal scores?",
+        "The third of five is relevant. Sorts of torch leave equal scores in an order of their own: here the third"
+        " comes first, though of two it was the first one.",
+        {"q": {"c": 1}},
+        {"q": dict.fromkeys("abcde", 0.5)},
+        (
+            Answer("pytrec_eval", "recip_rank", 1 / 3, "RR", DOC_ID),
+            Answer("ranx", "mrr", 1 / 3, "RR", INPUT),
+            Answer("BEIR", "MRR@10", 1 / 3, "RR@10", INPUT),
+            Answer("sentence-transformers", "mrr@10", 1 / 3, "", {}),
+            Answer("torchmetrics", "retrieval_reciprocal_rank", 1.0, "", {}),
         ),
     ),
     Question(
@@ -111,6 +127,7 @@ QUESTIONS: tuple[Question, ...] = (
         (
             Answer("pytrec_eval", "recip_rank", 1 / 2, "RR", DOC_ID),
             Answer("ir_measures", "RR@10", 1.0, "RR@10"),
+            Answer("ir_measures", "RBP(rel=1)", 0.2, "RBP"),
             Answer("ranx", "mrr", 1.0, "RR"),
             Answer("scikit-learn", "ndcg_score", 1.0, "nDCG"),
             Answer("torchmetrics", "retrieval_normalized_dcg", 0.815465, "nDCG", {"score_precision": "float32"}),
@@ -227,10 +244,16 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(
         "Does RBP look at levels?",
-        "Relevance 1, then 2, with p = 0.8. ranx adds up relevance itself, so that its rbp can exceed 1.",
+        "Relevance 1, then 2, with p = 0.8. ranx adds up relevance itself, so that its rbp can exceed 1. ir_measures"
+        " asks cwl_eval, which counts what is relevant; it needs rel, takes no cutoff, and looks at 1,000 ranks.",
         {"q": {"a": 2, "b": 1}},
         {"q": {"b": 0.9, "a": 0.5}},
-        (Answer("ranx", "rbp.80", 0.2 * (1 + 0.8 * 2), "", {}),),
+        (
+            Answer("ranx", "rbp.80", 0.2 * (1 + 0.8 * 2), "", {}),
+            Answer("ir_measures", "RBP(rel=1)", 0.2 * (1 + 0.8), "RBP"),
+            Answer("ir_measures", "RBP(rel=2)", 0.2 * 0.8, "RBP(rel=2)"),
+            Answer("ir_measures", "RBP(rel=1, p=0.5)", 0.75, "RBP(p=0.5)"),
+        ),
     ),
     Question(
         "bpref",
@@ -252,6 +275,7 @@ QUESTIONS: tuple[Question, ...] = (
         (
             Answer("pytrec_eval", "recip_rank", 1.0, "RR", {"missing": "skip"}),
             Answer("ir_measures", "RR", 1 / 2, "RR", {"missing": "empty"}),
+            Answer("ir_measures", "RBP(rel=1)", 0.1, "RBP", {"missing": "empty"}),
             Answer("ranx", "mrr", 1 / 2, "RR", {"missing": "empty"}),
             Answer("BEIR", "NDCG@10", 1.0, "nDCG@10", {"missing": "skip"}),
             Answer("BEIR", "MRR@10", 1 / 2, "RR@10", {"missing": "empty"}),

@@ -63,6 +63,7 @@ class Convert(click.Command):
     "--to", "to_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of OUT; default: by its name."
 )
 @click.option("--tag", help="Last field of a TREC run; default deadheat.")
+@click.option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @decompressed_option
 @debug_option
@@ -73,6 +74,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     from_format: str | None,
     to_format: str | None,
     tag: str | None,
+    no_subtopics: bool,  # noqa: FBT001 - click passes by name
     force: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Convert qrels or a run from one format to another.
@@ -92,12 +94,28 @@ def convert(  # noqa: PLR0917 - click passes by name
         begin(source)
         table = _read(source, kind or _kind_by_names(source, target), from_format)
         table.check_duplicates()
-        frame = table.to_polars()
+        frame = _rows_of(table, source, written, no_subtopics=no_subtopics)
     _check_tag(tag, table.kind, written)
     with writing(target):
         _write(frame, target, table.kind, written, tag or TAG)
     what = "qrels" if table.kind == "qrels" else "a run"
     say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}")
+
+
+def _rows_of(table: Qrels | Run, source: str, written: str, *, no_subtopics: bool) -> pl.DataFrame:
+    """Return the rows to write, of qrels with their subtopics; refuse a format that has no place for these."""
+    from deadheat.io.formats import FORMATS
+
+    if no_subtopics and table.kind == "run":
+        raise click.UsageError(f"--no-subtopics is about qrels, and {source!r} holds a run")
+    subtopics = None if no_subtopics else getattr(table, "subtopics", None)
+    if subtopics is None:
+        return table.to_polars()
+    if not FORMATS[written].has_subtopics:
+        able = ", ".join(one.name for one in FORMATS.values() if one.has_subtopics)
+        problem = f"{source!r} has judgments by subtopic, which {written} has no place for"
+        raise click.UsageError(f"{problem}: write {able}, or --no-subtopics")
+    return subtopics
 
 
 def _format_of(target: str, given: str | None) -> str:

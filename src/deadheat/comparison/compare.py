@@ -178,7 +178,7 @@ def compare_under(
         if check_duplicates:
             run.check_duplicates()
         rng = generator(design.rng, number)  # of each run, its own draws
-        engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), rng)
+        engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures, rng)
         one = evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
         ranked = policies.by_rule(one.placements, engine, "doc_id")
         by_doc_id[name] = [measure.mean(ranked) for measure in one.measures]

@@ -68,18 +68,24 @@ class Look:
     precision : str, int or None
         To which the scores are rounded.
     check_duplicates : bool
+    where : str
+        Where the rows are from, for messages.
     """
 
     reading: Reading
     task: Task
     precision: ScorePrecision
     check_duplicates: bool
+    where: str
 
     def __call__(self, frame: pl.DataFrame, judgments: pl.DataFrame) -> list[pl.DataFrame]:
         """Return what there is to say of the rows of some queries."""
         import narwhals as nw
 
-        rows, wrong = self.reading.in_polars(nw.from_native(frame.lazy()))
+        from deadheat.io.reading import readable
+
+        with readable(self.where):
+            rows, wrong = self.reading.in_polars(nw.from_native(frame.lazy()))
         found = list(_tell(wrong))
         if wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or not wrong.n_rows:
             return found

@@ -279,10 +279,11 @@ class UnreadRows(LazyRows):
     def _fetched(self) -> pl.DataFrame:
         import narwhals as nw
 
-        from deadheat.io.reading import collect
+        from deadheat.io.reading import collect, readable
 
-        raw = nw.from_native(collect(self.unread.frame).lazy())
-        rows, wrong = self.unread.reading.in_polars(raw)
+        with readable(self.unread.where):
+            raw = nw.from_native(collect(self.unread.frame).lazy())
+            rows, wrong = self.unread.reading.in_polars(raw)
         self.unread.reading.check(wrong, self.unread.where)
         return rows
 

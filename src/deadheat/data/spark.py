@@ -52,7 +52,7 @@ def run_by_query(
     sent = None if judgments is None else _packed(judgments)
     if sent is not None and len(sent) > MOST_SENT:
         raw, sent = _with_judgments(raw, rows.unread.reading.value, cast("pl.DataFrame", judgments)), None
-    look = Look(rows.unread.reading, task, precision, check_duplicates=rows.check_duplicates)
+    look = Look(rows.unread.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
     worker = Worker(look, sent)
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:

@@ -49,7 +49,7 @@ def by_query(
     if not rows.in_polars:
         return run_by_query(run, task, judgments, precision)
     check_threads()
-    look = Look(rows.unread.reading, task, precision, check_duplicates=rows.check_duplicates)
+    look = Look(rows.unread.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
     own = None if judgments is None else _Judgments(judgments)
     said = [pl.DataFrame(schema=SCHEMA)]
     for batch in _whole_queries(rows.unread.batches(rows_at_a_time())):

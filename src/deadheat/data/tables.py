@@ -259,7 +259,7 @@ class Qrels(Table):
     ----------
     subtopics : polars.DataFrame or None
         query_id, doc_id, subtopic and relevance, if the second field of a TREC file, or a column ``subtopic`` of a
-        frame, holds several subtopics, as of TREC's diversity tasks. Measures of diversity look at them; for others a
+        table, holds several subtopics, as of TREC's diversity tasks. Measures of diversity look at them; for others a
         document has its highest relevance.
 
     Examples

@@ -88,7 +88,7 @@ def evaluate_beside(
     if conventions.ties != "expected":
         raise ParameterError(argument="ties", given=conventions.ties, allowed="'expected' beside a rule")
     policies.check_row_order(run, rule)
-    engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision))
+    engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures)
     exact = evaluate_under(conventions, qrels, run, measures, engine=engine)
     ranked = policies.by_rule(exact.placements, engine, rule)
     traditional = Evaluation(

@@ -130,8 +130,9 @@ def evaluate(
         (trec_eval's -J).
     depth : int, optional
         Look at so many documents of each list, and then take out unjudged ones (trec_eval's -M). Under
-        ``ties="expected"`` the cut must not go through a tie with judged documents; under other policies they say
-        which documents remain, and the range over tie orders is that of the remaining list.
+        ``ties="expected"`` the cut must not go through a tie with judged documents, unless all measures have a cutoff
+        up to it, so that it makes no difference; under other policies they say which documents remain, and the range
+        over tie orders is that of the remaining list.
     unjudged : {"zero", "bounds"}, default "zero"
         A document without a judgment has no gain. With "bounds", `Scores.unjudged_min` and `Scores.unjudged_max` are
         the least and the greatest value if each retrieved unjudged document had any relevance from 0 to a top, exact
@@ -262,7 +263,7 @@ def evaluate_under(
     """
     ties = conventions.ties
     policies.check_row_order(run, ties)
-    engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), rng)
+    engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
     with phase(f"placing {run.name}"):
         placements = engine.place()
     missing = engine.missing if isinstance(engine, Shortened) else placements.missing
@@ -298,19 +299,31 @@ def evaluate_under(
     )
 
 
-def engine_under(conventions: Conventions, engine: Engine, rng: Rng = None) -> Engine:
+def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Measure], rng: Rng = None) -> Engine:
     """Return the engine, with the lists shortened as conventions say.
 
     Parameters
     ----------
     conventions : Conventions
     engine : Engine
+    measures : sequence of Measure
+        What its placements are for: those that look at no more than the depth may be had where it cuts a tie.
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     """
     ties = conventions.ties
     generator = arguments.generator(rng) if ties == "random" and conventions.depth else None
-    return shortened(engine, depth=conventions.depth, judged_only=conventions.judged_only, ties=ties, rng=generator)
+    depths = [one.deepest for one in measures]
+    known = [one for one in depths if one is not None]
+    deepest = max(known, default=None) if len(known) == len(depths) and conventions.unjudged != "bounds" else None
+    return shortened(
+        engine,
+        depth=conventions.depth,
+        judged_only=conventions.judged_only,
+        ties=ties,
+        rng=generator,
+        deepest=deepest,
+    )
 
 
 def _labels(

@@ -148,7 +148,7 @@ class Evaluation(
         """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut."""
         if self._placements is None:
             return Facts(len(self.query_ids), len(self.missing_queries))
-        return facts_of(self._placements, len(self.missing_queries))
+        return facts_of(self._placements, len(self.missing_queries), self.conventions.depth)
 
     @property
     def qrels_name(self) -> str:

@@ -50,7 +50,7 @@ class Facts:
         return ", ".join([f"n_queries={self.n_queries}", *(f"{name}={one}" for name, one in noted.items() if one)])
 
 
-def facts_of(placements: Placements, n_missing: int) -> Facts:
+def facts_of(placements: Placements, n_missing: int, depth: int | None = None) -> Facts:
     """Return the facts about a run from its placements.
 
     Parameters
@@ -59,14 +59,16 @@ def facts_of(placements: Placements, n_missing: int) -> Facts:
         From before a tie policy.
     n_missing : int
         Queries that the run lacks, including those that were left out.
+    depth : int, optional
+        At which lists were cut; a tie that it cuts may still be whole.
     """
     has = placements.n_retrieved > 0
-    judged = Judged(cutoff=TOP).mean(placements)[has]
-    depth = int(placements.n_retrieved.max(initial=0))
-    is_full = has & (placements.n_retrieved == depth)
+    judged = Judged(cutoff=min(TOP, depth or TOP)).mean(placements)[has]
+    longest = int(placements.n_retrieved.max(initial=0))
+    is_full = has & (placements.n_retrieved == longest)
     n_cut = None
     if placements.ends_in_tie is not None:
         n_cut = int((is_full & placements.ends_in_tie).sum()) if is_full.sum() > 1 else 0
     # a sum of probabilities may differ from 1 by rounding
     share = max(0.0, round(1 - float(judged.mean()), 12)) if len(judged) else None
-    return Facts(placements.n_queries, n_missing, share, n_cut, depth)
+    return Facts(placements.n_queries, n_missing, share, n_cut, longest)

@@ -100,8 +100,6 @@ def write(
         "unjudged_queries": list(unjudged_queries),
         "notes": list(notes),
     }
-    if placements is not None and placements.subtopics is not None:
-        placements = None  # they are not written, and without them measures of diversity would be others
     data = tables_of(query_ids, scores, placements)
     try:
         document |= {"sha256": checksum({**document, "data": data}), "data": data}

@@ -17,6 +17,7 @@ from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import has_ends
 from deadheat.placements.placements import Placements
+from deadheat.placements.subtopics import Subtopics
 from deadheat.wording import as_given
 
 NUMBERS = ("value", "tie_mean", "tie_std", "tie_min", "tie_max", "standard_error")
@@ -40,6 +41,12 @@ RETRIEVED: dict[str, type[pl.DataType]] = {
     "tied": pl.Int64,
 }
 JUDGED: dict[str, type[pl.DataType]] = {"query": pl.Int64, "relevance": pl.Float64}
+SUBTOPICS: dict[str, type[pl.DataType]] = {  # only of qrels that have some
+    "query": pl.Int64,
+    "doc_id": pl.String,
+    "topic": pl.Int64,
+    "relevance": pl.Float64,
+}
 ENCODING = "Parquet in base64"
 
 
@@ -61,7 +68,10 @@ def tables_of(query_ids: TextArray, scores: Sequence[Scores], placed: Placements
     judged = {"query": placed.judged_query, "relevance": placed.judged_relevance}
     ends = [None] * len(ids) if placed.ends_in_tie is None else placed.ends_in_tie.tolist()
     lengths = {"query_id": ids, "n_retrieved": placed.n_retrieved.tolist(), CUT: ends}
+    own = placed.subtopics
+    topics = {} if own is None else {name: getattr(own, f"{name}s" if name == "doc_id" else name) for name in SUBTOPICS}
     return held | {
+        **({"subtopics": packed(pl.DataFrame(topics, schema=SUBTOPICS))} if topics else {}),
         "queries": packed(pl.DataFrame(lengths, schema=QUERIES)),
         "retrieved": packed(pl.DataFrame(retrieved, schema=RETRIEVED)),
         "judged": packed(pl.DataFrame(judged, schema=JUDGED)),
@@ -239,12 +249,26 @@ def _placements(
         largest,  # type: ignore[arg-type]
         unjudged,
         ends_in_tie=None if ends.null_count() else ends.to_numpy(),
+        subtopics=_subtopics(data) if "subtopics" in data else None,
     )
     _check_rows(placed)
     require(not (rows["doc_id"] == "").any(), "a document id is empty")
     require(not rows.select("query", "doc_id").is_duplicated().any(), "a document appears twice for one query")
     _check_judged(placed)
+    if placed.subtopics is not None:
+        _check_subtopics(placed, placed.subtopics)
     return placed
+
+
+def _subtopics(data: Mapping[str, Any]) -> Subtopics:
+    rows = checked_columns(unpacked(data, "subtopics"), SUBTOPICS, "subtopics")
+    require(not rows.select("query", "doc_id", "topic").is_duplicated().any(), "a subtopic of a document appears twice")
+    return Subtopics(
+        rows["query"].to_numpy(),
+        np.array(rows["doc_id"].to_list(), dtype=object),
+        rows["topic"].to_numpy(),
+        _finite(rows["relevance"]),
+    )
 
 
 def _finite(numbers: pl.Series) -> FloatArray:
@@ -284,6 +308,26 @@ def _check_judged(placed: Placements) -> None:
         (both["len"] <= both["len_right"].fill_null(0)).all(),
         "a retrieved document has a relevance that its query's judgments lack",
     )
+
+
+def _check_subtopics(placed: Placements, own: Subtopics) -> None:
+    """Raise unless the judgments are the highest ones over subtopics."""
+    _check_order(own.query, (), placed.n_queries, "subtopics")
+    require(
+        not (own.topic < 0).any() and own.topic.max(initial=0) < len(own.topic), "a subtopic has an impossible number"
+    )
+    highest = (
+        pl.DataFrame({"query": own.query, "doc_id": own.doc_ids.tolist(), "relevance": own.relevance})
+        .group_by("query", "doc_id")
+        .agg(pl.col("relevance").max())
+        .sort("query", "relevance", descending=[False, True])
+    )
+    are_those = np.array_equal(highest["query"], placed.judged_query)
+    are_those &= np.array_equal(highest["relevance"], placed.judged_relevance)
+    require(are_those, "the judgments are not the highest of those by subtopic")
+    retrieved = pl.DataFrame({"query": placed.query, "doc_id": placed.doc_ids.tolist(), "relevance": placed.relevance})
+    found = retrieved.join(highest, on=["query", "doc_id", "relevance"], how="semi")
+    require(found.height == retrieved.height, "a retrieved document has another relevance than for its subtopics")
 
 
 def _check_order(query: IntArray, then: Sequence[IntArray | FloatArray], n_queries: int, name: str) -> None:

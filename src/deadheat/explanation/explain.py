@@ -176,7 +176,7 @@ class Search:
             "score_precision": lists.precisions,
             "depth": [None, *(one for one in DEPTHS if one < longest)],
             "judged_only": [False, True] if len(plain.query) < int(plain.n_retrieved.sum()) else [False],
-            "judgments": ["all", "retrieved"] if len(plain.query) < len(plain.judged_query) else ["all"],
+            "judgments": lists.judgments,
             "missing": ["empty", "skip"] if plain.missing.any() else ["empty"],
             "no_relevant": ["zero", "skip"] if self._some_lack_relevant else ["zero"],
             "rel": [1.0, *(one for one in self.levels if one != 1)][:LEVELS],
@@ -238,8 +238,9 @@ class Search:
         """Give the settings that no tool is known to have, but that are near one."""
         for n_changed, tools in ((1, self._tools), (2, [one for one in self._tools if one[0].name in ROUNDLY])):
             for entries in tools:
-                for names in combinations(self.choices, n_changed):
-                    for values in product(*(self.choices[name] for name in names)):
+                known = self.choices | {"judgments": [one for one in self.choices["judgments"] if one != "above 0"]}
+                for names in combinations(known, n_changed):
+                    for values in product(*(known[name] for name in names)):
                         yield "", entries, dict(zip(names, values, strict=True))
 
     def _canonical(self, settings: Settings, changes: dict[str, Any], tool: Tool | None) -> Settings:
@@ -249,6 +250,8 @@ class Search:
         """
         own = {name: value for name, value in changes.items() if tool is None or name in tool.options}
         changed = settings.changed(own)
+        if changed.judgments == "above 0" and "above 0" not in self.choices["judgments"]:
+            changed = changed.changed({"judgments": "retrieved"})
         usual = {
             name: values[0]
             for name, values in self.choices.items()

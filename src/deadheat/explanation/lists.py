@@ -67,6 +67,22 @@ class Lists:
         rules += ["input", "input reversed"]
         return [*rules, *PASSES] if int(self.plain.n_retrieved.sum()) <= MOST_SORTED else rules
 
+    @cached_property
+    def judgments(self) -> Sequence[str]:
+        """Which judgments a tool may know, where it makes a difference."""
+        plain = self.plain
+        found = ["all", "retrieved"] if len(plain.query) < len(plain.judged_query) else ["all"]
+        is_below = (plain.above >= self._n_above_0[plain.query]) & (plain.relevance > 0)
+        return [*found, "above 0"] if is_below.any() else found
+
+    @cached_property
+    def _n_above_0(self) -> IntArray:
+        """How many documents of each query have a score above 0, of shape (n_queries,)."""
+        check_threads()
+        rows = self._run.to_polars().group_by("query_id").agg(n=(pl.col("score") > 0).sum())
+        counts = dict(zip(rows["query_id"].to_list(), rows["n"].to_list(), strict=True))
+        return np.array([counts.get(query, 0) for query in self.plain.query_ids.tolist()], np.int64)
+
     def place(self, settings: Settings) -> Placements | None:
         """Return the placements under settings; None where which documents remain depends on the order of a tie."""
         precision = settings.score_precision if settings.score_precision in self.precisions else None
@@ -117,6 +133,8 @@ class Lists:
         judgments: str,
     ) -> Placements | None:
         found = self._ranked(ties, precision)
+        if judgments == "above 0" and judged_only:
+            return None  # the ranks below are others, and no tool does both
         if depth is not None:
             try:
                 found = truncate(found, depth)
@@ -124,8 +142,11 @@ class Lists:
                 return None
         if judged_only:
             found = condense(found)
-        if judgments == "retrieved":
+        if judgments != "all":
             found = of_retrieved(found)
+        if judgments == "above 0":
+            is_below = found.above >= self._n_above_0[found.query]
+            found = replace(found, relevance=np.where(is_below, np.minimum(found.relevance, 0.0), found.relevance))
         return self._placed.setdefault(_content(found), found)
 
 

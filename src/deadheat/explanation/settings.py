@@ -12,6 +12,7 @@ TIES = {
     "input reversed": "equal scores in the reverse order of the file",
     "quicksort": "equal scores as an unstable quicksort leaves them",
     "quicksort twice": "equal scores as an unstable quicksort leaves them, sorted twice",
+    "unstable": "equal scores in an order that is not repeated here",
     "expected": "the mean over all orders of equal scores",
     "best": "relevant documents first among equal scores",
     "worst": "relevant documents last among equal scores",
@@ -49,8 +50,9 @@ class Settings:
         Documents of a list that are looked at.
     judged_only : bool
         Whether unjudged documents are taken out.
-    judgments : {"all", "retrieved"}
-        Whether a tool knows the judgments of documents that were not retrieved.
+    judgments : {"all", "retrieved", "above 0"}
+        Whether a tool knows the judgments of documents that were not retrieved; of those retrieved, whether only scores
+        above 0 make a document relevant.
     missing, no_relevant : str
         As for :func:`deadheat.evaluate`.
     rel : float
@@ -109,7 +111,11 @@ def describe(name: str, value: Any) -> str:  # noqa: ANN401 - of any setting
         "depth": {None: "whole lists"},
         "max_rel": {None: "a scale up to the highest relevance", 4: "a scale up to relevance 4"},
         "judged_only": {False: "unjudged documents stay in the lists", True: "unjudged documents taken out"},
-        "judgments": {"all": "all judgments known", "retrieved": "only the judgments of retrieved documents known"},
+        "judgments": {
+            "all": "all judgments known",
+            "retrieved": "only the judgments of retrieved documents known",
+            "above 0": "only the judgments of retrieved documents known, of which scores of 0 or below find nothing",
+        },
         "missing": {"empty": "queries that the run lacks count 0", "skip": "queries that the run lacks left out"},
         "no_relevant": {
             "zero": "queries without a relevant document count 0",

@@ -68,6 +68,8 @@ OF_TREC_10 = OF_TREC.changed({"score_precision": None})
 BY_TREC = ("missing", "rel", "judged_only", "depth")
 # from version 6 on by document id, before in the order in which documents were found
 OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
+# of a score of 0 or below, such as a logit, nothing is relevant
+OF_TORCH = Settings(ties="unstable", judgments="above 0", ap_norm="retrieved")
 BINARY = (P, R, Hit, RR, AP)
 IN_TREC = tuple(one for one in measures().values() if trec_names(one) and one is not Hole)
 TO_4 = Settings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval refuses judgments above 4
@@ -78,6 +80,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel",), (RR, bpref, DCG), has_cutoff=False),
     Tool("ir_measures", Settings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
     Tool("ir_measures", TO_4.changed({"missing": "empty"}), (), (ERR,), has_cutoff=True),  # asks gdeval
+    # asks cwl_eval
+    Tool("ir_measures", Settings(ties="input"), ("rel",), (RBP,), has_cutoff=False, parameters={"graded": False}),
     Tool("BEIR", OF_TREC, (), (nDCG, AP, R, P), has_cutoff=True),
     Tool("BEIR", Settings(ties="input"), (), (RR, Hit), has_cutoff=True),
     Tool("BEIR", Settings(ties="input", r_norm="min"), (), (R,), has_cutoff=True),
@@ -93,12 +97,8 @@ TOOLS: tuple[Tool, ...] = (
         has_cutoff=False,
     ),
     Tool("torchmetrics", Settings(ties="expected", judgments="retrieved"), ("no_relevant",), (nDCG,)),
-    Tool(
-        "torchmetrics",
-        Settings(ties="input", judgments="retrieved", ap_norm="retrieved"),
-        ("no_relevant", "rel"),
-        (RR, P, R, Hit, AP),
-    ),
+    Tool("torchmetrics", OF_TORCH, ("no_relevant", "rel"), (RR, P, R, AP)),
+    Tool("torchmetrics", OF_TORCH.changed({"judgments": "retrieved"}), ("no_relevant", "rel"), (Hit, Rprec)),
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("sentence-transformers", OF_SENTENCES.changed({"ties": "input"}), ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("gdeval", TO_4, ("missing",), (nDCG, ERR), has_cutoff=True),

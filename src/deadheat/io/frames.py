@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, SourceTypeError
+from deadheat.errors import ColumnError, SourceTypeError
 from deadheat.io.foreign import frame_of
-from deadheat.io.formats.base import ROWS, Content, ranks_of
-from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
+from deadheat.io.formats.base import ROWS, Content, ranks_of, split_off
+from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, resolve_columns, subtopic_column
 from deadheat.io.lists import RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.mappings import (
     check_number,
@@ -25,10 +24,8 @@ from deadheat.io.mappings import (
     series_of_ids,
     text_of_ids,
 )
-from deadheat.io.reading import Reading, UnreadFrame, collect
+from deadheat.io.reading import Reading, UnreadFrame, collect, readable
 from deadheat.io.results import ASSUMED, CALL
-from deadheat.io.subtopics import NAMES as SUBTOPICS
-from deadheat.io.subtopics import SUBTOPIC, split_off
 
 Frame = nw.LazyFrame[Any]
 
@@ -64,8 +61,8 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
         listed_rows = collect(frame.select(*names.values())).iter_rows(named=True)
         return Content(*lists_of_rows(((None, row) for row in listed_rows), names, kind, where))
-    _check_types(frame, schema, names, where)
-    topic = _subtopic_among(list(schema.names()), names) if kind == "qrels" else None
+    topic = subtopic_column(list(schema.names()), kind, names, where=where, given=given)
+    _check_types(frame, schema, names, topic, where)
     if topic is not None and not isinstance(held, pl.DataFrame):  # what other engines hold is fetched
         held = collect(frame.select(*names.values(), topic))
         frame = nw.from_native(held.lazy())
@@ -79,20 +76,12 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         return Content(UnreadFrame(raw, reading, where), notes)
     if is_large and kind == "run":
         return Content(UnreadFrame(raw, reading, where), notes, _ranks(frame, names))
-    try:
+    with readable(where):
         if not isinstance(held, pl.DataFrame):
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
         rows, wrong = reading.in_polars(raw)
         reading.check(wrong, where)
         return _with_subtopics(Content(rows, notes, _ranks(frame, names)), frame, topic, where)
-    except pl.exceptions.PolarsError as error:  # bytes that are not text, a damaged file
-        told = str(error).partition("\n")[0].partition(", hint: ")[0]  # Polars' hints are for programs
-        raise DataError(f"rows cannot be read as ids and numbers: {told}", path=where) from error
-
-
-def _subtopic_among(columns: Collection[str], names: Mapping[str, str]) -> str | None:
-    """Return the column that may hold subtopics, if there is one."""
-    return next((name for name in SUBTOPICS if name in columns and name not in names.values()), None)
 
 
 def _with_subtopics(content: Content, frame: Frame, topic: str | None, where: str) -> Content:
@@ -100,8 +89,7 @@ def _with_subtopics(content: Content, frame: Frame, topic: str | None, where: st
     if topic is None:
         return content
     found = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
-    rows, subtopics, told = split_off(content.rows.with_columns(found[SUBTOPIC]), where)
-    return replace(content, rows=rows, notes=(*content.notes, *told), subtopics=subtopics)
+    return split_off(content.rows.with_columns(found[SUBTOPIC]), where, content.notes)
 
 
 def _listed(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
@@ -139,8 +127,8 @@ def _schema(frame: Frame, where: str) -> nw.Schema:
         raise ColumnError(f"a column has a type that cannot be read: {error}", path=where) from error
 
 
-def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], where: str) -> None:
-    """Raise if the type of a column cannot hold ids or numbers."""
+def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], topic: str | None, where: str) -> None:
+    """Raise if the type of a column cannot hold ids, subtopics or numbers."""
     texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
     if frame.implementation.is_polars():
         texts += (nw.Binary,)  # some Parquet writers store text so; other engines would write its bytes as \xC3
@@ -151,6 +139,9 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], where: 
             raise ColumnError(
                 f"column {names[key]!r} holds {dtype}", allowed="text or whole numbers as ids", path=where
             )
+    if topic is not None and isinstance(schema[topic], nw.List | nw.Array | nw.Struct | nw.Object):
+        problem = f"column {topic!r} holds {schema[topic]}"
+        raise ColumnError(problem, allowed="one subtopic a row, as text or a whole number", path=where)
     value = next((column for name, column in names.items() if name not in KEYS), None)
     if value is None:
         return
@@ -174,7 +165,7 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
         return frame
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
-        extra = {"rank", *(SUBTOPICS if kind == "qrels" else ())}
+        extra = {"rank", subtopic_column(frame.columns, kind, names, where=where, given=given)}
         kept = list(dict.fromkeys([*names.values(), *(name for name in frame.columns if name in extra)]))
         return to_polars(frame.select(*kept), where)
     if (inside := frame_of(source)) is not None:
@@ -203,9 +194,13 @@ def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from tuples; named tuples, such as those of ir_measures, are read by name."""
     value = VALUE_COLUMN[kind]
+    topics: dict[str, list[str]] = {}
     rows = list(rows)
     if rows and hasattr(rows[0], "_fields"):
-        columns = resolve_columns(list(rows[0]._fields), kind, where="tuples")
+        names = list(rows[0]._fields)
+        columns = resolve_columns(names, kind, where="tuples")
+        topic = subtopic_column(names, kind, columns, where="tuples")
+        topics = {} if topic is None else {SUBTOPIC: [str(getattr(row, topic)) for row in rows]}
         rows = [tuple(getattr(row, columns[key]) for key in ("query_id", "doc_id", value)) for row in rows]
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
@@ -222,6 +217,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
             "query_id": series_of_ids(text_of_ids(queries, where), where),
             "doc_id": series_of_ids(text_of_ids(docs, where), where),
             value: np.array(values, np.float64),
+            **topics,
         }
     )
 

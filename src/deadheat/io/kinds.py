@@ -15,6 +15,9 @@ VALUE_COLUMN: dict[Kind, str] = {"qrels": "relevance", "run": "score"}
 
 KEYS = ("query_id", "doc_id")
 
+SUBTOPIC = "subtopic"  # of qrels, a column that few have
+_SUBTOPIC_NAMES = (SUBTOPIC, "subtopic_id", "iteration", "iter", "aspect", "intent")
+
 OTHER_KIND: dict[Kind, Kind] = {"qrels": "run", "run": "qrels"}
 
 TREC_FIELDS: dict[Kind, tuple[str, ...]] = {
@@ -166,11 +169,48 @@ def resolve_columns(
     return found
 
 
+def subtopic_column(
+    names: Sequence[object],
+    kind: Kind,
+    found: Mapping[str, str],
+    *,
+    where: str | Path,
+    given: Mapping[str, str] | None = None,
+) -> str | None:
+    """Return the column of qrels that may hold subtopics, if there is one.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The column names of the table.
+    kind : {"qrels", "run"}
+    found : mapping of str to str
+        The other columns, as `resolve_columns` returns them.
+    where : str or path
+        For messages.
+    given : mapping of str to str, optional
+        Names that the user says, by canonical name.
+
+    Examples
+    --------
+    >>> columns = ["query_id", "doc_id", "iteration", "relevance"]
+    >>> subtopic_column(columns, "qrels", {"query_id": "query_id"}, where="qrels")
+    'iteration'
+    """
+    if kind == "run":
+        return None
+    if given and SUBTOPIC in given:
+        if given[SUBTOPIC] not in names:
+            raise _not_there(names, given[SUBTOPIC], where)
+        return given[SUBTOPIC]
+    return next((name for name in _SUBTOPIC_NAMES if name in names and name not in found.values()), None)
+
+
 def check_given(given: Mapping[str, str]) -> dict[str, str]:
     """Return names of columns that the user says; raise for what is no column of qrels or of a run."""
     if not isinstance(cast("object", given), Mapping):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'doc_id': 'chunk'}")
-    allowed = tuple(dict.fromkeys(canonical for columns in _NAMES.values() for canonical in columns))
+    allowed = (*dict.fromkeys(canonical for columns in _NAMES.values() for canonical in columns), SUBTOPIC)
     for canonical, name in given.items():
         if canonical not in allowed:
             raise ParameterError(argument="columns", given=canonical, allowed=allowed)

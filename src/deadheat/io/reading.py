@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
 import narwhals as nw
 import polars as pl
 
-from deadheat.errors import EmptyDataError, NullIdError
+from deadheat.errors import DataError, EmptyDataError, NullIdError
 from deadheat.io.forking import check_threads
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.io.mappings import BEYOND, VALUE_ERROR, is_beyond
@@ -194,7 +195,20 @@ class UnreadFrame(Unread):
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the rows of a file in their order, about so many at a time."""
         check_threads()
-        yield from cast("pl.LazyFrame", self._frame.to_native()).collect_batches(chunk_size=n_rows, maintain_order=True)
+        with readable(self.where):
+            yield from cast("pl.LazyFrame", self._frame.to_native()).collect_batches(
+                chunk_size=n_rows, maintain_order=True
+            )
+
+
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """Raise `DataError` where Polars finds bytes that are not text, or a damaged file."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        told = str(error).partition("\n")[0].partition(", hint: ")[0]  # Polars' hints are for programs
+        raise DataError(f"rows cannot be read as ids and numbers: {told}", path=where) from error
 
 
 def add_up(parts: Sequence[WrongRows]) -> WrongRows:

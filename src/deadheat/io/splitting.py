@@ -13,10 +13,9 @@ import polars as pl
 
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
-from deadheat.io.kinds import TREC_FIELDS, VALUE_COLUMN, Kind
+from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.source import check_lines_of, misleads_polars, plain_head
-from deadheat.io.subtopics import SUBTOPIC
 
 WORTHWHILE = 4 << 20  # bytes of a file from which a thread of its own saves time
 

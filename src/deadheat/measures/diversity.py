@@ -288,12 +288,12 @@ class alpha_DCG(CutNoveltyMeasure):
     .. math:: \alpha DCG@k = \frac{1}{Z} \sum_{i \le k} \frac{1}{\log_2(i + 1)}
         \sum_{s\ \text{of}\ d_i} (1 - \alpha)^{c_{s,i-1}}
 
-    with the subtopics s that document i is relevant to, and ``c_(s,i-1)`` documents relevant to s above it. Z is
-    that sum of k documents that are each relevant to all subtopics of the query. Without a cutoff, k is the number of
-    retrieved documents. Subtopics are the second field of TREC qrels, or a column ``subtopic`` of a frame; without
-    them a query is one subtopic. The mean over ties is exact. Variance and extremes are too, but for ties of many
-    documents with many sets of subtopics, where they are those of a sample of 10,000 orders. At a cutoff of 1, ndeval
-    (pyndeval, and ir_measures with it) forgets Z.
+    with the subtopics s that document i is relevant to, and ``c_(s,i-1)`` documents relevant to s above it. Z is that
+    sum of k documents that are each relevant to all subtopics of the query. Without a cutoff, k is the number of
+    retrieved documents. Subtopics are the second field of TREC qrels, or a column ``subtopic`` of a table; without them
+    a query is one subtopic. Under ``ties="best"`` and ``"worst"`` the ids order what is equally relevant. The mean over
+    ties is exact. Variance and extremes are too, but for ties of many documents with many sets of subtopics, where they
+    are those of a sample of 10,000 orders. At a cutoff of 1, ndeval (pyndeval, and ir_measures with it) forgets Z.
 
     References
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 from deadheat.arrays import BoolArray
 from deadheat.errors import ParameterError
 from deadheat.placements.placements import Placements
+from deadheat.wording import Advice
 
 
 def condense(placements: Placements) -> Placements:
@@ -37,7 +38,9 @@ def condense(placements: Placements) -> Placements:
     )
 
 
-def truncate(placements: Placements, depth: int, ranked: Placements | None = None) -> Placements:
+def truncate(
+    placements: Placements, depth: int, ranked: Placements | None = None, *, deepest: int | None = None
+) -> Placements:
     """Return the placements in the first documents of each list.
 
     Parameters
@@ -48,6 +51,9 @@ def truncate(placements: Placements, depth: int, ranked: Placements | None = Non
     ranked : Placements, optional
         The same documents without ties: says which of a tie remain, where the cut goes through it. What remains of it
         still ties.
+
+    deepest : int, optional
+        Rank below which nothing will be looked at. If that is above the cut, a tie that is cut may stay whole.
 
     Raises
     ------
@@ -64,16 +70,19 @@ def truncate(placements: Placements, depth: int, ranked: Placements | None = Non
     is_cut = (placements.above < depth) & (placements.above + placements.tied > depth)
     if ranked is not None:
         return _remaining(placements, depth, ranked)
-    if is_cut.any():
+    n_retrieved = np.minimum(placements.n_retrieved, depth)
+    if deepest is not None and deepest <= depth:
+        np.maximum.at(n_retrieved, placements.query[is_cut], (placements.above + placements.tied)[is_cut])
+    elif is_cut.any():
         query = placements.query_ids[placements.query[np.flatnonzero(is_cut)[0]]]
+        when = f"choose measures with a cutoff up to {depth}, or a rule that breaks ties: "
         raise ParameterError(
             f"cuts a tie of query {query!r}, and which documents remain depends on their order",
             argument="depth",
             given=depth,
-            hint="choose a rule that breaks ties, such as ties='doc_id'",
+            hint=Advice("ties", "doc_id", when=when),
         )
-    kept = _kept(placements, placements.above < depth)
-    return replace(kept, n_retrieved=np.minimum(placements.n_retrieved, depth))
+    return replace(_kept(placements, placements.above < depth), n_retrieved=n_retrieved)
 
 
 def _remaining(placements: Placements, depth: int, ranked: Placements) -> Placements:

@@ -217,6 +217,7 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
             judged_relevance=self.judged_relevance[judged],
             before=self.before and self.before.renamed(query_ids, order),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[order],
+            subtopics=self.subtopics and self.subtopics.reordered(code),
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -279,7 +280,10 @@ def sort_rows(
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
-    order = np.lexsort((-relevance, query * (above.max(initial=0) + 1) + above))  # by query, above, relevance
+    keys = [-relevance, query * (above.max(initial=0) + 1) + above]  # by query, above, relevance
+    if subtopics is not None:  # what is equally relevant differs: rules that break ties need one order in every engine
+        keys.insert(0, np.unique(np.array([*doc_ids], str), return_inverse=True)[1].reshape(-1))
+    order = np.lexsort(keys)
     ideal = np.lexsort((-judged_relevance, judged_query))
     return Placements(
         query_ids,

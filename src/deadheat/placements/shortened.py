@@ -26,9 +26,11 @@ class Shortened:
         Whether unjudged documents are then taken out, those of negative relevance too.
     ties : str
         The tie policy, which says what remains of a tie that the depth cuts. Under "expected" it must hold no judged
-        document.
+        document, or be below what is looked at.
     rng : numpy.random.Generator, optional
         For ``ties="random"``.
+    deepest : int or None
+        Rank below which nothing will be looked at; None: everything is.
     """
 
     def __init__(
@@ -39,9 +41,11 @@ class Shortened:
         judged_only: bool,
         ties: str,
         rng: np.random.Generator | None = None,
+        deepest: int | None = None,
     ) -> None:
         self._engine, self._depth, self._judged_only = engine, depth, judged_only
         self._ties, self._rng = ties, rng
+        self._deepest = None if judged_only else deepest  # ranks without unjudged documents are others
 
     @cached_property
     def _whole(self) -> Placements:
@@ -63,7 +67,8 @@ class Shortened:
     def _placed(self) -> Placements:
         shorter = self._whole
         if self._depth is not None:
-            shorter = truncate(shorter, self._depth, None if self._ties == "expected" else self._ranked)
+            ranked = None if self._ties == "expected" else self._ranked
+            shorter = truncate(shorter, self._depth, ranked, deepest=self._deepest)
         return condense(shorter) if self._judged_only else shorter
 
     def place(self) -> Placements:
@@ -86,12 +91,18 @@ class Shortened:
 
 
 def shortened(
-    engine: Engine, *, depth: int | None, judged_only: bool, ties: str, rng: np.random.Generator | None = None
+    engine: Engine,
+    *,
+    depth: int | None,
+    judged_only: bool,
+    ties: str,
+    rng: np.random.Generator | None = None,
+    deepest: int | None = None,
 ) -> Engine:
     """Return the engine, with shorter lists if that was asked for; parameters as for `Shortened`."""
     if isinstance(engine, Shortened) or (depth is None and not judged_only):
         return engine
-    return Shortened(engine, depth=depth, judged_only=judged_only, ties=ties, rng=rng)
+    return Shortened(engine, depth=depth, judged_only=judged_only, ties=ties, rng=rng, deepest=deepest)
 
 
 def _ranks(ranked: Placements, some: Placements) -> IntArray:

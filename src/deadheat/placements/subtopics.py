@@ -35,6 +35,11 @@ class Subtopics:
         rows = keep[self.query]
         return Subtopics(code[self.query[rows]], self.doc_ids[rows], self.topic[rows], self.relevance[rows])
 
+    def reordered(self, code: IntArray) -> Subtopics:
+        """Return them with the queries in another order: `code` is where each goes."""
+        rows = np.argsort(code[self.query], kind="stable")
+        return Subtopics(code[self.query][rows], self.doc_ids[rows], self.topic[rows], self.relevance[rows])
+
 
 def subtopics_of(judgments: pl.DataFrame | None, query_ids: Sequence[str]) -> Subtopics | None:
     """Return the judgments by subtopic; None if the qrels have no subtopics.

@@ -113,7 +113,9 @@ def made_under(conventions: Conventions) -> Iterator[Fact]:
         level = f"from relevance {conventions.rel:g} on, where a measure names no other"
         yield Fact("rel", conventions.rel, "relevant", level, is_note=True)
     if conventions.depth is not None:
-        yield Fact("depth", conventions.depth, "lists", f"cut after {conventions.depth:,} documents", is_note=True)
+        yield Fact(
+            "depth", conventions.depth, "lists", f"cut after {counted(conventions.depth, 'document')}", is_note=True
+        )
     if conventions.unjudged == "bounds":
         top = conventions.unjudged_max_rel
         told = "the highest in the qrels" if top is None else f"{top:g}"

@@ -15,7 +15,7 @@ import polars as pl
 
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
 from deadheat.io.formats.base import FORMATS, Content, Format, register
-from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.io.kinds import SUBTOPIC, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.mappings import VALUE_ERROR
 from deadheat.io.source import HEAD, blocks, plain_head, readable
@@ -185,7 +185,7 @@ def write(
     Parameters
     ----------
     frame : polars.DataFrame
-        Columns query_id, doc_id, and relevance or score.
+        Columns query_id, doc_id, and relevance or score; of qrels perhaps subtopic.
     target : path-like or binary file
         ``.gz`` and ``.zst`` compress. For a path, see `replacing`.
     kind : {"qrels", "run"}
@@ -201,8 +201,8 @@ def write(
     ScoreError, RelevanceError, DuplicateError
         If reading the file back would refuse it.
     DataError
-        If an id holds a blank, which TREC cannot say, or a control character, which only Parquet can; or the folder
-        does not exist.
+        If an id holds a blank, which TREC cannot say, or a control character, which only Parquet can; the format
+        has no place for subtopics; or the folder does not exist.
     ParameterError
         If the format is unknown, or the tag is empty or holds a blank.
     """
@@ -216,7 +216,12 @@ def write(
         raise ParameterError(
             f"{what} is compressed inside", hint=f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
         )
-    rows = frame.select("query_id", "doc_id", pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
+    topics = [SUBTOPIC] if SUBTOPIC in frame.columns else []
+    if topics and not form.has_subtopics:
+        able = ", ".join(one.name for one in FORMATS.values() if one.has_subtopics)
+        problem = f"{form.name} has no place for the subtopics of judgments, which would be lost"
+        raise DataError(problem, allowed=able, path=path)
+    rows = frame.select("query_id", "doc_id", *topics, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, form)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
     with file_of as file, _errors_of_the_system():
@@ -241,11 +246,12 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
     if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
         wrong = value.filter(value.is_null() | ~value.is_finite())[0]
         raise VALUE_ERROR[kind](f"{value.name} must be a number", given=Plain(wrong), path=path)
-    if rows.select("query_id", "doc_id").is_duplicated().any():
-        pair = rows.filter(rows.select("query_id", "doc_id").is_duplicated()).row(0)[:2]
+    keys = rows.drop(VALUE_COLUMN[kind])
+    if keys.is_duplicated().any():
+        pair = rows.filter(keys.is_duplicated()).row(0)[:2]
         raise DuplicateError(f"(query, document) pair {pair} appears more than once", allowed="once", path=path)
-    for ids in rows.select("query_id", "doc_id"):
-        if ids.null_count() or (ids == "").any():
+    for ids in keys:
+        if (ids.null_count() or (ids == "").any()) and (ids.name != SUBTOPIC or form.splits_at):
             raise NullIdError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
         if wrong := _first(ids, form.splits_at):
             raise DataError(

@@ -11,9 +11,10 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError
-from deadheat.io.kinds import Kind, names_that_are_no_scores
+from deadheat.io.kinds import SUBTOPIC, VALUE_COLUMN, Kind, names_that_are_no_scores
+from deadheat.io.results import ASSUMED
 from deadheat.io.writing import Compression
-from deadheat.wording import did_you_mean, three
+from deadheat.wording import counted, did_you_mean, three
 
 FORMATS: dict[str, Format] = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for
@@ -141,6 +142,8 @@ class Format:
         Whether rows without names of columns say what they are.
     has_tag : bool
         Whether a run has a tag.
+    has_subtopics : bool
+        Whether qrels may have a subtopic in each row.
     is_text : bool
         Whether it is text, which has no control characters in ids, and may be compressed as a whole.
     splits_at : str
@@ -157,8 +160,38 @@ class Format:
     recognises: Callable[[bytes], bool] | None = None
     tells_kind: bool = False
     has_tag: bool = False
+    has_subtopics: bool = False
     is_text: bool = True
     splits_at: str = ""
+
+
+def split_off(rows: pl.DataFrame, where: object, notes: tuple[str, ...] = ()) -> Content:
+    """Return the judgments without subtopics, those with them if there are several, and a note.
+
+    Without subtopics, a document has the highest relevance that it has for one. A row that is there twice, with its
+    subtopic, stays, so that it is found as a duplicate. A column that always holds the same has no subtopics.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        query_id, doc_id, subtopic and relevance; without the last, each is relevant.
+    where : object
+        Where they are from, for the note.
+    notes : tuple of str
+        What is known about them already.
+    """
+    if VALUE_COLUMN["qrels"] not in rows.columns:
+        rows, notes = rows.with_columns(relevance=1.0), (*notes, ASSUMED["qrels"])
+    plain = rows.drop(SUBTOPIC)
+    n_topics = rows[SUBTOPIC].n_unique()
+    if n_topics < 2 or rows.select("query_id", "doc_id", SUBTOPIC).is_duplicated().any():
+        return Content(plain, notes)
+    highest = plain.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
+    n_merged = len(plain) - len(highest)
+    merged = f", {counted(n_merged, 'row')} merged" if n_merged else ""
+    note = f"{where} has {n_topics} subtopics; without them a document has its highest relevance{merged}"
+    topics = rows.select("query_id", "doc_id", pl.col(SUBTOPIC).fill_null(""), "relevance")
+    return Content(highest, (*notes, note), subtopics=topics)
 
 
 def ranks_of(rows: pl.LazyFrame) -> pl.DataFrame | None:

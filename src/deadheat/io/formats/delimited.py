@@ -16,9 +16,28 @@ import polars as pl
 from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
 from deadheat.io.census import count_separators
 from deadheat.io.exports.quepid import columns_of, is_quepid, skipped, text_of
-from deadheat.io.formats.base import ROWS, SAMPLE, Content, Format, ScoreColumns, chosen_names, ranks_of, register
+from deadheat.io.formats.base import (
+    ROWS,
+    SAMPLE,
+    Content,
+    Format,
+    ScoreColumns,
+    chosen_names,
+    ranks_of,
+    register,
+    split_off,
+)
 from deadheat.io.formats.trec import locate_in_lines, read_trec
-from deadheat.io.kinds import KEYS, Kind, has_semicolons, is_list_name, known_names, resolve_columns
+from deadheat.io.kinds import (
+    KEYS,
+    SUBTOPIC,
+    Kind,
+    has_semicolons,
+    is_list_name,
+    known_names,
+    resolve_columns,
+    subtopic_column,
+)
 from deadheat.io.rows import Rows
 from deadheat.io.source import (
     BOM,
@@ -88,6 +107,13 @@ class _Table:
         """Whether Quepid wrote it, whose rows may lack what is not known."""
         return is_quepid(self.header)
 
+    @cached_property
+    def topic(self) -> int | None:
+        """The position of the column with subtopics, if there may be some."""
+        columns = {name: self.header[place] for name, place in self.places.items()}
+        found = subtopic_column(self.header, self.kind, columns, where=self.path, given=self.given)
+        return None if found is None else self.header.index(found)
+
     @property
     def value(self) -> str | None:
         """Which column holds the numbers; None where every row is a relevant document."""
@@ -134,6 +160,8 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
         raise EmptyDataError(f"{kind} without a single row below the header", path=path)
     if kind == "qrels" and table.value and table.header[table.places["relevance"]] == "score" and not given:
         _doubt_fractions(frame, path)
+    if table.topic is not None:
+        return split_off(frame, path, notes)
     has_ranks = "rank" in table.header and table.value == "score"
     return Content(frame, notes, _ranks(table) if has_ranks else None)
 
@@ -244,7 +272,8 @@ def _parse(table: _Table, values: Mapping[str, int] | None = None) -> pl.DataFra
         return None
     if values is None:
         values = {name: place for name, place in table.places.items() if name not in KEYS}
-    places = {name: table.places[name] for name in KEYS} | dict(values)
+    topic = {} if table.topic is None else {SUBTOPIC: table.topic}
+    places = {name: table.places[name] for name in KEYS} | topic | dict(values)
     numbers = set(values.values())
     rows = pl.scan_csv(
         table.data,
@@ -279,6 +308,7 @@ def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
     query, doc, *value = table.places.values()
     queries: list[str] = []
     docs: list[str] = []
+    topics: list[str] = []
     n_skipped = 0
     numbers: list[float] = []
     marks: dict[str, int] = {}  # decimal marks, and the line on which each was found first
@@ -294,8 +324,12 @@ def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
         check_ids_of_row(row[query], row[doc], table.path, line)
         queries.append(row[query])
         docs.append(row[doc])
+        if table.topic is not None:
+            topics.append(row[table.topic])
         numbers += [_number(row[place].strip(), table, line, marks) for place in value]
     ids = {name: pl.Series(column, dtype=pl.String) for name, column in zip(KEYS, (queries, docs), strict=True)}
+    if table.topic is not None:
+        ids[SUBTOPIC] = pl.Series(topics, dtype=pl.String)
     values = {} if table.value is None else {table.value: pl.Series(numbers, dtype=pl.Float64)}
     return pl.DataFrame(ids | values), skipped(n_skipped, table.kind)
 
@@ -333,5 +367,6 @@ for name, mark in (("csv", ","), ("tsv", "\t")):
             locate=partial(locate_in_table, separator=mark),
             read_columns=partial(read_score_columns, separator=mark),
             columns=partial(names_in_table, separator=mark),
+            has_subtopics=True,
         )
     )

@@ -12,8 +12,18 @@ from typing import IO, Any
 import polars as pl
 
 from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, MalformedRowError, NullIdError
-from deadheat.io.formats.base import ROWS, SAMPLE, Content, Format, ScoreColumns, chosen_names, ranks_of, register
-from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, resolve_columns
+from deadheat.io.formats.base import (
+    ROWS,
+    SAMPLE,
+    Content,
+    Format,
+    ScoreColumns,
+    chosen_names,
+    ranks_of,
+    register,
+    split_off,
+)
+from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, resolve_columns, subtopic_column
 from deadheat.io.lists import lists_of_rows
 from deadheat.io.mappings import VALUE_ERROR, is_broken
 from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
@@ -28,16 +38,7 @@ from deadheat.io.values import (
 from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, shown
 
-_DOUBTS = (
-    # An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".
-    r'"(?:{query}|{doc})"\s*:\s*(?:-?[0-9]+[.eE]|-0|[^"0-9\s-])',
-    # One that holds half of a character, perhaps without the other, for which Polars would put a NUL.
-    r'"(?:{query}|{doc})"\s*:\s*"(?:[^"\\]|\\.)*\\u[dD][89a-fA-F]',
-    # A key that appears twice, of which Polars would take the first, and keys that may say one in another way.
-    *(rf'"{{{name}}}"\s*:.*"{{{name}}}"\s*:' for name in ("query", "doc", "value")),
-    r'\\u[^"]*"\s*:',
-)
-
+_TEXTS = (*KEYS, SUBTOPIC)
 _PATTERN = frozenset("*?[")
 
 
@@ -71,11 +72,16 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
     if isinstance(first[1][columns["doc_id"]], list | dict):
         return Content(*lists_of_rows(_rows_of_lists(data, columns, kind, path), columns, kind, path))
+    topic = subtopic_column(list(first[1]), kind, columns, where=path, given=given)
+    if topic is not None:
+        columns = {**{key: columns[key] for key in KEYS}, SUBTOPIC: topic, **columns}
     frame = _parse(data, columns)
     if frame is None:
         rows = [row for _, row in _rows(data, columns, kind, path)]
-        schema = {name: pl.String if name in KEYS else pl.Float64 for name in columns}
+        schema = {name: pl.String if name in _TEXTS else pl.Float64 for name in columns}
         frame = pl.DataFrame(rows, schema=schema, orient="row")
+    if topic is not None:
+        return split_off(frame, path)
     return Content(frame, ranks=_ranks(data, columns) if "rank" in first[1] and "score" in columns else None)
 
 
@@ -126,29 +132,41 @@ def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str, given: M
 
 def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says."""
-    if len(columns) < 3:
+    if columns.keys() <= {*_TEXTS}:
         return None  # one relevant document a row: few and small
-    query, doc, value = columns.values()
-    rows = pl.scan_ndjson(data, schema={query: pl.String, doc: pl.String, value: pl.Float64})
+    schema = {name: pl.String if canonical in _TEXTS else pl.Float64 for canonical, name in columns.items()}
+    rows = pl.scan_ndjson(data, schema=schema)
     try:
         frame = rows.select(**{canonical: pl.col(name) for canonical, name in columns.items()}).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
-    values = frame.to_series(2)
+    values = frame.to_series(-1)
     if not (holds_only_ids(frame) and holds_only_numbers(values)) or holds_large(values) or holds_controls(frame):
         return None
-    names = {"query": re.escape(query), "doc": re.escape(doc), "value": re.escape(value)}
-    doubtful = pl.col("line").str.contains("|".join(_DOUBTS).format(**names))
+    doubtful = pl.col("line").str.contains("|".join(_doubts(columns)))
     n_lines, n_doubtful = pl.scan_lines(data, glob=False).select(pl.len(), doubtful.sum()).collect().row(0)
     return frame if n_lines == frame.height and not n_doubtful else None
 
 
+def _doubts(columns: Mapping[str, str]) -> Iterator[str]:
+    """Yield regular expressions of what Polars may read in another way."""
+    ids = "|".join(re.escape(name) for canonical, name in columns.items() if canonical in _TEXTS)
+    # An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".
+    yield rf'"(?:{ids})"\s*:\s*(?:-?[0-9]+[.eE]|-0|[^"0-9\s-])'
+    # One that holds half of a character, perhaps without the other, for which Polars would put a NUL.
+    yield rf'"(?:{ids})"\s*:\s*"(?:[^"\\]|\\.)*\\u[dD][89a-fA-F]'
+    # A key that appears twice, of which Polars would take the first, and keys that may say one in another way.
+    for name in map(re.escape, columns.values()):
+        yield rf'"{name}"\s*:.*"{name}"\s*:'
+    yield r'\\u[^"]*"\s*:'
+
+
 def _rows(
     data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
-) -> Iterator[tuple[int, tuple[str | float, ...]]]:
+) -> Iterator[tuple[int, tuple[str | float | None, ...]]]:
     """Yield each row with its line, or raise what is wrong with it."""
     for line, row in _objects(data, path, columns.values()):
-        missing = next((name for name in columns.values() if name not in row), None)
+        missing = next((name for key, name in columns.items() if name not in row and key != SUBTOPIC), None)
         if missing is not None:
             raise MalformedRowError(
                 f"object without {missing!r}",
@@ -157,7 +175,7 @@ def _rows(
                 path=path,
                 line=line,
             )
-        query, doc, *value = (row[name] for name in columns.values())
+        query, doc, *value = (row[name] for key, name in columns.items() if key != SUBTOPIC)
         for name, given in (("query_id", query), ("doc_id", doc)):
             if not (isinstance(given, str) and given):
                 raise (NullIdError if given in (None, "") else MalformedRowError)(
@@ -174,7 +192,8 @@ def _rows(
                 )
         check_ids_of_row(query, doc, path, line)
         name = list(columns.values())[-1]
-        yield line, (str(query), str(doc), *(_value(one, name, kind, path, line) for one in value))
+        topics = [_subtopic(row.get(columns[SUBTOPIC]), columns[SUBTOPIC], path, line)] if SUBTOPIC in columns else []
+        yield line, (str(query), str(doc), *topics, *(_value(one, name, kind, path, line) for one in value))
 
 
 def _rows_of_lists(
@@ -200,6 +219,15 @@ def _with_numbers(held: Any, kind: Kind, path: Path, line: int) -> Any:  # noqa:
     if isinstance(held, _Number):
         return int(held) if held.lstrip("-").isdigit() else read_value(held, kind, path=path, line=line)
     return held
+
+
+def _subtopic(given: object, name: str, path: Path, line: int) -> str | None:
+    """Return a subtopic as text; it may be missing."""
+    if given is None or (isinstance(given, str) and not is_broken(given)):
+        return None if given is None else str(given)
+    raise MalformedRowError(
+        f"{name} must be a string or a number", given=Plain(shown(json.dumps(given))), path=path, line=line
+    )
 
 
 def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float:
@@ -252,7 +280,7 @@ def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str,
 
 def write_jsonl(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
     """Write an object a line."""
-    ids = pl.struct("query_id", "doc_id").struct.json_encode().str.strip_suffix("}")
+    ids = pl.struct(name for name in _TEXTS if name in rows.columns).struct.json_encode().str.strip_suffix("}")
     number = value_as_text(kind).str.replace("inf", "Infinity", literal=True)  # as Python's json writes and reads it
     lines = rows.select(pl.concat_str(ids, pl.lit(f',"{VALUE_COLUMN[kind]}":'), number, pl.lit("}")))
     write_text(lines, file, compression)
@@ -272,5 +300,6 @@ register(
         locate=locate_in_jsonl,
         columns=names_in_jsonl,
         read_columns=read_score_columns,
+        has_subtopics=True,
     )
 )

@@ -22,7 +22,7 @@ from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, MalformedRowError
 from deadheat.io.formats.base import Content, Format, ScoreColumns, register
 from deadheat.io.kinds import Kind
-from deadheat.io.source import blocks, decoded, plain_head, refuse_binary
+from deadheat.io.source import blocks, decoded, refuse_binary
 from deadheat.io.values import check_ids_of_row, holds_controls, holds_large, holds_only_numbers, read_value
 from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, did_you_mean, shown
@@ -147,10 +147,11 @@ def read_letor(path: Path) -> Letor:
     FileFormatError, RelevanceError, ScoreError, DuplicateError, EmptyDataError
         With the first line that is wrong.
     """
-    refuse_binary(plain_head(path) or b"", path)
     frames, lines, parts = [], [], []
     first_line = 1
     for block in blocks(path, has_lines=True):
+        if first_line == 1:
+            refuse_binary(block, path)
         text = decoded(block, path, first_line)
         frame, line, features = _parse(text, first_line) or _read_lines(text, path, first_line)
         first_line += block.count(b"\n")
@@ -171,6 +172,8 @@ def read_letor(path: Path) -> Letor:
 
 def _parse(text: str, first_line: int) -> tuple[pl.DataFrame, IntArray, Features] | None:
     """Let Polars read the lines; None where it cannot, or where they may not be what the file says."""
+    if "\0" in text:
+        return None
     head = pl.col("line").str.splitn("#", 2).struct
     fields = pl.col("head").str.splitn(" ", 3).struct
     squeezed = head[0].str.replace_all(r"[ \t]+", " ") if "  " in text or "\t" in text else head[0]
@@ -204,16 +207,10 @@ def _parse_features(texts: pl.Series) -> Features | None:
     sizes = (texts.str.count_matches(" ", literal=True) + 1).fill_null(0).cast(pl.Int64).to_numpy()
     if not sizes.sum():
         return Features(sizes, np.zeros(0, np.int64), np.zeros(0))
-    below = texts.drop_nulls().str.replace_all(" ", "\n", literal=True).str.join("\n").item().encode()
-    schema = {"number": pl.UInt32, "value": pl.Float64}
-    try:
-        found = pl.read_csv(below, has_header=False, separator=":", quote_char=None, schema=schema)
-    except pl.exceptions.PolarsError:
+    pairs = _pairs(texts, int(sizes.sum()))
+    if pairs is None:
         return None
-    number, value = found["number"], found["value"]
-    if len(found) != sizes.sum() or number.null_count() or not holds_only_numbers(value) or holds_large(value):
-        return None
-    numbers, values = number.to_numpy().astype(np.int64), value.to_numpy()
+    numbers, values = pairs
     n_features = int(sizes[0])
     if n_features and (sizes == n_features).all():
         table = numbers.reshape(-1, n_features)
@@ -228,6 +225,24 @@ def _parse_features(texts: pl.Series) -> Features | None:
     return Features(sizes, numbers, values)
 
 
+def _pairs(texts: pl.Series, n: int) -> tuple[IntArray, FloatArray] | None:
+    """Return numbers and values of all n features; None where they may not be what the file says."""
+    below = texts.drop_nulls().str.replace_all(" ", "\n", literal=True).str.join("\n").item().encode()
+    schema = {"number": pl.UInt32, "value": pl.Float64}
+    # Polars passes over a third field, a carriage return at the end of a line, a plus sign and a byte order mark.
+    has_plus = b"+" in below and b"\n+" in below  # the first look is the faster one
+    if below.count(b":") != n or b"\r" in below or has_plus or not below[:1].isdigit():
+        return None
+    try:
+        found = pl.read_csv(below, has_header=False, separator=":", quote_char=None, schema=schema)
+    except pl.exceptions.PolarsError:
+        return None
+    number, value = found["number"], found["value"]
+    if len(found) != n or number.null_count() or not holds_only_numbers(value) or holds_large(value):
+        return None
+    return number.to_numpy().astype(np.int64), value.to_numpy()
+
+
 def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, IntArray, Features]:
     """Read line by line, or raise what is wrong with the first line that is."""
     rows, lines, sizes = [], [], []
@@ -236,6 +251,10 @@ def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, I
     for line, raw in enumerate(text.split("\n"), first_line):
         head, _, comment = raw.partition("#")
         fields = [field for field in head.strip(" \t\r").replace("\t", " ").split(" ") if field]
+        if "\0" in raw:
+            raise MalformedRowError(
+                given=Plain("a NUL byte"), allowed=LINE, hint="the file is damaged", path=path, line=line
+            )
         if not fields:
             continue
         query, relevance = _begin(fields, raw, path, line)

@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.errors import FileFormatError
 from deadheat.io.exports import exported
 from deadheat.io.formats.base import Content, Format, register
-from deadheat.io.kinds import CASES_KEYS, KEYS, VALUE_COLUMN, Kind, LabelledCases, resolve_columns
+from deadheat.io.kinds import CASES_KEYS, KEYS, VALUE_COLUMN, Kind, LabelledCases, resolve_columns, subtopic_column
 from deadheat.io.lists import lists_of_rows, nested_of
 from deadheat.io.mappings import (
     LARGEST_INTEGER,
@@ -86,8 +86,10 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
         return Content(_checked(held, text, path, kind), (*without_documents(held, kind), *notes))
+    topic = subtopic_column(list(rows[0]), kind, columns, where=path, given=given)
     try:
-        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in columns.values()}, strict=True)
+        wanted = [*columns.values(), *([] if topic is None else [topic])]
+        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in wanted}, strict=True)
     except (TypeError, pl.exceptions.PolarsError) as error:
         raise FileFormatError(f"rows of mixed types: {error}", allowed="text and numbers", path=path) from None
     for row in rows:

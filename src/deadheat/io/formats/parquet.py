@@ -70,6 +70,7 @@ register(
         write=_write,
         columns=lambda path: scan_parquet(path).collect_schema(),
         read_columns=_read_score_columns,
+        has_subtopics=True,
         is_text=False,
     )
 )

@@ -20,8 +20,8 @@ import polars as pl
 
 from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
 from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
-from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register
-from deadheat.io.kinds import OTHER_KIND, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
+from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
+from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
     BLOCK,
@@ -35,7 +35,6 @@ from deadheat.io.source import (
     without_bom,
 )
 from deadheat.io.splitting import split
-from deadheat.io.subtopics import SUBTOPIC, split_off
 from deadheat.io.values import (
     are_exact,
     check_ids_of_row,
@@ -73,8 +72,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
         raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
     if ranks is not None:
         return Content(frame, notes, ranks.result())
-    frame, subtopics, told = split_off(frame, path)
-    return Content(frame, (*notes, *told), subtopics=subtopics)
+    return split_off(frame, path, notes)
 
 
 def ranks_of_file(path: Path) -> pl.DataFrame | None:
@@ -336,7 +334,8 @@ def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
 def write_trec(rows: pl.DataFrame, file: IO[bytes], kind: Kind, tag: str, compression: Compression) -> None:
     """Write TREC lines; the rank field of a run counts by score, highest first, and by row where scores tie."""
     if kind == "qrels":
-        fields = pl.format("{} 0 {} {}", "query_id", "doc_id", value_as_text(kind))
+        subtopic = SUBTOPIC if SUBTOPIC in rows.columns else pl.lit("0")
+        fields = pl.format("{} {} {} {}", "query_id", subtopic, "doc_id", value_as_text(kind))
     else:
         rank = pl.col("score").rank("ordinal", descending=True).over("query_id")
         fields = pl.format("{} Q0 {} {} {} {}", "query_id", "doc_id", rank, value_as_text(kind), pl.lit(tag))
@@ -352,6 +351,7 @@ register(
         locate=locate_in_lines,
         tells_kind=True,
         has_tag=True,
+        has_subtopics=True,
         splits_at=r"[ \t\n\v\f\r\x00]|^\x{FEFF}",  # NUL marks a binary file, a byte order mark is taken off
     )
 )
