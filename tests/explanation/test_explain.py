@@ -137,7 +137,9 @@ def test_rbp_of_trec_eval_10_is_not_that_of_other_parameters() -> None:
     qrels, run = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
     # by hand: 0.1 (1 + 0.9 / 2), and 0.2 (1 + 0.8)
     assert dh.explain(qrels, run, {"rbp": "0.1450"}).tools == ("trec_eval 10", "deadheat")
-    assert dh.explain(qrels, run, {"RBP": "0.3600"}).tools == ("deadheat",)
+    assert dh.explain(qrels, run, {"RBP": "0.3600"}).tools == ("ir_measures", "deadheat")
+    # of graded relevance: 0.2 (1 + 0.8 / 2)
+    assert dh.explain(qrels, run, {"RBP(graded=True)": "0.2800"}).tools == ("deadheat",)
     assert dh.explain(qrels, run, {"rbp_resid": "0.0000"}).tools == ("trec_eval 10", "deadheat")
     assert dh.explain(qrels, run, {"RBPResidual": "0.6400"}).tools == ("deadheat",)
 
