@@ -37,6 +37,11 @@ def cases_in(language: str, *, name: str = "set", n: int = 12, start: int = 0) -
     return Cases(name, {}, made)
 
 
+def sets_of(*languages: str) -> list[Cases]:
+    """Sets of the same cases."""
+    return [cases_in(language) for language in languages]
+
+
 def skilled(name: str, **levels: int) -> object:
     """A retriever whose scores have so many levels in a language: few of them tie."""
 
@@ -104,6 +109,9 @@ def test_languages_that_are_not_parallel_are_never_paired() -> None:
     assert not result.across
     text = "not parallel: de (de), en (en): not paired with another language (no pair id that both have); a difference"
     assert text in result.report()
+    assert "a common pair_id" not in result.report()
+    same = [replace(one, cases=tuple(replace(case, pair_id=None) for case in one.cases)) for one in sets_of("en", "fr")]
+    assert families_of(parts_of(same, None))[1].endswith("cases that ask for the same are paired by a common pair_id")
     others = [cases_in("en", n=6), cases_in("fr", start=6)]
     families, note = families_of(parts_of(others, None))
     assert (families, note[:19]) == ((), "set (en), set (fr):")
@@ -150,11 +158,85 @@ def test_other_tests_are_of_the_same_pairs(test: str) -> None:
     assert "set: differences between languages" in result.report()
 
 
+def test_retrievers_and_languages_have_lines_of_their_own() -> None:
+    """Sets are tested exactly or by resamples as they are large, and languages corrected together."""
+    sets = [cases_in(language) for language in ("en", "fr", "es")]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS, "RR", n_resamples=99, margin=0.3)
+    (found,) = result.across.values()
+    n_significant = sum(one.pair.significant for one in found.differences)
+    report = result.report()
+    assert "in each set and language by itself" in report
+    assert "of 3 differences between retrievers" in report
+    assert f"{n_significant} of 6 differences between languages" in report
+    alone = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99).report()
+    assert f"{sum(one.pair.significant for one in found.differences if one.system == 'one')} of 3 differences" in alone
+    assert "between languages:" not in alone
+
+
+def test_the_languages_of_several_sets_are_told_apart() -> None:
+    sets = [cases_in(language, name=name) for name in ("one set", "two") for language in ("en", "fr")]
+    for retrievers in (RETRIEVERS, RETRIEVERS[0]):
+        report = dh.bench(sets, DOCUMENTS, retrievers, "RR", n_resamples=99).report()
+        for name in ("one set", "two"):
+            assert f"between languages of {name}: paired" in report
+            assert f"Between languages of {name}, by RR over the same 12 cases:" in report
+
+
+def test_languages_whose_cases_prove_nothing_of_a_margin_are_named() -> None:
+    few = [cases_in(language, n=4) for language in ("en", "fr")]
+    report = dh.bench(few, DOCUMENTS, RETRIEVERS[0], "RR", n_resamples=99, margin=0.9).report()
+    assert "fewer than 5 queries prove nothing: 1 of 1 pair, fr / en (RR; one)" in report
+    alike = skilled("alike", en=7, fr=7)
+    sets = [cases_in(language) for language in ("en", "fr")]
+    report = dh.bench(sets, DOCUMENTS, alike, "RR", n_resamples=99, margin=0.1).report()
+    assert "one difference in all queries does not say how others vary: 1 of 1 pair, fr / en (RR; alike)" in report
+
+
 def test_clusters_are_those_of_the_pairs() -> None:
     sets = [cases_in("en"), cases_in("fr")]
     result = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", cluster="expected_ids", n_resamples=99)
     (found,) = result.across.values()
     assert found.differences[0].pair.n_clusters == 4
+
+
+def test_pages_have_the_languages_of_a_benchmark(tmp_path: Path) -> None:
+    """That of the object, and that of its folder, which keeps what belongs together."""
+    result = dh.bench(
+        sets_of("en", "fr"), DOCUMENTS, RETRIEVERS, "RR", n_resamples=99, margin=0.2, output=tmp_path / "results"
+    )
+    ok("report", str(tmp_path / "results"), "-o", str(tmp_path / "page.html"))
+    row = result.across["set"].differences_to_polars(0.2).row(0, named=True)
+    for page in (result.to_html(full=True), (tmp_path / "page.html").read_text()):
+        assert "set: the same 12 queries in 2 languages" in page
+        assert "p within 0.2" in page
+        assert f">{row['difference']:.4f}<" in page
+        assert page.index("set: differences between languages") < page.index('id="s0-verdict"')
+    alone = dh.bench(cases_in("en"), DOCUMENTS, RETRIEVERS, "RR", n_resamples=99, output=tmp_path / "results")
+    ok("report", str(tmp_path / "results"), "-o", str(tmp_path / "page.html"))
+    assert "differences between languages" not in (tmp_path / "page.html").read_text() + alone.to_html(full=True)
+
+
+def test_pairs_that_are_one_cluster_in_a_language_are_one_for_all() -> None:
+    """English has two clusters of six, French three of four: a chain of both leaves as many as a search finds."""
+    of_case = {f"en{n}": f"a{n // 3}" for n in range(12)} | {f"fr{n}": f"b{n % 2 + 2 * (n > 5)}" for n in range(12)}
+    sets = [cases_in("en"), cases_in("fr")]
+    result = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", cluster=of_case, n_resamples=99)
+    (found,) = result.across.values()
+    groups = [{n} for n in range(12)]
+    for one in range(12):
+        for other in range(one):
+            if any(of_case[f"{code}{one}"] == of_case[f"{code}{other}"] for code in ("en", "fr")):
+                both = groups[one] | groups[other]
+                for n in both:
+                    groups[n] = both
+    assert found.cluster is not None
+    alike = [{other for other in range(12) if found.cluster[other] == found.cluster[one]} for one in range(12)]
+    assert alike == groups
+    assert len({frozenset(one) for one in groups}) == found.differences[0].pair.n_clusters == 2
+    text = "set: languages have the cases in different clusters; those that are one in any language are one here, which"
+    assert f"{text} leaves 2 clusters" in result.report()
+    same = dh.bench(sets, DOCUMENTS, RETRIEVERS[0], "RR", cluster="expected_ids", n_resamples=99)
+    assert "different clusters" not in same.report()
 
 
 def test_a_pair_id_is_once_in_a_language() -> None:
@@ -192,5 +274,8 @@ def test_the_command_compares_languages_and_writes_all_numbers(tmp_path: Path) -
     kept = json.loads((tmp_path / "results" / "bench.json").read_text())
     assert [row["system"] for row in kept["across_languages"]] == ["bm25", "string"] * 2
     assert found["languages"] == ["en", "fr"]
+    rows = ok(*command, "--format", "csv", "--table", "language_differences").splitlines()
+    assert len(rows) == 1 + 2 * 2
+    assert str(difference["p_adjusted"]) in ok(*command, "--format", "csv", "--table", "language_differences")
     with pytest.raises(ParameterError, match="margin must be"):
         dh.bench(CASES, DOCUMENTS, margin=0)

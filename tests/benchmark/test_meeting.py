@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
-from deadheat.errors import MissingDependencyError, ParameterError, TranslationsWarning
+from deadheat.errors import DataError, MissingDependencyError, ParameterError, TranslationsWarning
 from support.command import call, ok
 from support.small_bench import CASES, DOCUMENTS
 
@@ -48,6 +48,16 @@ def test_phrases_in_another_language_than_the_collection_are_named() -> None:
     assert "mine (en): searched in texts in en and de" in report
 
 
+def test_a_language_of_cases_that_is_no_code_is_named() -> None:
+    cases = Cases("f", {}, (Case("a", "fever", ("D2",), (1.0,), language="english"),))
+    english = replace(DOCUMENTS, languages=("en",))
+    report = dh.bench(cases, english, "bm25", "RR", n_resamples=99).report()
+    assert "f (english): no code of ISO 639, so that nobody can tell whether the texts are in it" in report
+    assert "another language" not in report
+    with pytest.raises(DataError, match=r"the cases' language.* is no code.*got 'english'.*Did you mean 'en'\?"):
+        dh.bench(cases, english, "bm25(language='cases')", "RR")
+
+
 def test_what_nobody_says_is_guessed_or_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = ("abnormal shape of the heart valve", "pain in the lower part of the back", "the child is too small")
     texts = replace(DOCUMENTS, texts=(*sentences, "sleep"), synonyms=((),) * 4)
@@ -81,6 +91,24 @@ def test_the_command_searches_translated_names_and_says_what_is_translated(tmp_p
     assert "cases (fr): searched in texts in fr and en" in shown
     only = ok(*command, "--collection-texts", str(tmp_path / "t-fr.tsv"), "--original-texts", "none")
     assert "1 in t (fr)" in only
+
+
+@pytest.mark.filterwarnings("ignore::deadheat.errors.TranslationsWarning")
+def test_a_table_of_another_language_than_its_name_says_is_doubted(tmp_path: Path) -> None:
+    ids = [f"T:{n:04d}" for n in range(30)]
+    (tmp_path / "t.obo").write_text(
+        "format-version: 1.2\nontology: t\n" + "".join(f"\n[Term]\nid: {one}\nname: term {one}\n" for one in ids)
+    )
+    names = ("Kopfschmerzen seit der Kindheit", "Schwäche der Muskeln", "Störung des Gleichgewichts")
+    rows = [f"{one}\tlabel\t{names[n % 3]} {n}" for n, one in enumerate(ids)]
+    for name in ("t-fr.tsv", "t-de.tsv"):
+        (tmp_path / name).write_text("\n".join(["id\tkind\ttext", *rows]) + "\n")
+    (tmp_path / "few-fr.tsv").write_text("\n".join(["id\tkind\ttext", *rows[:5]]) + "\n")
+    said = "t-fr.tsv (fr): its names look like 'de' (a guess by py3langid); is it the table of another language?"
+    assert said in dh.read_collection(tmp_path / "t.obo", texts=tmp_path / "t-fr.tsv").notes
+    for name in ("t-de.tsv", "few-fr.tsv"):
+        notes = dh.read_collection(tmp_path / "t.obo", texts=tmp_path / name).notes
+        assert "look like" not in " ".join(notes)
 
 
 def test_a_language_that_is_none_is_refused_by_its_option(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import TYPE_CHECKING
 
@@ -9,8 +11,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError
-from support.command import ok
+from deadheat.errors import ColumnError, DataError
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,3 +66,89 @@ def test_languages_without_pairs_are_not_compared(folder: Path) -> None:
     path.write_text("query_id,pair_id\nen0,p0\n")
     with pytest.raises(ColumnError, match=r"no column 'language' in the table of queries"):
         dh.compare_languages({"one": run}, queries=path)
+
+
+def test_queries_without_a_pair_are_named_and_the_others_compared(folder: Path) -> None:
+    """A language whose pair ids nobody else has takes nothing from those that are paired."""
+    path = folder / "queries.csv"
+    plain = path.read_text()
+    path.write_text(plain.replace("es0,es,p0", "es0,es,x").replace("es1,es,p1", "es1,es,"))
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(path), "--n-resamples", "99"]
+    shown = " ".join(ok(*command).split())
+    assert "the same 6 queries in 3 languages" in shown
+    assert "left out, as no other language has them: 1 of es" in shown
+    assert "not paired 1 query of es: no pair_id that another language has" in shown
+    for n in range(N):
+        plain = plain.replace(f"es{n},es,p{n}", f"es{n},es,own{n}" if n % 2 else f"es{n},es,")
+    path.write_text(plain)
+    shown = " ".join(ok(*command).split())
+    assert "the same 8 queries in 2 languages" in shown
+    page = folder / "page.html"
+    ok("report", *command[1:], "-o", str(page))
+    assert "8 queries of es: no pair_id that another language has" in page.read_text()
+    assert "not paired 8 queries of es:" in shown
+
+
+def test_differences_of_systems_and_of_languages_are_counted_apart(folder: Path) -> None:
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(folder / "queries.csv"), "--n-resamples", "99"]
+    shown = " ".join(ok(*command).split())
+    assert "test between systems: paired" in shown
+    assert "of 3 differences between systems" in shown
+    assert "test between languages: paired" in shown
+    assert "of 6 differences between languages" in shown
+
+
+def test_a_pair_that_a_language_has_twice_is_named_with_its_queries(folder: Path) -> None:
+    path = folder / "queries.csv"
+    path.write_text(path.read_text().replace("fr1,fr,p1", "fr1,fr,p0"))
+    run = dh.evaluate(folder / "qrels.txt", folder / "one.run", "RR")
+    with pytest.raises(DataError, match=r"queries\.csv: queries 'fr0' and 'fr1' have the pair_id 'p0', both in fr"):
+        dh.compare_languages({"one": run}, queries=path)
+
+
+def test_clusters_of_queries_are_joined_over_languages(folder: Path) -> None:
+    path = folder / "queries.csv"
+    header, *rows = path.read_text().splitlines()
+    of_row = [
+        f"{row},{'u' if row.startswith('fr') else 'v'}{n // (4 if row.startswith('fr') else 2)}"
+        for n, row in enumerate(rows)
+    ]
+    path.write_text("\n".join([f"{header},user", *of_row]) + "\n")
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(path), "--n-resamples", "99", "--cluster", "user"]
+    shown = " ".join(ok(*command).split())
+    assert "languages have the queries in different clusters" in shown
+    assert "which leaves 2 clusters" in shown  # French has two of four queries, the others four of two
+
+
+def test_csv_has_the_table_that_is_named(folder: Path) -> None:
+    command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
+    command += ["--queries", str(folder / "queries.csv"), "--n-resamples", "99"]
+    rows = list(csv.DictReader(io.StringIO(ok(*command, "--format", "csv", "--table", "language_differences"))))
+    found = json.loads(ok(*command, "--format", "json"))["language_differences"]["queries"]
+    assert len(rows) == 6
+    for row in rows:
+        of_pair = found[row["system"]][row["language"]][row["against"]]["RR"]
+        assert float(row["p_adjusted"]) == of_pair["p_adjusted"]
+    plain = ok(*command, "--format", "csv")
+    assert plain == ok(*command, "--format", "csv", "--table", "pairs")
+    done = call(*command, "--format", "csv", "--table", "ranks")
+    assert (done.exit_code, "There are pairs, systems, across_languages" in done.stderr) == (2, True)
+    done = call(*command, "--table", "pairs")
+    assert "--table pairs is for --format csv: table has every table" in " ".join(done.stderr.split())
+
+
+def test_the_page_begins_with_the_languages(folder: Path) -> None:
+    page = folder / "page.html"
+    names = ("qrels.txt", "one.run", "two.run")
+    shared = [*(str(folder / name) for name in names), "-m", "RR", "--queries", str(folder / "queries.csv")]
+    ok("report", *shared, "--n-resamples", "99", "--margin", "0.2", "-o", str(page))
+    text = page.read_text()
+    assert text.index("queries: the same 8 queries in 3 languages") < text.index('id="s0-verdict"')
+    assert "queries: differences between languages" in text
+    assert "p within 0.2" in text
+    first = json.loads(ok("compare", *shared, "--n-resamples", "99", "--margin", "0.2", "--format", "json"))
+    for sentence in first["language_verdicts"]["queries"]:
+        assert sentence in text

@@ -319,6 +319,36 @@ def test_what_cannot_be_compared_is_refused() -> None:
         compare_languages({"en": english, "fr": {name: one.renamed({"q00": "x"}) for name, one in french.items()}})
     with pytest.raises(ParameterError, match=r"pairs has no entry of a language.*'fr'"):
         compare_languages({"en": english, "fr": french}, {"en": {}})
+    with pytest.raises(ParameterError, match=r"baseline must be one of 'A', 'B', got 'en'"):
+        compare_languages({"en": english, "fr": french}, baseline="en")
+    with pytest.raises(ParameterError, match=r"baseline must be .*got 'en'"):
+        compare_languages({"en": english["A"], "fr": french["A"]}, baseline="en")
     twice = {"en": {query: query for query in QRELS}, "fr": dict.fromkeys(QRELS, "q00")}
     with pytest.raises(DataError, match=r"two queries of .* are called 'q00' across languages"):
         compare_languages({"en": english, "fr": french}, twice)
+
+
+def test_a_single_system_has_a_table_of_gaps_without_a_row() -> None:
+    several = compared().interactions_to_polars()
+    single = compare_languages({code: EVALUATIONS[code]["A"] for code in ("en", "fr")}, n_resamples=99)
+    alone = single.interactions_to_polars()
+    assert (alone.height, alone.columns) == (0, several.columns)
+    assert alone.schema["gap"] == several.schema["gap"]
+
+
+def test_equal_values_say_nothing_of_the_variance_of_others() -> None:
+    """Nine queries with one value, and nine with one difference: no resample varies, so that an end is no bound."""
+    nine = list(QRELS)[:9]
+    qrels = {query: {"r": 1} for query in nine}
+    first = dh.evaluate(qrels, {query: {"r": 2, "a": 1} for query in nine}, "RR")
+    second = dh.evaluate(qrels, {query: {"r": 1, "a": 2} for query in nine}, "RR")
+    for french in (first, second):
+        found = compare_languages({"en": first, "fr": french}, n_resamples=99)
+        (one,) = found.across
+        assert (one.n_units, one.is_known) == (9, False)
+        assert found.differences[0].pair.is_known is False
+        assert f"{one.variance:.4f}  [{one.variance:.4f}, {one.variance:.4f}]?" in str(found)
+    clusters = {query: n // 12 for n, query in enumerate(QRELS)}
+    assert compared().across[0].is_known
+    (some, *_) = compare_languages(EVALUATIONS, n_resamples=99, cluster=clusters).across
+    assert (some.n_queries, some.n_units, some.is_known) == (40, 4, False)

@@ -136,6 +136,7 @@ LATE = {
     "data.rows imports io in UnreadRows.a_document": "Narwhals",
     "data.rows imports io in UnreadRows.some_documents": "Narwhals",
     "data.rows imports io in UnreadRows.which_documents": "Narwhals",
+    "data.passes imports io in Look.__call__": "Narwhals",
     "data.passes imports io in check_said": "Narwhals",
     "data.tables imports io in Table._read": "Narwhals",
     "data.tables imports data in Table._scan": "Narwhals",

@@ -16,8 +16,9 @@ import numpy as np
 
 from deadheat.arguments import check_choice
 from deadheat.arrays import IntArray
+from deadheat.benchmark.cases.language import guess, known
 from deadheat.benchmark.languages import checked_code
-from deadheat.benchmark.ontology import LABEL, Ontology, read_ontology
+from deadheat.benchmark.ontology import LABEL, Ontology, Translations, read_ontology, read_translations
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -25,6 +26,7 @@ from deadheat.errors import (
     DuplicateError,
     EmptyDataError,
     MalformedRowError,
+    MissingDependencyError,
     NullIdError,
     ParameterError,
     SourceTypeError,
@@ -42,6 +44,7 @@ ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
 BETWEEN_SYNONYMS = "|"
 LONGEST = 80  # characters of a value in a message
+SAMPLE, FEWEST_TEXTS = 300, 20  # names of a table, from which its language is guessed; and without which it is not
 WANTED = Wanted(
     what="documents",
     expected="a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')",
@@ -210,8 +213,10 @@ def read_collection(
         if records is None:
             source = read_ontology(path)
     if isinstance(source, Ontology):
-        named = source.translated(*tables, original=original, candidates=candidates) if tables else source
+        read = [read_translations(one) for one in tables]
+        named = source.translated(*read, original=original, candidates=candidates) if read else source
         found = _of_ontology(named, synonyms, name)
+        found = replace(found, notes=(*found.notes, *filter(None, map(_other_language, read))))
         for note in found.notes:
             warnings.warn(note, TranslationsWarning, stacklevel=2)
         return replace(found, languages=own or named.languages)
@@ -221,6 +226,20 @@ def read_collection(
             "are names of the terms of an ontology", argument="texts", given=Plain("a table"), hint=hint
         )
     return replace(_of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none"), languages=own)
+
+
+def _other_language(table: Translations) -> str:
+    """Say that the names in a table clearly look like another language than the one it is said to be in."""
+    texts = [row.text for row in table.rows]
+    try:
+        other = guess(". ".join(texts[:: max(1, len(texts) // SAMPLE)])) if len(texts) >= FEWEST_TEXTS else None
+        code = known(table.language)
+    except MissingDependencyError:  # a guess is no result: without the package there is none
+        return ""
+    if other is None or code in {None, other}:
+        return ""
+    said = f"{table.path.name} ({table.language}): its names look like {other!r} (a guess by py3langid)"
+    return f"{said}; is it the table of another language?"
 
 
 def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collection:

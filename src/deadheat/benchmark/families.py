@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from deadheat.benchmark.parts import Part
+from deadheat.benchmark.parts import EXPECTED, Part
+from deadheat.comparison.pair_clusters import PairClusters, clusters_of_pairs
 from deadheat.evaluation.strata import NONE
 
 
@@ -48,17 +49,19 @@ class Family:
         is_same = {id(part) for part in parts} == {id(part) for part in self.parts.values()}
         return is_same and all(own == ids[0] and None not in own for own in ids)
 
-    def clusters(self, column: str | Mapping[str, object] | None) -> dict[str, object] | None:
-        """Return the cluster of each pair id: that of its case in the first language that has one."""
+    def clusters(self, column: str | Mapping[str, object] | None) -> PairClusters | None:
+        """Return the clusters of the pair ids: pairs whose cases are one cluster in any language are one."""
         if column is None:
             return None
-        found: dict[str, object] = {}
-        for language, part in self.parts.items():
-            own, pairs = part.clusters(column) or {}, self.pairs[language]
-            for case_id, label in own.items():
-                if case_id in pairs:
-                    found.setdefault(pairs[case_id], label)
-        return found
+        return clusters_of_pairs({language: self._labels(language, column) for language in self.parts})
+
+    def _labels(self, language: str, column: str | Mapping[str, object]) -> dict[str, tuple[Hashable, ...]]:
+        """Return what the case of each pair in a language shares with others."""
+        part, pairs = self.parts[language], self.pairs[language]
+        if column == EXPECTED:
+            return {pairs[case.case_id]: case.expected_ids for case in part.cases if case.case_id in pairs}
+        own = part.clusters(column) or {}
+        return {pair: (str(own[case_id]),) for case_id, pair in pairs.items()}
 
 
 def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
@@ -85,5 +88,18 @@ def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
     alone = [str(part) for part in parts if part.language != NONE and id(part) not in inside]
     if len({part.language for part in parts if part.language != NONE}) < 2 or not alone:
         return tuple(found), ""
-    text = f"{', '.join(alone)}: not paired with another language (no pair id that both have)"
-    return tuple(found), f"{text}; a difference to it is one between cases too"
+    text = (
+        f"{', '.join(alone)}: not paired with another language (no pair id that both have); a difference to it is one"
+    )
+    advice = "; cases that ask for the same are paired by a common pair_id" if _expect_alike(parts) else ""
+    return tuple(found), f"{text} between cases too{advice}"
+
+
+def _expect_alike(parts: Sequence[Part]) -> bool:
+    """Tell whether at least half of the cases expect what those of another language expect, and lack a pair id."""
+    languages: dict[frozenset[str], set[str]] = {}
+    lacking = [(case, part.language) for part in parts for case in part.cases if case.pair_id is None]
+    for case, language in lacking:
+        languages.setdefault(frozenset(case.expected_ids), set()).add(language)
+    shared = sum(len(languages[frozenset(case.expected_ids)]) > 1 for case, _ in lacking)
+    return shared > 0 and 2 * shared >= sum(len(part.cases) for part in parts)

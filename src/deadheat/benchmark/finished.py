@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from deadheat.benchmark.store import KIND, Store
+from deadheat.comparison.compare_languages import languages_of
+from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Design
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluate import load_evaluation
@@ -69,6 +71,30 @@ def read_finished(folder: str | Path) -> list[Finished]:
     design = Design(**{name: value for name, value in made["design"].items() if name in known})
     store = Store(folder, made["limit"])
     return [_read(store, made, case, design) for case in made["cases"]]
+
+
+def read_languages(folder: str | Path, found: Sequence[Finished]) -> tuple[list[Languages], float | None]:
+    """Compare the languages whose cases a benchmark paired, and return its margin of equivalence.
+
+    Parameters
+    ----------
+    folder : str or path
+    found : sequence of Finished
+        What :func:`read_finished` has read there.
+    """
+    path = _summary_of(Path(folder))
+    made = {} if path is None else json.loads(path.read_text(encoding="utf-8"))
+    parts = {(one.cases, one.language): one for one in found}
+    languages = [
+        languages_of(
+            {language: parts[cases, language].evaluations for language, cases in family["cases"].items()},
+            family["pairs"],
+            design=found[0].design,
+            name=family["name"],
+        )
+        for family in made.get("families", [])  # a folder of an earlier version has none
+    ]
+    return languages, made.get("margin")
 
 
 def _summary_of(folder: Path) -> Path | None:

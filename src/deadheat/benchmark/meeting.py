@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deadheat.benchmark.cases.language import guess
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.languages import base
+from deadheat.benchmark.languages import base, is_code
 from deadheat.benchmark.parts import Part
 from deadheat.benchmark.retrievers import Retriever
 from deadheat.errors import MissingDependencyError
@@ -85,6 +85,11 @@ def tell_meeting(parts: Sequence[Part], spoken: Spoken, collection: str) -> Iter
     if not spoken.languages:
         yield f"nobody says in which language the texts of {collection} are: name it by --collection-language", False
         return
+    unknown = [part for part in with_language if not is_code(part.language)]
+    if unknown:
+        names = ", ".join(map(str, unknown))
+        yield f"{names}: no code of ISO 639, so that nobody can tell whether the texts are in it", True
+    with_language = [part for part in with_language if part not in unknown]
     crossing = [part for part in with_language if spoken.is_crossed_by(part.language)]
     if crossing:
         names = ", ".join(map(str, crossing))

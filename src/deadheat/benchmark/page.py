@@ -22,4 +22,4 @@ def page_of_bench(result: Results) -> str:
                 columns=columns,
             )
         )
-    return page_of(subjects)
+    return page_of(subjects, languages=list(result.across.values()), margin=result.settings.margin)

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from deadheat.benchmark.cases import Cases, folded, read_cases
 from deadheat.benchmark.collection import Collection, hash_of
 from deadheat.benchmark.ontology import Ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.strata import NONE, names_of
+from deadheat.stats.joining import joined_groups
 from deadheat.wording import Plain, counted, did_you_mean, joined, three
 
 STRATA = ("difficulty", "category", "domain")
@@ -89,19 +88,7 @@ class Part:
 
     def _shared(self) -> list[int]:
         """Return a number for each case, the same for those that share an expected id."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        places: dict[str, int] = {}
-        ends = [
-            (number, places.setdefault(expected, len(self.cases) + len(places)))
-            for number, case in enumerate(self.cases)
-            for expected in case.expected_ids
-        ]
-        size = len(self.cases) + len(places)
-        rows, columns = np.array(ends).T
-        labels = connected_components(coo_array((np.ones(len(ends)), (rows, columns)), shape=(size, size)))[1]
-        return [int(label) for label in labels[: len(self.cases)]]
+        return joined_groups([case.expected_ids for case in self.cases])
 
 
 def check_cluster(column: object) -> None:

@@ -13,7 +13,7 @@ from deadheat.benchmark.families import families_of
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.meeting import tell_meeting, tell_words
 from deadheat.benchmark.parts import STRATA, Part
-from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_verdicts
+from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_language_verdicts, tell_verdicts
 from deadheat.benchmark.result import Grouping, Key, Results
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages
@@ -31,10 +31,11 @@ from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, 
 from deadheat.report.numbers import MARK, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
 from deadheat.report.of_languages import (
+    AMONG,
     data_of_languages,
     facts_of_languages,
     list_languages,
-    tell_doubts,
+    tell_beside,
     tell_gaps,
     tell_languages,
 )
@@ -50,7 +51,7 @@ from deadheat.report.totals import (
     tell_counts,
     totals_of_row,
 )
-from deadheat.wording import Plain, counted, three
+from deadheat.wording import Plain, counted, joined, three
 
 if TYPE_CHECKING:
     import altair as alt
@@ -182,7 +183,8 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
     left_out = len(result.measures) - len(shown)
     facts = (Fact("deadheat", version("deadheat")), *tell(result, groupings, left_out=left_out))
     heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else ""
-    return Report(tuple(filter(None, tables)), facts, heading, opening=tell_verdicts(result)[0])
+    opening = joined(tell_verdicts(result)[0], tell_language_verdicts(result)[0])
+    return Report(tuple(filter(None, tables)), facts, heading, opening=opening)
 
 
 def data_of_bench(result: Results) -> Report:
@@ -206,7 +208,14 @@ def data_of_bench(result: Results) -> Report:
         tables.insert(0, _data_of_strata(result, groupings))
         tables += _data_of_differences(result, groupings)
     _, verdict = tell_verdicts(result)
-    told = (verdict, Fact("deadheat", version("deadheat")), *tell(result, groupings), *tell_failures(result))
+    _, of_languages = tell_language_verdicts(result)
+    told = (
+        verdict,
+        of_languages,
+        Fact("deadheat", version("deadheat")),
+        *tell(result, groupings),
+        *tell_failures(result),
+    )
     return Report(tuple(tables), told)
 
 
@@ -618,13 +627,22 @@ def _of_tests(result: Results) -> Iterator[Fact]:
         places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
         placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
         has_clusters = result.settings.cluster is not None
-        yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=CASE)
-    for one in result.across.values():
+        yield from tell_tests(
+            result.settings.design,
+            placed,
+            has_clusters=has_clusters,
+            unit=CASE,
+            among="retrievers" if result.across else "",
+            apart="set and language" if len(result.comparisons) > 1 else "",
+        )
+    of = " of {}" if len(result.across) > 1 else ""
+    for name, one in result.across.items():
         if result.comparisons:
-            yield from tell_doubts(one, unit=CASE)
+            yield from tell_beside(one, unit=CASE, among=AMONG + of.format(name))
         else:
             placed = [(difference.system, difference.pair) for difference in one.differences]
-            yield from tell_tests(result.settings.design, placed, has_clusters=one.cluster is not None, unit=CASE)
+            has_clusters, among = one.cluster is not None, AMONG + of.format(name) if of else ""
+            yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=CASE, among=among)
         yield from tell_gaps(one)
 
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from deadheat.benchmark.failures import Failure
 from deadheat.benchmark.result import Key, Results
 from deadheat.comparison.verdict import judge_strata
+from deadheat.comparison.verdict_languages import judge_languages
 from deadheat.report.model import Column, Fact, Row, Table
 from deadheat.report.of_comparison import as_data
+from deadheat.wording import joined
 
 FEW, MANY = 3, 20  # cases of each retriever: on a screen, and in a file
 SPOKEN = 2  # parts whose verdicts are said one by one
@@ -61,6 +63,17 @@ def tell_failures(result: Results) -> Iterator[Fact]:
         for one in failed
     ]
     yield Fact("failures", found)
+
+
+def tell_language_verdicts(result: Results) -> tuple[str, Fact]:
+    """Return the verdict of each set whose languages are paired, as text and for JSON."""
+    several = len(result.across) > 1
+    found = {
+        name: judge_languages(one, unit=CASE, margin=result.settings.margin, name=name if several else "")
+        for name, one in result.across.items()
+    }
+    said = joined(*(sentence for own in found.values() for sentence in own))
+    return said, Fact("language_verdicts", {name: list(own) for name, own in found.items()})
 
 
 def tell_verdicts(result: Results) -> tuple[str, Fact]:

@@ -261,6 +261,14 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
         ],
         "averages": _rows(result, result.averages()),
         "margin": settings.margin,
+        "families": [
+            {
+                "name": family.name,
+                "cases": {language: part.name for language, part in family.parts.items()},
+                "pairs": family.pairs,
+            }
+            for family in result.families
+        ],
         **_of_languages(result),
         "failures": [
             {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one.to_dict()}

@@ -25,7 +25,7 @@ from deadheat.cli.options import (
     parsed_numbers,
     test_options,
 )
-from deadheat.cli.output import FormatChoice, print_report
+from deadheat.cli.output import FormatChoice, check_table, print_report, table_option, with_table_first
 from deadheat.cli.validate import fields_option, input_format_option, language_option, pattern_option
 from deadheat.errors import NoteWarning
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from deadheat.benchmark.result import Results
 
 PARTS = ("document", "rows")
+TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")
 MOST_DRAWN = 2  # measures that figures are drawn of
 EXAMPLES = examples(
     "deadheat bench cases.csv --collection documents.csv --output results",
@@ -143,9 +144,10 @@ EXAMPLES = examples(
     type=FormatChoice(PARTS),
     default="table",
     show_default=True,
-    help="Format of the output. csv has the means only, with --by those of the strata; differences and averages are in"
-    " the other formats.",
+    help="Format of the output. csv has one table: the means, with --by those of the strata, or that of --table; the"
+    " other formats have all.",
 )
+@table_option("the means", *TABLES)
 @decompressed_option
 @debug_option
 def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -168,6 +170,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     check_inputs([*paths, collection, *options["texts"], *([options["ontology"]] if options["ontology"] else [])])
     _check_output(options["output"])
     check_figures(options["figures"])
+    check_table(options["table"], options["form"])
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(
             f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE"
@@ -205,7 +208,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     subjects = list(_subjects(result)) if options["figures"] else []
     drawn = [one.label for one in main_of(result.measures)[:MOST_DRAWN]]
     report = with_figures(report, options["figures"], options["figure_format"], subjects, drawn)
-    print_report(report, form=form, output=None)
+    print_report(with_table_first(report, options["table"]), form=form, output=None)
 
 
 def _subjects(result: Results) -> Iterator[tuple[str, Any, dict[str, Any]]]:

@@ -44,8 +44,17 @@ from deadheat.cli.options import (
     ties_option,
     unique_names,
 )
-from deadheat.cli.output import output_options, prepare, print_report, warn_of_nothing_judged
+from deadheat.cli.output import (
+    check_table,
+    output_options,
+    prepare,
+    print_report,
+    table_option,
+    warn_of_nothing_judged,
+    with_table_first,
+)
 from deadheat.cli.progress import progress
+from deadheat.wording import joined
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
@@ -57,6 +66,7 @@ if TYPE_CHECKING:
     from deadheat.report.model import Fact, Report, Table
 
 PARTS = ("document", "rows", "scores")
+TABLES = ("systems", "across_languages", "language_differences", "language_interactions")
 DATA = ("json", "csv")
 OWN_TABLES = ("detect", "queries_worst", "ranks")  # options whose results are tables
 OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
@@ -101,6 +111,7 @@ EXAMPLES = examples(
 @ties_option
 @figures_options
 @output_options(*PARTS)
+@table_option("that of the pairs", *TABLES)
 @click.option(
     "--compact",
     is_flag=True,
@@ -129,8 +140,8 @@ def compare(
     For each measure: the means with their intervals, the differences with p values before and after the correction
     (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
     what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number;
-    csv has one row per pair, to which --margin and --detect add columns. For counts all of this is about totals,
-    --margin and --detect included; csv and json hold the total instead of the mean.
+    csv has one row per pair, to which --margin and --detect add columns, or the table that --table names. For counts
+    all of this is about totals, --margin and --detect included; csv and json hold the total instead of the mean.
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
@@ -144,6 +155,7 @@ def compare(
     inputs = [qrels, *given, *([strata.path] if strata.path else [])]
     form = prepare(options["form"], options["output"], PARTS, inputs)
     _check_tables(options, form)
+    check_table(options["table"], form)
     check_figures(options["figures"])
     conventions = conventions_of(options)
     measures = parsed_measures(notations) or DEFAULT_MEASURES
@@ -170,6 +182,7 @@ def compare(
     report = _report(comparison, qrels, queries, columns, asked)
     if options["figures"] is not None:
         report = _drawn(report, comparison, queries, columns, options)
+    report = with_table_first(report, options["table"])
     print_report(report, form=form, output=options["output"], digits=options["digits"])
 
 
@@ -184,6 +197,7 @@ class _Asked:
     ranks: bool
     compact: bool
     digits: int | None
+    table: str | None
 
 
 def _check_tables(options: Mapping[str, Any], form: str) -> None:
@@ -260,6 +274,7 @@ def _report(
     columns: Sequence[str],
     asked: _Asked,
 ) -> Report:
+    from deadheat.comparison.verdict_languages import judge_languages
     from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_compact import report_compact
@@ -274,7 +289,9 @@ def _report(
     named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
     if asked.compact:
         return report_compact(comparison, **named, margin=asked.margin, digits=asked.digits)
-    report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin)
+    languages = _languages(comparison, queries)
+    among = "systems" if languages else ""
+    report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin, among=among)
     parts = {(): comparison} if strata is None else strata
     added = [
         *([list_equivalence(parts, columns, asked.margin)] if asked.margin else []),
@@ -282,33 +299,28 @@ def _report(
     ]
     facts = [Fact("margin", asked.margin), Fact("detect", asked.detect)]
     facts += doubt_equivalence(parts) if asked.margin else ()
-    # csv has room for one table
-    tables = (beside(report.tables[0], *added),) if asked.form == "csv" else (*report.tables, *added)
+    # csv has room for one table, by default the first
+    tables = (beside(report.tables[0], *added), *report.tables[1:]) if asked.form == "csv" else (*report.tables, *added)
     if asked.ranks:
         tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
-    if queries is not None and asked.form != "csv" and (languages := _languages(comparison, queries)):
+    opening = report.opening
+    if languages and (asked.form != "csv" or asked.table):
+        said = judge_languages(languages, margin=asked.margin)
+        opening = joined(opening, *said)
+        facts.append(Fact("language_verdicts", {languages.name: list(said)}))
         tables, facts = (*tables, *_of_languages(languages, asked)), [*facts, *_told(languages, asked)]
     if asked.queries_worst:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, asked.queries_worst, texts, for_people=not is_data))
-    return replace(report, tables=tables, facts=(*report.facts, *facts, *_of_strata(queries, parts)))
+    facts += _of_strata(queries, parts)
+    return replace(report, tables=tables, facts=(*report.facts, *facts), opening=opening)
 
 
-def _languages(comparison: Comparison, queries: Queries) -> Languages | None:
-    """Compare the languages of queries that belong together by a column pair_id; None where there is no such."""
-    from deadheat.comparison.compare_languages import PAIR, languages_of, split_by_language
+def _languages(comparison: Comparison, queries: Queries | None) -> Languages | None:
+    """Compare the languages of queries that belong together by a column pair_id."""
+    from deadheat.comparison.languages_of_queries import languages_of_queries
 
-    if PAIR not in queries.columns or queries.language_column is None:
-        return None
-    found, pairs = split_by_language(comparison.evaluations, queries)
-    ids = [set(own.values()) for own in pairs.values()]
-    if len(found) < 2 or any(own.isdisjoint(set().union(*(other for other in ids if other is not own))) for own in ids):
-        return None
-    cluster = None
-    if comparison.cluster is not None:
-        codes = dict(zip(comparison.query_ids.tolist(), comparison.cluster.tolist(), strict=True))
-        cluster = {pair: codes[query] for own in pairs.values() for query, pair in own.items()}
-    return languages_of(found, pairs, design=comparison.design, name="queries", cluster=cluster)
+    return None if queries is None else languages_of_queries(comparison, queries)
 
 
 def _of_languages(languages: Languages, asked: _Asked) -> Iterator[Table]:
@@ -322,11 +334,11 @@ def _of_languages(languages: Languages, asked: _Asked) -> Iterator[Table]:
 
 
 def _told(languages: Languages, asked: _Asked) -> Iterator[Fact]:
-    from deadheat.report.of_languages import facts_of_languages, tell_doubts, tell_gaps, tell_languages
+    from deadheat.report.of_languages import facts_of_languages, tell_beside, tell_gaps, tell_languages
 
     yield from facts_of_languages({languages.name: languages})
     yield from tell_languages(languages, margin=asked.margin)
-    yield from tell_doubts(languages)
+    yield from tell_beside(languages)
     yield from tell_gaps(languages)
 
 
@@ -341,7 +353,7 @@ def _drawn(
     from deadheat.errors import UnlabelledQueriesWarning
 
     subjects: list[tuple[str, Any, Mapping[str, Any]]] = [("", comparison, {})]
-    if queries is not None and (languages := _languages(comparison, queries)):
+    if languages := _languages(comparison, queries):
         subjects.append(("", languages, {}))
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -70,6 +71,33 @@ def output_options(*parts: str, decimals: int = 4) -> Callable[[Any], Any]:
         help=f"Decimals; default {decimals}, but all of them in {exact}.",
     )
     return together(format_option(*parts), output_option, digits)
+
+
+def table_option(default: str, *others: str) -> Callable[[Any], Any]:
+    """Return the option --table of a command whose csv has one table of several."""
+    return click.option(
+        "--table",
+        metavar="NAME",
+        help=f"The table that csv has instead of {default}, by its name in json: {', '.join(others[:-1])} or"
+        f" {others[-1]}, where there is one.",
+    )
+
+
+def check_table(name: str | None, form: str) -> None:
+    """Refuse the name of a table for a format that has all of them."""
+    if name is not None and form != "csv":
+        raise click.UsageError(f"--table {name} is for --format csv: {form} has every table")
+
+
+def with_table_first(report: Report, name: str | None) -> Report:
+    """Return a report with one table only, for csv."""
+    if name is None:
+        return report
+    own = tuple(table for table in report.tables if table.key == name)
+    if not own:
+        held = ", ".join(table.key for table in report.tables)
+        raise click.UsageError(f"--table {name}: there is none here. There are {held}")
+    return replace(report, tables=own)
 
 
 def prepare(form: str | None, output: str | None, parts: Collection[str], inputs: Sequence[str] = ()) -> str:

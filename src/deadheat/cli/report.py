@@ -46,6 +46,7 @@ from deadheat.cli.output import emit, warn_of_nothing_judged
 from deadheat.cli.progress import progress
 
 if TYPE_CHECKING:
+    from deadheat.comparison.languages import Languages
     from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
     from deadheat.data.tables import Qrels, Run
@@ -120,18 +121,19 @@ def report(
     if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES:
         raise click.UsageError(f"{output!r} names no page: give a name that ends in .html")
     check_output(output, sources)
-    subjects, roles = _subjects(ctx, qrels, given, strata, options)
+    subjects, roles, languages, margin = _subjects(ctx, qrels, given, strata, options)
     inputs = [Input.of(role, path, shown_path(path, role)) for path, role in roles.items()]
     command = shlex.join(["deadheat", "report", *ctx.meta["deadheat.arguments"]])
-    emit(page_of(subjects, title=options["title"] or "", inputs=inputs, command=command), output)
+    named = {"title": options["title"] or "", "command": command}
+    emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin), output)
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / MEGABYTE:.1f} MB")
 
 
 def _subjects(
     ctx: click.Context, qrels: str, given: list[str], strata: StratumOptions, options: dict[str, Any]
-) -> tuple[list[Subject], dict[str, str]]:
-    """Return what the page is about, and what each file is."""
+) -> tuple[list[Subject], dict[str, str], list[Languages], float | None]:
+    """Return what the page is about, what each file is, and the languages that are compared, with their margin."""
     from deadheat.benchmark.finished import is_finished
 
     of_queries = {strata.path: "queries"} if strata.path else {}
@@ -141,10 +143,22 @@ def _subjects(
             raise click.UsageError(f"{qrels} is the folder of a benchmark: give it alone")
         return _of_folder(qrels)
     if saved := saved_evaluations(ctx, [qrels, *given]):
-        return [_of_saved(saved, strata, options)], dict.fromkeys(saved, "saved evaluation") | of_queries
+        subject = _of_saved(saved, strata, options)
+        return [subject], dict.fromkeys(saved, "saved evaluation") | of_queries, *_languages(subject)
     if not given:
         raise click.UsageError("give QRELS RUN..., saved evaluations, or the folder of a benchmark")
-    return [_of_runs(qrels, given, strata, options)], {qrels: "qrels"} | dict.fromkeys(given, "run") | of_queries
+    subject = _of_runs(qrels, given, strata, options)
+    return [subject], {qrels: "qrels"} | dict.fromkeys(given, "run") | of_queries, *_languages(subject)
+
+
+def _languages(subject: Subject) -> tuple[list[Languages], float | None]:
+    """Compare the languages of queries that belong together, if several systems have them."""
+    from deadheat.comparison.languages_of_queries import languages_of_queries
+
+    if subject.comparison is None or subject.queries is None:
+        return [], None
+    found = languages_of_queries(subject.comparison, subject.queries)
+    return [found] if found else [], subject.margin
 
 
 def _refuse_options(ctx: click.Context, why: str, allowed: Sequence[str]) -> None:
@@ -155,9 +169,9 @@ def _refuse_options(ctx: click.Context, why: str, allowed: Sequence[str]) -> Non
             raise click.UsageError(f"{parameter.opts[0]} is for QRELS RUN...: {why}")
 
 
-def _of_folder(folder: str) -> tuple[list[Subject], dict[str, str]]:
+def _of_folder(folder: str) -> tuple[list[Subject], dict[str, str], list[Languages], float | None]:
     """Return a subject for each set of cases and language of a benchmark."""
-    from deadheat.benchmark.finished import read_finished
+    from deadheat.benchmark.finished import read_finished, read_languages
     from deadheat.comparison.compare import compare_evaluated
     from deadheat.data.tables import Run
     from deadheat.report.page import Subject
@@ -174,7 +188,7 @@ def _of_folder(folder: str) -> tuple[list[Subject], dict[str, str]]:
             Subject(name=name, evaluations=one.evaluations, comparison=comparison, runs=runs, qrels=str(one))
         )
         roles |= {str(path): f"run of {retriever}" for retriever, path in one.runs.items()}
-    return subjects, roles
+    return subjects, roles, *read_languages(folder, found)
 
 
 def _of_saved(paths: Sequence[str], strata: StratumOptions, options: dict[str, Any]) -> Subject:

@@ -10,6 +10,7 @@ import numpy as np
 
 from deadheat.arguments import Rng
 from deadheat.comparison.languages import Languages
+from deadheat.comparison.pair_clusters import PairClusters
 from deadheat.comparison.pairs import Design
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
@@ -129,9 +130,22 @@ def split_by_language(
         of_query = list(zip(ids, table.column(column, ids), table.column(PAIR, ids), strict=True))
         for language in sorted({language for _, language, pair in of_query if language and pair}):
             own = {query: pair for query, of, pair in of_query if of == language and pair}
+            _check_pairs(own, language, table.where)
             found.setdefault(language, {})[name] = one.select(np.array([query in own for query in ids], np.bool_))
             pairs.setdefault(language, {}).update(own)
     return found, pairs
+
+
+def _check_pairs(pairs: Mapping[str, str], language: str, where: str) -> None:
+    """Raise if two queries of a language have one pair id."""
+    seen: dict[str, str] = {}
+    for query, pair in pairs.items():
+        if (other := seen.setdefault(pair, query)) != query:
+            raise DataError(
+                f"queries {other!r} and {query!r} have the {PAIR} {pair!r}, both in {language}",
+                hint="one query of each language may have it",
+                path=where,
+            )
 
 
 def languages_of(
@@ -140,12 +154,15 @@ def languages_of(
     *,
     design: Design,
     name: str,
-    cluster: Cluster = None,
+    cluster: Cluster | PairClusters = None,
 ) -> Languages:
     """Do what :func:`compare_languages` does, under a given design."""
     if len(evaluations) < 2:
         raise ParameterError("needs two languages or more", argument="evaluations", given=list(evaluations))
     _check_systems(evaluations)
+    systems = list(next(iter(evaluations.values())))
+    if design.baseline is not None and design.baseline not in systems:
+        raise ParameterError(argument="baseline", given=design.baseline, allowed=systems)
     renamed = {
         language: {system: one if pairs is None else _renamed(one, pairs[language]) for system, one in own.items()}
         for language, own in evaluations.items()
@@ -162,8 +179,10 @@ def languages_of(
     }
     query_ids = np.array(sorted(shared), dtype=object)
     left_out = {language: _n_of(own) - len(ids[language] & shared) for language, own in evaluations.items()}
-    codes = cluster_codes(cluster, None, query_ids)
-    return Languages(name, kept, design, query_ids, codes, left_out)
+    if isinstance(cluster, PairClusters):
+        codes = cluster_codes(cluster.codes, None, query_ids)
+        return Languages(name, kept, design, query_ids, codes, left_out, cluster.differ)
+    return Languages(name, kept, design, query_ids, cluster_codes(cluster, None, query_ids), left_out)
 
 
 def _n_of(systems: Mapping[str, Evaluation]) -> int:

@@ -24,7 +24,7 @@ from deadheat.evaluation.intervals import FEWEST, KNOWN
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.stats.spread import order_range, spread_of_means
-from deadheat.wording import counted
+from deadheat.wording import NOISE, counted
 
 SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),
@@ -66,6 +66,8 @@ class Across:
     worst_mean : float
     p_worst : float
         Share of the resamples of queries in which it is the worst.
+    n_units : int
+        Queries, or clusters of them.
     """
 
     measure: str
@@ -87,11 +89,12 @@ class Across:
     best: str | None
     worst_mean: float
     p_worst: float
+    n_units: int
 
     @property
     def is_known(self) -> bool:
-        """Whether there are queries enough for an interval."""
-        return self.n_queries >= FEWEST and not np.isnan(self.variance_high)
+        """Whether queries (or clusters) are enough for an interval, and differ: equal ones say nothing of others."""
+        return self.n_units >= FEWEST and self.variance_high - self.variance_low > NOISE
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,10 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
     cluster : ndarray of int, shape (n_queries,), or None
     left_out : dict of str to int
         Queries of each language that no other language has.
+    clusters_differ : bool, default False
+        Whether languages have the queries in different clusters, of which those that share a query were joined.
+    unpaired : str, default ""
+        How many queries of which languages have no partner, and count nowhere here.
     """
 
     name: str
@@ -150,6 +157,8 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
     query_ids: TextArray
     cluster: IntArray | None
     left_out: Mapping[str, int]
+    clusters_differ: bool = False
+    unpaired: str = ""
 
     def __repr__(self) -> str:
         shown = "; ".join(
@@ -326,6 +335,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             best=self.languages[order[-1]] if differ else None,
             worst_mean=float(means[order[0]]),
             p_worst=float(found.p_lowest[order[0]]),
+            n_units=found.n_units,
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -337,7 +347,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             measure, system, n_queries, mean_LANGUAGE of each, and the other numbers of `Across`.
         """
         check_threads()
-        names = [one.name for one in fields(Across) if one.name not in {"means", "ties"}]
+        names = [one.name for one in fields(Across) if one.name not in {"means", "ties", "n_units"}]
         rows = [
             {name: getattr(one, name) for name in names} | {f"mean_{code}": mean for code, mean in one.means.items()}
             for one in self.across
@@ -398,7 +408,14 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             gaps = {"gap": row.pop("mean"), "baseline_gap": row.pop("baseline_mean")}
             systems = {"system": one.pair.system, "baseline": one.pair.baseline}
             rows.append({"language": one.language, "against": one.baseline} | systems | gaps | row)
-        return _frame(rows)
+        return _frame(rows) if rows else self._no_interactions()
+
+    def _no_interactions(self) -> pl.DataFrame:
+        """Return the table without a row, with the columns that it would have."""
+        names = {"mean": "gap", "baseline_mean": "baseline_gap"}
+        like = self.differences_to_polars().clear().rename(names).with_columns(pl.lit("").alias("baseline"))
+        leading = ["language", "against", "system", "baseline", *names.values()]
+        return like.select(*leading, *(name for name in like.columns if name not in leading))
 
     def detectable(self, power: float = 0.8) -> dict[str, tuple[float, float]]:
         """Return the differences between languages that these queries find: the least and the most, by measure.

@@ -93,7 +93,7 @@ def _rows_of(profile: CoarseningProfile, measure: MeasureLike | None) -> list[Co
 def _layers(order: Sequence[str], runs: list[str], of: str) -> list[alt.Chart]:
     x = alt.X("scores:N", sort=list(order), title="scores", axis=alt.Axis(labelAngle=-40, grid=False))
     y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
-    legend = alt.Legend(title=None, columns=2) if len(runs) > 1 else None
+    legend = alt.Legend(title=None, columns=2, symbolStrokeWidth=0) if len(runs) > 1 else None  # not dashed
     n = len(runs)
     colours, shapes, dashes = (alt.Scale(domain=runs, range=list(of_all[:n])) for of_all in (SERIES, SHAPES, DASHES))
     colour = alt.Color("run:N", sort=runs, scale=colours, legend=legend)

@@ -89,7 +89,7 @@ def _layers(order: list[str], systems: list[str], of: str) -> list[alt.Chart]:
         "language:N", sort=order, title=None, scale=alt.Scale(padding=0.3), axis=alt.Axis(labelAngle=0, grid=True)
     )
     y = alt.Y("mean:Q", title=f"{of}, mean over the same queries", scale=alt.Scale(zero=False))
-    legend = alt.Legend(title=None, columns=2) if len(systems) > 1 else None
+    legend = alt.Legend(title=None, columns=2, symbolStrokeWidth=0) if len(systems) > 1 else None  # not dashed
     n = len(systems)
     colours, shapes, dashes = (alt.Scale(domain=systems, range=list(all_of[:n])) for all_of in (SERIES, SHAPES, DASHES))
     colour = alt.Color("system:N", sort=systems, scale=colours, legend=legend)

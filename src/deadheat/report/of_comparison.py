@@ -42,7 +42,7 @@ from deadheat.report.of_systems import (
 )
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
-from deadheat.wording import counted, three
+from deadheat.wording import counted, joined, three
 
 BASELINE = Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying
@@ -81,6 +81,7 @@ def report_comparison(
     strata: Mapping[str | tuple[str, ...], Comparison] | None = None,
     for_people: bool = True,
     margin: float | None = None,
+    among: str = "",
 ) -> Report:
     """Return the report of a comparison, which begins with the verdict.
 
@@ -97,12 +98,14 @@ def report_comparison(
         Tables measure by measure; else one of all pairs, which comes first, and one of all systems.
     margin : float, optional
         What the verdict says is tested against.
+    among : str, default ""
+        What the differences are between, where the report gets others too.
     """
     named = {(): comparison} if strata is None else strata
     parts = [StratumComparison(keys_of(key), part) for key, part in named.items()]
     leading = tuple(Column(name, name) for name in columns)
     said, verdict = judged(comparison, strata, columns, margin)
-    facts = (verdict, *_facts(comparison, parts, qrels))
+    facts = (verdict, *_facts(comparison, parts, qrels, among))
     if not for_people:
         return Report((_pairs_as_data(parts, leading), systems_as_data(parts, leading)), facts, opening=said)
     tables = []
@@ -230,7 +233,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
     return [Table("ties", (*leading, label), columns, tuple(rows), title=title)]
 
 
-def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: str) -> Iterator[Fact]:
+def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: str, among: str) -> Iterator[Fact]:
     design = comparison.design
     evaluations = list(comparison.evaluations.values())
     seed, ties = arguments.whole(design.rng), evaluations[0].ties
@@ -251,7 +254,8 @@ def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: st
     ]
     yield from tell_intervals(design, found, differences, clusters="clusters" if has_clusters else "")
     placed = [(label(part.stratum), pair) for part in parts for pair in part.comparison.pairs]
-    yield from tell_tests(design, placed, has_clusters=has_clusters, has_strata=bool(parts[0].stratum))
+    has_strata = bool(parts[0].stratum)
+    yield from tell_tests(design, placed, has_clusters=has_clusters, has_strata=has_strata, among=among)
     yield from _of_ties(parts)
     yield from made_under(evaluations[0].conventions)
     yield from _of_labels(parts)
@@ -316,26 +320,41 @@ def tell_tests(
     has_clusters: bool = False,
     has_strata: bool = False,
     unit: tuple[str, str] = QUERY,
+    among: str = "",
+    apart: str = "",
 ) -> Iterator[Fact]:
     """Say how differences were tested, whether skewness or few queries cast doubt on it, and how many are significant.
 
-    `placed` has the stratum of each pair, empty for the whole.
+    Parameters
+    ----------
+    design : Design
+    placed : sequence of (str, Pair)
+        The stratum of each pair, empty for the whole.
+    has_clusters, has_strata : bool, default False
+    unit : tuple of str
+        What a query is called, in the singular and the plural.
+    among : str, default ""
+        What the differences are between, where the report has others too.
+    apart : str, default ""
+        What has corrections of its own, such as "set and language".
     """
     pairs, units = [pair for _, pair in placed], "clusters" if has_clusters else unit[1]
     for name in ("baseline", "test", "correction", "alternative"):
         yield Fact(name, getattr(design, name))
-    by = ", by cluster" if has_clusters else ""
-    yield Fact("", None, "test", _test(design, pairs, by, has_strata=has_strata))
+    by, between = ", by cluster" if has_clusters else "", f"between {among}" if among else ""
+    total = joined(counted(len(pairs), "difference"), between)
+    tested = _test(design, pairs, by, has_strata=has_strata) + (f", in each {apart} by itself" if apart else "")
+    yield Fact("", None, "test", f"{between}: {tested}" if between else tested)
     if skewed := [(place, pair) for place, pair in placed if pair.doubtful]:
-        yield Fact("", None, "skewed", _skewed(design, skewed, len(pairs), units), is_note=True)
+        yield Fact("", None, "skewed", _skewed(design, skewed, total, units), is_note=True)
     enough = ENOUGH.get(design.test, FEWEST)
     few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
     if few:
-        counted_few = f"{len(few)} of {counted(len(pairs), 'difference')} significant with fewer than {enough} {units}"
+        counted_few = f"{len(few)} of {total} significant with fewer than {enough} {units}"
         yield Fact("", None, "few", f"{counted_few}, which {_too_few(design)}: {three(few)}", is_note=True)
     n_significant = sum(pair.significant for pair in pairs)
     below = f"{1 - design.confidence_level:.3g}"
-    yield Fact("", None, MARK, f"p below {below}: {n_significant} of {counted(len(pairs), 'difference')}")
+    yield Fact("", None, MARK, f"p below {below}: {n_significant} of {total}")
 
 
 def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
@@ -361,13 +380,13 @@ def _too_few(design: Design) -> str:
     return "are too few for this test; --test t is nearer to its level" if design.test in ENOUGH else "prove little"
 
 
-def _skewed(design: Design, skewed: Sequence[tuple[str, Pair]], n_pairs: int, units: str) -> str:
+def _skewed(design: Design, skewed: Sequence[tuple[str, Pair]], total: str, units: str) -> str:
     """Say which differences are too skewed for their number to trust the level of the test, and what to do."""
     named = three([name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in skewed])
     alpha = f"{1 - design.confidence_level:.3g}"
     other = "" if design.test == "bootstrap-t" else "; --test bootstrap-t is nearer to its level"
     return (
-        f"{len(skewed)} of {counted(n_pairs, 'difference')} too skewed for so few {units} to hold the level {alpha}:"
+        f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha}:"
         f" {named}; take p near {alpha} as undecided{other}"
     )
 

@@ -11,11 +11,13 @@ import polars as pl
 
 from deadheat.comparison.languages import Across, Languages
 from deadheat.comparison.pairs import Pair
+from deadheat.comparison.verdict_languages import judge_languages
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by, cannot_be_known
 from deadheat.report.model import MEASURE, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import QUERY, format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_planning import doubt_margin
 from deadheat.report.of_shown import in_python
 from deadheat.report.of_systems import SYSTEM
 from deadheat.report.score_tables import level_heading
@@ -24,6 +26,7 @@ from deadheat.wording import counted
 BASELINE = Column("baseline", "against")
 LANGUAGE, OTHER = Column("language", "language"), Column("against", "against")
 POWER = 0.8
+AMONG = "languages"
 MOST_ROWS = 12  # of differences on a screen: more languages or systems are in the other formats
 
 
@@ -35,6 +38,7 @@ def of_languages(found: Languages) -> Report:
     pairs = [(one.system, one.pair) for one in found.differences]
     facts = [
         Fact("deadheat", version("deadheat")),
+        Fact("language_verdicts", {found.name: list(judge_languages(found))}),
         *tell_languages(found),
         *facts_of_languages({found.name: found}),
         Fact("ties", ties, "ties", broken_by(ties, None), is_note=ties != "expected"),
@@ -42,7 +46,7 @@ def of_languages(found: Languages) -> Report:
         *tell_tests(design, pairs, has_clusters=found.cluster is not None),
         *tell_gaps(found),
     ]
-    return in_python(Report(tuple(tables), tuple(facts)))
+    return in_python(Report(tuple(tables), tuple(facts), opening=" ".join(judge_languages(found))))
 
 
 def list_languages(
@@ -89,13 +93,14 @@ def list_languages(
 
 def _means(found: Languages, across: Sequence[Across], system: Column, unit: tuple[str, str]) -> Table:
     """Return the mean of each system in each language, and what is said across them."""
+    level = level_heading(found.design.confidence_level, set())
     columns = (
         Column("n_queries", unit[1], is_data=True),
         *(Column(f"mean_{code}", code) for code in found.languages),
-        Column("mean", "mean", spare=2),
+        Column("mean", "mean", spare=3),
         Column("variance", "variance"),
-        Column("variance_ci", level_heading(found.design.confidence_level, set()), ("variance_low", "variance_high")),
-        Column("worst", "worst", spare=1),
+        Column("variance_ci", level, ("variance_low", "variance_high"), spare=1),
+        Column("worst", "worst", spare=2),
     )
     rows = tuple(Row((one.measure, one.system), (_across(one),)) for one in across)
     n = sorted({one.n_queries for one in across})
@@ -158,10 +163,10 @@ def _cells(pair: Pair, equivalent: Cell) -> tuple[Cell, ...]:
 def _interactions(found: Languages, measures: Sequence[str], system: Column) -> Table:
     """Return the gaps of systems between languages, each against that of another system."""
     columns = (
-        Column("gap", "gap"),
-        Column("baseline_gap", "other gap"),
+        Column("gap", "gap", spare=1),
+        Column("baseline_gap", "other gap", spare=1),
         Column("difference", "difference"),
-        Column("ci", level_heading(found.design.confidence_level, set()), spare=1),
+        Column("ci", level_heading(found.design.confidence_level, set()), spare=2),
         _p_column(found),
         Column("flip_probability", "ties reverse", spare=3),
     )
@@ -200,10 +205,23 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
         alone = ", ".join(f"{number:,} of {language}" for language, number in lacking.items())
         text += f"; left out, as no other language has them: {alone}"
     yield Fact("", None, "paired", text, is_note=bool(partial or lacking))
+    if found.unpaired:
+        text = f"{found.unpaired}: no pair_id that another language has, so that they count in no row of languages"
+        yield Fact("", None, "not paired", text, is_note=True)
+    if totals := [one.label for one in found.measures if one.total]:
+        text = f"{', '.join(totals)}: in no table of languages, which are of means"
+        yield Fact("", None, "paired", text, is_note=True)
+    if found.clusters_differ and found.cluster is not None:
+        text = (
+            f"{found.name}: languages have the {unit[1]} in different clusters; those that are one in any language are"
+            f" one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}"
+        )
+        yield Fact("", None, "clusters", text, is_note=True)
     yield from _of_variance(found, unit)
     yield from _of_power(found)
     if margin:
         yield Fact("", None, "margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
+        yield from doubt_margin([(one.system, one.pair) for one in found.differences])
 
 
 def _of_variance(found: Languages, unit: tuple[str, str]) -> Iterator[Fact]:
@@ -243,11 +261,20 @@ def facts_of_languages(named: Mapping[str, Languages]) -> Iterator[Fact]:
     yield Fact("variance_by_chance", {name: [min(own), max(own)] for name, own in chance.items() if own})
 
 
-def tell_doubts(found: Languages, *, unit: tuple[str, str] = QUERY) -> Iterator[Fact]:
-    """Say which differences between languages are too skewed or too few to be trusted, or cannot be known."""
+def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERY, among: str = AMONG) -> Iterator[Fact]:
+    """Say of a report that has other differences too how those between languages were tested, and which are doubtful.
+
+    Parameters
+    ----------
+    found : Languages
+    unit : tuple of str
+        What a query is called.
+    among : str, default "languages"
+        What the differences are between.
+    """
     placed = [(one.system, one.pair) for one in found.differences]
-    told = tell_tests(found.design, placed, has_clusters=found.cluster is not None, unit=unit)
-    yield from (fact for fact in told if fact.heading in {"skewed", "few"})
+    told = tell_tests(found.design, placed, has_clusters=found.cluster is not None, unit=unit, among=among)
+    yield from (fact for fact in told if fact.heading)  # the settings are those of the other differences
     named = ((f"{pair.measure} of {name}, {pair.system} - {pair.baseline}", pair) for name, pair in placed)
     yield from cannot_be_known((name, pair) for name, pair in named if not math.isnan(pair.low))
 

@@ -46,12 +46,16 @@ def list_equivalence(parts: Comparisons, columns: Sequence[str], margin: float) 
 
 def doubt_equivalence(parts: Comparisons) -> Iterator[Fact]:
     """Say of which pairs the t tests of a margin prove nothing, or little."""
-    pairs = [(stratum, pair) for stratum, part in parts.items() for pair in part.pairs]
-    total = counted(len(pairs), "pair")
+    yield from doubt_margin([(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs])
+
+
+def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
+    """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
+    total = counted(len(placed), "pair")
     found: dict[str, list[str]] = {}
-    for stratum, pair in pairs:
+    for stratum, pair in placed:
         if why := _why_doubtful(pair):
-            found.setdefault(why, []).append(name_of(label(stratum), pair))
+            found.setdefault(why, []).append(name_of(stratum, pair))
     for why, names in found.items():
         yield Fact("", None, "margin", f"{why}: {len(names)} of {total}, {three(names)}", is_note=True)
 

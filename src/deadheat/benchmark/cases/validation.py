@@ -15,6 +15,7 @@ from deadheat.benchmark.cases.findings import Finding, Validation, found_at, lis
 from deadheat.benchmark.cases.language import code_of, guess, known
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases
 from deadheat.benchmark.cases.naming import FIELDS
+from deadheat.benchmark.cases.pairing import check_pairs
 from deadheat.benchmark.cases.reading import Reading, examine, label, quoted
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
@@ -47,7 +48,7 @@ def validate(
     Errors are what `deadheat.read_cases` refuses: cases that cannot be used, or a file that is malformed. All else is a
     warning: what the JSON Schema does not allow, fields that nothing reads, missing labels, repeated texts,
     ids that the ontology lacks or marks as obsolete, texts that look like another language (a guess by
-    py3langid, said only where it is clear), and too few cases.
+    py3langid, said only where it is clear), pairs across languages that ask for something else, and too few cases.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def validate(
     reading = examine(document, id_pattern=id_pattern, language=language)
     findings = [*reading.errors, *violations(reading, id_pattern=id_pattern), *check_fields(document)]
     cases = reading.cases
-    for check in (check_labels, check_grades, check_texts, check_language, check_size, check_independence):
+    for check in CHECKS:
         findings += check(document, cases)
     if terms is not None:
         findings += check_terms(document, cases, terms)
@@ -282,18 +283,21 @@ def check_size(document: Document, cases: Cases) -> Iterator[Finding]:
 
 
 def check_independence(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Yield how many cases share an expected id: what makes one hard makes the other hard too."""
-    seen: set[str] = set()
-    sharing = []
-    for case in cases:
-        if not seen.isdisjoint(case.expected_ids):
-            sharing.append(case)
-        seen.update(case.expected_ids)
-    if sharing:
-        n, lines = len(sharing), listed_lines([case.line for case in sharing])
-        message = f"{n:,} of {counted(len(cases), 'case')} expect an id that an earlier case expects too ({lines})"
-        advice = "They are not independent: use cluster intervals, one cluster for each expected id."
-        yield found_at(document.path, None, "shared_ids", message, advice)
+    """Yield how many cases share an expected id with one of their language: what makes one hard makes the other so."""
+    several = len(cases.languages) > 1
+    for language, part in cases.by_language().items():
+        seen: set[str] = set()
+        sharing = []
+        for case in part:
+            if not seen.isdisjoint(case.expected_ids):
+                sharing.append(case)
+            seen.update(case.expected_ids)
+        if sharing:
+            n, lines = len(sharing), listed_lines([case.line for case in sharing])
+            of = f"{counted(len(part), 'case')}{f' of language {language!r}' if several and language else ''}"
+            message = f"{n:,} of {of} expect an id that an earlier case expects too ({lines})"
+            advice = "They are not independent: use cluster intervals, one cluster for each expected id."
+            yield found_at(document.path, None, "shared_ids", message, advice)
 
 
 def _in_cases(lines: Sequence[int | None]) -> str:
@@ -356,3 +360,14 @@ def _names(ontology: Ontology) -> dict[str, str]:
 
 def _with_label(term: str, labels: Mapping[str, str]) -> str:
     return f"{term} ({labels[term]})" if labels.get(term) else term
+
+
+CHECKS = (
+    check_labels,
+    check_grades,
+    check_texts,
+    check_language,
+    check_size,
+    check_independence,
+    check_pairs,
+)

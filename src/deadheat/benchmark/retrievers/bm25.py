@@ -17,7 +17,7 @@ from deadheat.benchmark.retrievers.options import check_indexed, check_number, c
 from deadheat.benchmark.retrievers.protocol import Hits
 from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
 from deadheat.benchmark.retrievers.words import Words, stemmer_version, stopwords_of
-from deadheat.errors import MissingDependencyError, ParameterError
+from deadheat.errors import DataError, MissingDependencyError, ParameterError
 
 TOKENS = r"(?u)\b\w\w+\b"  # bm25s's and scikit-learn's
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
@@ -133,6 +133,13 @@ class BM25:
         if self.language != CASES:
             return self
         if language not in self._in:
+            if language is not None and not is_code(language):
+                raise DataError(
+                    f"{self.name} takes the words of the cases' language: that of some cases is no code",
+                    given=language,
+                    allowed=ALLOWED,
+                    hint=near_code(language),
+                )
             own = {**self.options, **self._of_language, "language": language, "name": self.name}
             self._in[language] = BM25(**(own if language else {**own, "stem": False}))  # type: ignore[arg-type]
         return self._in[language]

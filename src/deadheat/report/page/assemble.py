@@ -9,12 +9,14 @@ from importlib.resources import files
 from typing import Any
 
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.languages import Languages
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.report.as_html import escaped, html_facts, html_table, page
 from deadheat.report.model import Fact, Report
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.page.data import N_RANKS, data_of, encoded
-from deadheat.report.page.pictures import Picture, are_missing, pictures_of, vega
+from deadheat.report.page.languages import language_sections
+from deadheat.report.page.pictures import Picture, are_missing, pictures_of, pictures_of_languages, vega
 from deadheat.report.page.sections import (
     deciding,
     details_of,
@@ -40,7 +42,15 @@ MOST_NAMED = 3  # systems, in the title
 RANGE = "The ends of a difference are those that some order of the ties can give it."
 
 
-def page_of(subjects: Sequence[Subject], *, title: str = "", inputs: Sequence[Input] = (), command: str = "") -> str:
+def page_of(
+    subjects: Sequence[Subject],
+    *,
+    title: str = "",
+    inputs: Sequence[Input] = (),
+    command: str = "",
+    languages: Sequence[Languages] = (),
+    margin: float | None = None,
+) -> str:
     """Return an HTML document that needs no other file and no network.
 
     Parameters
@@ -51,12 +61,20 @@ def page_of(subjects: Sequence[Subject], *, title: str = "", inputs: Sequence[In
     inputs : sequence of Input, default ()
     command : str, default ""
         Which makes the page again.
+    languages : sequence of Languages, default ()
+        Of queries that are the same in several; they come first.
+    margin : float, optional
+        Up to which languages are tested for equivalence.
     """
     title = title or _title(subjects)
     missing = are_missing()
     most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
     specs: list[dict[str, Any]] = []
-    parts: list[str] = []
+    of_languages: list[list[Picture]] = []
+    for one in languages:
+        of_languages.append([] if missing else list(pictures_of_languages(one, len(specs))))
+        specs += [drawn.spec for drawn in of_languages[-1] if drawn.spec is not None]
+    parts = list(language_sections(languages, of_languages, margin))
     for n, subject in enumerate(subjects):
         pictures = [] if missing else list(pictures_of(subject, len(specs), most=most))
         specs += [one.spec for one in pictures if one.spec is not None]

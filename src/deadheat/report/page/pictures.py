@@ -9,6 +9,7 @@ from importlib.resources import files
 from itertools import count, islice
 from typing import Any
 
+from deadheat.comparison.languages import Languages
 from deadheat.errors import MissingDependencyError
 from deadheat.report.page.subject import Subject
 
@@ -30,7 +31,7 @@ class Picture:
     name : str
         Of the figure.
     part : str
-        Where it is shown: "figures", "strata" or "ties".
+        Where it is shown: "figures", "strata", "ties" or "languages".
     svg : str
     spec : dict or None
         As Vega-Lite reads it.
@@ -72,6 +73,12 @@ def pictures_of(subject: Subject, first: int, *, most: int | None = None) -> Ite
         of += [("ties", ties)] if ties is not None else []
     for part, drawn in of:
         yield from islice(_drawn(part, drawn, subject.main.label, number), most)
+
+
+def pictures_of_languages(found: Languages, first: int) -> Iterator[Picture]:
+    """Draw the figures of languages, by the first measure that has means."""
+    if found.across:
+        yield from _drawn("languages", found, found.across[0].measure, count(first))
 
 
 def _drawn(part: str, of: Any, measure: str, number: Iterator[int]) -> Iterator[Picture]:  # noqa: ANN401 - what is drawn

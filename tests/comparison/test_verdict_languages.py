@@ -1,0 +1,95 @@
+"""What is said of languages agrees with their tests, and claims nothing that few or skewed queries cannot show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import deadheat as dh
+from deadheat.comparison.compare_languages import compare_languages
+from deadheat.comparison.verdict_languages import judge_languages
+
+N = 30
+QRELS = {f"q{n:02d}": {"r": 1} for n in range(N)}
+
+
+def ranked(*ranks: int) -> dh.Evaluation:
+    """An evaluation whose queries have their document at these ranks, again and again."""
+    queries = list(QRELS)
+    of_query = {query: ranks[n % len(ranks)] for n, query in enumerate(queries)}
+    run = {
+        query: {"r": 10.0 - rank, **{f"d{place}": 10.0 - place for place in range(1, 8) if place != rank}}
+        for query, rank in of_query.items()
+    }
+    return dh.evaluate(QRELS, run, "RR")
+
+
+def few(evaluation: dh.Evaluation, n: int) -> dh.Evaluation:
+    return evaluation.select(np.arange(N) < n)
+
+
+def test_a_language_is_worse_where_the_test_says_so() -> None:
+    first, second = [1, 2, 1, 3, 1], [3, 2, 4, 1, 2]
+    found = compare_languages({"en": ranked(*first), "fr": ranked(*second)}, test="t", correction="none")
+    (said,) = judge_languages(found)
+    values = [np.array([1 / rank for rank in ranks] * (N // len(ranks))) for ranks in (first, second)]
+    p = stats.ttest_rel(values[1], values[0]).pvalue
+    difference = (values[1] - values[0]).mean()
+    assert p < 0.05
+    assert said == (
+        f"Between languages, by RR over the same 30 queries: run is best in en ({values[0].mean():.4f}), and worse by"
+        f" more than chance in fr ({difference:.4f}, p {f'= {p:.4f}' if p >= 0.0001 else '< 0.0001'})."
+    )
+    assert said in " ".join(str(found).split())
+
+
+def test_what_is_not_shown_is_not_claimed() -> None:
+    found = compare_languages({"en": ranked(1, 2, 3), "fr": ranked(2, 1, 4), "es": ranked(7, 6, 7)}, n_resamples=999)
+    (said,) = judge_languages(found, unit=("case", "cases"), margin=0.9)
+    assert "over the same 30 cases: run is best in en" in said
+    assert "and worse by more than chance in es (-" in said
+    assert "but is not shown worse in fr (-" in said
+    assert said.endswith("and within the margin of 0.9 in fr and es.")
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_few_queries_prove_nothing(n: int) -> None:
+    found = compare_languages({"en": few(ranked(1), n), "fr": few(ranked(5), n)})
+    assert judge_languages(found) == (f"Between languages, by RR: {n} queries in each of en, fr prove nothing.",)
+
+
+def test_skewed_differences_are_in_doubt_and_equal_ones_equal() -> None:
+    rare = compare_languages({"en": few(ranked(1), 7), "fr": few(ranked(2, 2, 2, 2, 2, 2, 7), 7)}, correction="none")
+    assert rare.differences[0].pair.significant
+    assert rare.differences[0].pair.doubtful
+    assert "though the differences are too skewed to be sure, in fr" in judge_languages(rare)[0]
+    shared = compare_languages({"en": ranked(1, 2), "fr": ranked(2, 1), "es": ranked(2, 7)}, n_resamples=999)
+    assert "run is best in en and fr (0.7500), and worse by more than chance in es (" in judge_languages(shared)[0]
+    alike = compare_languages({"en": ranked(1, 2), "fr": ranked(2, 1)})
+    assert judge_languages(alike)[0].endswith("run has the same mean in en and fr (0.7500).")
+
+
+def test_of_many_systems_and_languages_some_are_said() -> None:
+    own = {f"s{n}": ranked(1, n + 1) for n in range(5)}
+    other = {f"s{n}": ranked(6) for n in range(5)}
+    languages = {"en": own, "de": other, "es": other, "fr": other, "pt": other}
+    said = judge_languages(compare_languages(languages, n_resamples=99, test="t"), name="terms")
+    assert len(said) == 4
+    assert said[0].startswith("Between languages of terms, by RR over the same 30 queries: s0 is best in en (1.0000)")
+    assert "and 1 more" in said[0]
+    assert said[-1] == "The tables have 2 more."
+    partial = {"en": ranked(1, 2), "fr": few(ranked(5), 20), "es": ranked(1, 2)}
+    assert "(20 queries in all, more in some): run is best" in judge_languages(compare_languages(partial))[0]
+
+
+def test_no_mean_no_verdict_and_less_may_be_better() -> None:
+    totals = {code: dh.evaluate(QRELS, {query: {"r": 1} for query in QRELS}, "NumRelRet") for code in ("en", "fr")}
+    found = compare_languages(totals)
+    assert judge_languages(found) == ()
+    assert "NumRelRet: in no table of languages, which are of means" in " ".join(str(found).split())
+    runs = {"en": {"r": 9, "a": 1}, "fr": {"r": 1, "a": 9}}
+    found = compare_languages(
+        {code: dh.evaluate(QRELS, dict.fromkeys(QRELS, run), "FRP") for code, run in runs.items()}
+    )
+    assert "run is best in en (1.0000), and worse by more than chance in fr (+1.0000" in judge_languages(found)[0]
