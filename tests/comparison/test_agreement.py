@@ -145,6 +145,14 @@ def test_the_a_form_of_rbo_is_a_mean_over_all_orders(found: list[tuple[tuple[Sco
             assert one.values["rbo_a"][0] == pytest.approx(np.mean(over_orders(pair, extrapolated_rbo)), abs=1e-9)
 
 
+def test_the_a_form_of_lists_of_different_lengths_is_extrapolated_from_means() -> None:
+    """As its authors do, which is not the mean of what each order is extrapolated to; the documentation says so."""
+    pair = ({"a": 2.0, "b": 1.0}, {"a": 2.0, "b": 1.0, "c": 0.0, "d": 0.0, "e": 0.0, "x": 1.0})
+    one = dh.agree({"q": pair[0]}, {"q": pair[1]}, p=0.8)
+    assert abs(one.values["rbo_a"][0] - np.mean(over_orders(pair, extrapolated_rbo))) > 0.01
+    assert one.low["rbo_a"][0] == pytest.approx(np.mean(over_orders(pair, least_rbo)), abs=1e-9)
+
+
 def test_all_forms_are_one_without_ties(found: list[tuple[tuple[Scores, Scores], dh.Agreement]]) -> None:
     n_compared = 0
     for pair, one in found:
@@ -190,6 +198,16 @@ def test_ranks_of_no_weight_are_left_out() -> None:
     far, near = dh.agree(*runs, p=0.99), dh.agree(*runs, p=0.5)
     assert far.low["rbo_a"][0] <= far.values["rbo_a"][0] <= far.high["rbo_a"][0]
     assert near.low["rbo_a"][0] == pytest.approx(near.high["rbo_a"][0], abs=1e-12)
+
+
+def test_depths_may_be_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long lists are, so that they fit into memory."""
+    pairs = drawn(4)
+    whole = [dh.agree({"q": one}, {"q": other}, p=0.95) for one, other in pairs]
+    monkeypatch.setattr("deadheat.kernels.agreement.MAX_CELLS", 5)
+    for (one, other), expected in zip(pairs, whole, strict=True):
+        found = dh.agree({"q": one}, {"q": other}, p=0.95)
+        assert found.to_polars().row(0)[1:] == pytest.approx(expected.to_polars().row(0)[1:], abs=1e-12)
 
 
 def test_a_run_agrees_with_itself() -> None:

@@ -97,6 +97,19 @@ def test_what_cannot_be_weighed_is_refused() -> None:
         dh.holes(qrels, runs, by="decision")
     with pytest.raises(ParameterError, match="by"):
         dh.holes(qrels, runs, by="effort")
+    with pytest.raises(ParameterError, match="runs must be one run or more"):
+        dh.holes(qrels, [])
+    for top in (-1, float("nan")):
+        with pytest.raises(ParameterError, match="unjudged_max_rel"):
+            dh.holes(qrels, runs, "RR", unjudged_max_rel=top)
+
+
+def test_weights_are_the_same_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, runs = drawn(5)
+    whole = {by: dh.holes(qrels, runs, "AP", by=by).documents for by in ("range", "decision")}
+    monkeypatch.setattr("deadheat.comparison.holes.AT_ONCE", 20)
+    for by, documents in whole.items():
+        assert dh.holes(qrels, runs, "AP", by=by).documents.equals(documents)
 
 
 def test_everything_judged_leaves_nothing() -> None:

@@ -137,6 +137,9 @@ def test_measures_of_version_10() -> None:
     Path("g.run").write_text(text, encoding="utf-8")
     measures = ("-m", "rbp", "-m", "rbp_resid", "-m", "unj")
     assert ok("trec_eval", "--like", "10", "-q", *measures, "g.qrels", "g.run").replace("\t", " ") == OF_VERSION_10
+    ours = ok("evaluate", "g.qrels", "g.run", "--ties", "doc_id", *measures[:4], "--format", "trec", "--per-query")
+    theirs = [line for line in OF_VERSION_10.splitlines() if not line.startswith("unj")]
+    assert {tuple(line.split()) for line in theirs} <= {tuple(line.split()) for line in ours.splitlines()}
     every = ok("trec_eval", "--like", "10", "-q", "-m", "all_trec", "g.qrels", "g.run").replace("\t", " ")
     assert set(OF_VERSION_10.splitlines()) <= set(every.splitlines())
     given = ("-m", "rbp.p=0.5", "-m", "rbp_resid.p=0.5", "-m", "unj.1,3")

@@ -90,6 +90,17 @@ def test_every_way_has_the_value_that_evaluate_gives_for_its_settings(seed: int)
     assert tried
 
 
+def test_the_chance_of_a_match_by_accident_counts_the_numbers_that_ways_print_as() -> None:
+    rng = random.Random(11)
+    qrels = {f"q{n}": {f"d{rng.randrange(12)}": float(rng.randrange(4)) for _ in range(6)} for n in range(5)}
+    run = {f"q{n}": {f"d{k}": float(rng.randrange(3)) for k in rng.sample(range(12), 8)} for n in range(4)}
+    every = [one.value for text in ("0", "1") for one in dh.explain(qrels, run, {"nDCG@5": text}).matches]
+    printed = {int(f"{value:.3f}".replace(".", "")) for value in every}
+    found = dh.explain(qrels, run, {"nDCG@5": "0.123"})
+    assert found.n_values == len(printed) > 3
+    assert found.chance == pytest.approx(len(printed) / (max(printed) - min(printed) + 1))
+
+
 def test_divisors_that_no_parameter_has() -> None:
     """P over min(k, retrieved), R over min(k, R), nDCG with an uncut ideal: from their definitions."""
     qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2, "x": 1}}
@@ -100,6 +111,37 @@ def test_divisors_that_no_parameter_has() -> None:
     whole = 1 / (1 + 1 / 1.584962500721156 + 1 / 2)
     found = dh.explain(qrels, run, {"nDCG@1": f"{whole:.6f}"})
     assert any(one.settings.get("ideal") == "whole" for one in found.matches)
+
+
+def test_only_tools_that_have_a_measure_are_named() -> None:
+    """trec_eval has no ERR and no AUC; gdeval has a scale up to 4, and reads no judgments above it."""
+    up_to = {top: {"q": {"a": top, "b": 1.0}} for top in (2.0, 4.0, 5.0)}
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    known = {
+        top: dh.explain(qrels, run, {"ERR@10": dh.evaluate(qrels, run, "ERR@10").means()["ERR@10"]})
+        for top, qrels in up_to.items()
+    }
+    assert {top: one.tools for top, one in known.items()} == {
+        2.0: ("deadheat",),
+        4.0: ("ir_measures", "gdeval", "deadheat"),
+        5.0: ("deadheat",),
+    }
+    # by hand: (2^2 - 1) / 2^4, and from what is left (2 - 1) / 2^4 at rank 2
+    scaled = dh.explain(up_to[2.0], run, {"ERR@10": f"{3 / 16 + 13 / 16 / 16 / 2:.6f}"})
+    assert scaled.tools == ("ir_measures", "gdeval")
+    assert dh.explain(up_to[5.0], run, {"nDCG@10": "1.000000"}).tools.count("gdeval") == 0
+    assert dh.explain({"q": {"a": 1, "b": 0}}, run, {"AUC": "1.000000"}).tools == ("deadheat",)
+
+
+def test_rbp_of_trec_eval_10_is_not_that_of_other_parameters() -> None:
+    qrels, run = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
+    # by hand: 0.1 (1 + 0.9 / 2), and 0.2 (1 + 0.8)
+    assert dh.explain(qrels, run, {"rbp": "0.1450"}).tools == ("trec_eval 10", "deadheat")
+    assert dh.explain(qrels, run, {"RBP": "0.3600"}).tools == ("ir_measures", "deadheat")
+    # of graded relevance: 0.2 (1 + 0.8 / 2)
+    assert dh.explain(qrels, run, {"RBP(graded=True)": "0.2800"}).tools == ("deadheat",)
+    assert dh.explain(qrels, run, {"rbp_resid": "0.0000"}).tools == ("trec_eval 10", "deadheat")
+    assert dh.explain(qrels, run, {"RBPResidual": "0.6400"}).tools == ("deadheat",)
 
 
 def test_parameters_that_are_named_stay() -> None:

@@ -261,6 +261,10 @@ def test_gdeval(name: str) -> None:
     by_query = ir_measures.providers.registry["gdeval"].iter_calc([measure], kept, run)
     value = fmean(one.value for one in by_query)
     check("gdeval", kept, run, {"nDCG@10": value})
+    by_query = ir_measures.providers.registry["gdeval"].iter_calc([ir_measures.ERR @ 10], kept, run)
+    found = check("gdeval", kept, run, {"ERR@10": fmean(one.value for one in by_query)})
+    assert found.tools[0] == "ir_measures"  # which asks gdeval
+    assert found.matches[0].measures == {"ERR@10": "ERR(max_rel=4)@10"}
 
 
 @pytest.mark.parametrize("reported", ["0.0071", "0.123456", "0.99"])

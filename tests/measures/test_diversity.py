@@ -61,6 +61,21 @@ def test_large_ties_have_an_exact_mean() -> None:
     assert scores.tie_min[0] < scores.values[0] < scores.tie_max[0]
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 1.0])
+def test_the_ideal_takes_many_documents_of_few_sets_one_by_one(alpha: float) -> None:
+    """As the definition has it: each in turn that gains most, of equal ones the higher id. All gains are exact here."""
+    rng = random.Random(5)
+    topics = [(), ("1",), ("2",), ("1", "2"), ("2", "3", "4")]
+    rows = [("q", f"d{n:02}", topic, 1) for n in range(30) for topic in rng.choice(topics)]
+    run = {"q": {f"d{n:02}": float(-n) for n in range(20)}}
+    judged = sets_of(rows, "q")
+    lists = [judged.get(doc, set()) for doc in run["q"]]
+    for kind, cutoff in itertools.product(("alpha_nDCG", "nERR_IA"), (None, 5, 40)):
+        name = f"{kind}(alpha={alpha})" + (f"@{cutoff}" if cutoff else "")
+        expected = diversity(kind, lists, judged, alpha=alpha, cutoff=cutoff)
+        assert dh.evaluate(frame_of(rows), run, name)[name].mean == pytest.approx(expected, abs=1e-12)
+
+
 PYNDEVAL = ["alpha_DCG@5", "alpha_nDCG@5", "alpha_nDCG@20", "ERR_IA@10", "nERR_IA@10", "NRBP", "nNRBP"]
 PYNDEVAL += ["AP_IA", "P_IA@5", "StRecall@5", "alpha_nDCG(alpha=0.2)@10", "NRBP(alpha=0.3, beta=0.7)", "P_IA(rel=2)@5"]
 

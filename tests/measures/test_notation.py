@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 import deadheat as dh
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.parameters import Number
 from deadheat.report.of_measures import report_measure
 
@@ -136,3 +136,31 @@ def test_large_numbers_print_short_and_are_read_back() -> None:
 def test_every_measure_says_where_it_comes_from(name: str) -> None:
     """Counts but for themselves."""
     assert page(name)["references"]
+
+
+@pytest.mark.parametrize(
+    ("text", "notation"),
+    [
+        ("rbp", "RBP(p=0.9, graded=True, top='query')"),
+        ("rbp(p=0.5)@10", "RBP(p=0.5, graded=True, top='query')@10"),
+        ("Rbp(graded=False)", "RBP(p=0.9, top='query')"),
+        ("RBP", "RBP"),
+        ("RBP@10", "RBP@10"),
+        ("rbp_resid", "RBPResidual(p=0.9, tail='unjudged')"),
+        ("rbp_resid(p=0.5)", "RBPResidual(p=0.5, tail='unjudged')"),
+    ],
+)
+def test_names_with_parameters_of_their_own(text: str, notation: str) -> None:
+    """rbp and rbp_resid are those of trec_eval 10, whose parameters are not our defaults."""
+    measure = dh.parse_measure(text)
+    assert str(measure) == notation
+    again = dh.parse_measure(measure.label)
+    assert (again, again.label) == (measure, measure.label)
+    assert measure.label == text or "(" in text
+
+
+@pytest.mark.parametrize("text", ["rbp.95", "rbp_10", "RBP.95"])
+def test_a_number_behind_rbp_is_no_cutoff(text: str) -> None:
+    """It is p to ranx, and nothing to trec_eval."""
+    with pytest.raises(UnknownMeasureError, match="RBP"):
+        dh.parse_measure(text)

@@ -154,6 +154,15 @@ def test_documents_that_are_not_retrieved_may_be_relevant_too(seed: int) -> None
             assert (low[0], high[0]) == pytest.approx((min(values), max(values)), abs=EQUAL), (cut, judged, scores)
 
 
+def test_a_cutoff_far_below_the_lists_is_none() -> None:
+    judged, scores = case(1)
+    placements = dh.place({"q": judged}, run := dh.Run({"q": scores}))
+    for name in ("nDCG", "DCG", "RBP"):
+        measure, ties = dh.parse_measure(name), with_ties(placements, run)
+        far = ends(measure @ 1_000_000_000, placements, ties, 3.0)
+        assert np.array(far) == pytest.approx(np.array(ends(measure, placements, ties, 3.0)), abs=EQUAL)
+
+
 def test_measures_without_bounds_say_so() -> None:
     placements = dh.place({"q": {"a": 1}}, {"q": {"a": 1, "b": 0}})
     for name in ("bpref", "AP(norm='retrieved')@2", "Judged@1", "nERR", "MR"):

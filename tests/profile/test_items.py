@@ -102,15 +102,6 @@ def test_popularity_from_the_interactions_of_users() -> None:
     assert by_item == {"a": 2, "c": 1, "x": 0}
 
 
-def test_more_popularity_than_users_is_said() -> None:
-    """An item that all users have is no news; one with more plays than users is none either, and that is noted."""
-    found = dh.item_profile({"u": {"a": 2.0, "b": 1.0}}, {"a": 3, "b": 1}, n_users=2)
-    assert found.novelty is not None
-    assert found.novelty.tolist() == [(0 + math.log2(2 / 1)) / 2]
-    assert found.notes[-1] == "1 item with more popularity than users (2): novelty is 0"
-    assert not dh.item_profile({"u": {"a": 2.0, "b": 1.0}}, {"a": 2, "b": 1}, n_users=2).notes
-
-
 def test_a_head_without_an_item_is_said() -> None:
     """A fifth of four items is none, so that all are tail; and of three equals, two have no room for the third."""
     run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
@@ -123,6 +114,23 @@ def test_a_head_without_an_item_is_said() -> None:
         4,
     ]
     assert dh.item_profile(run).n_head == 0
+
+
+def test_a_user_who_comes_back_to_an_item_is_one_user() -> None:
+    train = pl.DataFrame({"user_id": ["u", "u", "u", "v"], "item_id": ["a", "a", "b", "b"], "rating": [1, 5, 2, 1]})
+    found = dh.item_profile({"u": {"a": 2.0, "b": 1.0}}, train, cutoff=1)
+    assert dict(found.to_polars().select("doc_id", "popularity").rows()) == {"a": 1, "b": 2}
+    assert found.means()["novelty"] == 1  # one of two users
+
+
+def test_popularity_may_be_shares() -> None:
+    """An item without popularity is as novel as the least popular one, or as one of a single user."""
+    run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}}
+    shares = {"a": 0.5, "b": np.float32(0.375), "c": 0.125}
+    assert dh.item_profile(run, shares, cutoff=1).means()["novelty"] == 1
+    assert dh.item_profile(run, shares).means()["novelty"] == pytest.approx((1 - math.log2(0.375) + 3 + 3) / 4)
+    counts = {"a": np.int64(4), "b": 3, "c": 1}
+    assert dh.item_profile(run, counts).means()["novelty"] == pytest.approx((1 - math.log2(0.375) + 3 + 3) / 4)
 
 
 def test_the_tail_is_all_but_the_head() -> None:
@@ -140,6 +148,9 @@ def test_the_tail_is_all_but_the_head() -> None:
         ({"head": 2}, "head must be a number from 0 to 1"),
         ({"n_users": 0}, "n_users must be a number above 0"),
         ({"popularity": {"a": -1}}, "popularity must be numbers from 0 on, got -1 for 'a'"),
+        ({"popularity": {"a": 0}}, "popularity must be some number above 0, got 0 for every item"),
+        ({"popularity": {1: 2, "1": 3}}, "two numbers for item '1'"),
+        ({"popularity": {"a": 3, "b": 1}, "n_users": 2}, "n_users=2 is less than 3, the users of one item"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: dict[str, object], message: str) -> None:

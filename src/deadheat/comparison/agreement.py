@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run, Source
@@ -43,7 +44,8 @@ class Agreement(Shown, reported_by="deadheat.report.of_agreement:of_agreement"):
         Queries that both have, sorted.
     values : dict of str to ndarray of shape (n_queries,)
         By kind: ``tau_b``, ``tau``, ``tau_ap``, ``rbo_w``, ``rbo_a``, ``rbo_b`` and ``overlap``; NaN where a query has
-        no value, as tau where the lists share fewer than two documents.
+        no value, as tau where the lists share fewer than two documents. ``rbo_a`` is the mean over tie orders where
+        both lists have as many documents; of others its lower end is.
     low, high : dict of str to ndarray of shape (n_queries,)
         Of rank-biased overlap, if what is below both lists agreed nowhere, or everywhere; of ``overlap``, over the
         orders of ties.
@@ -156,7 +158,7 @@ def agree(
     if check_duplicates:
         for one in runs:
             one.check_duplicates()
-    frames = [_ranked(one.rounded(score_precision)) for one in runs]
+    frames = [positions(one.rounded(score_precision)) for one in runs]
     queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
     common = queries[0] & queries[1]
     if not common:
@@ -194,17 +196,6 @@ def _check(p: object, cutoff: object) -> None:
         raise ParameterError(argument="p", given=p, allowed="a number between 0 and 1")
     if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
         raise ParameterError(argument="cutoff", given=cutoff, allowed="a whole number from 1 on")
-
-
-def _ranked(run: Run) -> pl.DataFrame:
-    """Return query_id, doc_id, above and tied of all documents."""
-    score = pl.col("score") + 0.0  # -0.0 is 0.0
-    return run.to_polars().select(
-        "query_id",
-        "doc_id",
-        above=score.rank("min", descending=True).over("query_id").cast(pl.Int64) - 1,
-        tied=pl.len().over("query_id", score).cast(pl.Int64),
-    )
 
 
 def _by_query(frames: list[pl.DataFrame], common: set[str]) -> list[tuple[IntArray, IntArray]]:

@@ -13,22 +13,24 @@ import polars as pl
 from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.comparison.compare import named_runs
-from deadheat.data.precision import ScorePrecision, check_precision
+from deadheat.data.positions import positions
+from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, ParameterError
+from deadheat.evaluation.conventions import Conventions
 from deadheat.io.phases import phase
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
-from deadheat.placements.unjudged import Unjudged, answers, answers_elsewhere, with_ties
+from deadheat.placements.unjudged import Unjudged, answered, answers_elsewhere, left_after, with_ties
 from deadheat.wording import counted
 
 BY = ("range", "decision")
 DEEPEST = 100  # ranks that are looked at for a measure without a cutoff
-AT_ONCE = 1 << 21  # rows of copied judgments that are held at a time
+AT_ONCE = 1 << 20  # rows of copied judgments, placements and ties that are held at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,6 +141,8 @@ def holes(
         raise MeasureError("there are no bounds over unjudged documents for it", measure=str(parsed))
     check_choice("by", by, BY)
     named = named_runs([runs] if isinstance(runs, str | Path | Run) else runs)
+    if not named:
+        raise ParameterError(argument="runs", given=runs, allowed="one run or more")
     if by == "decision" and len(named) < 2:
         raise ParameterError(argument="by", given=by, allowed="'range' for a single run")
     depth = as_count("depth", parsed.deepest or DEEPEST if depth is None else depth)
@@ -146,7 +150,8 @@ def holes(
     judged = Qrels.of(qrels)
     if check_duplicates:
         judged.check_duplicates()
-    precision = check_precision(score_precision)
+    conventions = Conventions(score_precision=score_precision, unjudged="bounds", unjudged_max_rel=unjudged_max_rel)
+    precision = conventions.score_precision
     sides: list[_Side] = []
     for name, run in named.items():
         if check_duplicates:
@@ -154,7 +159,7 @@ def holes(
         with phase(f"placing {name}"):
             placements = engine_of(judged, run, precision).place()
             unjudged = with_ties(placements, run, precision)
-        top = max(placements.max_relevance, 0.0) if unjudged_max_rel is None else float(unjudged_max_rel)
+        top = conventions.highest_label(placements.max_relevance)
         frame = _unjudged_documents(judged, run, precision, placements, unjudged, depth)
         sides.append(_Side(name, parsed, placements, unjudged, frame, top))
     with phase("weighing documents"):
@@ -207,9 +212,11 @@ class _Side:
         low, high = ends(self.measure, self.placements, self.unjudged, self.top)
         before = (high - low)[self.unjudged.query[ties]]
         after = np.zeros(len(ties))
-        for part in _parts(self.placements, self.unjudged.query[ties]):
+        for part in self._parts(ties):
+            left = left_after(self.unjudged, ties[part])
             for label in (0.0, self.top):
-                low, high = ends(self.measure, *answers(self.placements, self.unjudged, ties[part], label), self.top)
+                judged = answered(self.placements, self.unjudged, ties[part], label)
+                low, high = ends(self.measure, judged, left, self.top)
                 after[part] += (high - low) / 2
         return pl.DataFrame({"tie": ties, "weight": np.maximum(before - after, 0.0)})
 
@@ -218,9 +225,9 @@ class _Side:
         ties, queries = self._ties(), np.arange(self.placements.n_queries)
         of_ties, of_queries = np.zeros(len(ties)), np.zeros(len(queries))
         for label, sign in ((self.top, 1), (0.0, -1)):
-            for part in _parts(self.placements, self.unjudged.query[ties]):
-                asked, _ = answers(self.placements, self.unjudged, ties[part], label)
-                of_ties[part] += sign * self.measure.mean(asked)
+            for part in self._parts(ties):
+                judged = answered(self.placements, self.unjudged, ties[part], label)
+                of_ties[part] += sign * self.measure.mean(judged)
             of_queries += sign * self.measure.mean(answers_elsewhere(self.placements, queries, label))
         ids = pl.Series(self.placements.query_ids.tolist(), dtype=pl.String)
         return pl.DataFrame({"tie": ties, "effect": of_ties}), pl.DataFrame({"query_id": ids, "effect": of_queries})
@@ -228,20 +235,29 @@ class _Side:
     def _ties(self) -> IntArray:
         return np.unique(self.frame["tie"].to_numpy())
 
+    def _parts(self, ties: IntArray) -> Iterator[slice]:
+        """Give ranges of ties, of whose queries copies fit into memory."""
+        n = self.placements.n_queries
+        copied = np.concatenate((self.placements.judged_query, self.placements.query, self.unjudged.query))
+        sizes = np.bincount(copied, minlength=n)[self.unjudged.query[ties]] + 1
+        stops = np.cumsum(sizes)
+        start = 0
+        while start < len(ties):
+            before = stops[start] - sizes[start]
+            stop = max(start + 1, int(np.searchsorted(stops, before + AT_ONCE, side="right")))
+            yield slice(start, stop)
+            start = stop
+
 
 def _unjudged_documents(  # noqa: PLR0917 - of one run
     qrels: Qrels, run: Run, precision: ScorePrecision, placements: Placements, unjudged: Unjudged, depth: int
 ) -> pl.DataFrame:
     """Return the unjudged documents up to a depth: query_id, doc_id, the tie that each is in, and its rank."""
-    scores = (pl.col("score").cast(pl.Float64) + 0.0).alias("score")
-    frame = run.rounded(precision).to_polars().select("query_id", "doc_id", scores)
     codes = pl.DataFrame(
         {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "code": np.arange(placements.n_queries)}
     )
-    frame = frame.join(codes, on="query_id").with_columns(
-        above=pl.col("score").rank("min", descending=True).over("query_id").cast(pl.Int64) - 1
-    )
-    frame = frame.filter(pl.col("above") < depth).join(
+    near = positions(run.rounded(precision)).filter(pl.col("above") < depth)
+    frame = near.join(codes, on="query_id").join(
         qrels.to_polars().select("query_id", "doc_id"), on=["query_id", "doc_id"], how="anti"
     )
     ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})
@@ -282,15 +298,3 @@ def _with_ranks(weights: pl.DataFrame, sides: Sequence[_Side]) -> pl.DataFrame:
         ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(side.rank))
         found = found.join(ranks, on=["query_id", "doc_id"], how="left")
     return found
-
-
-def _parts(placements: Placements, queries: IntArray) -> Iterator[slice]:
-    """Give ranges of copies whose judgments fit into memory."""
-    sizes = np.bincount(placements.judged_query, minlength=placements.n_queries)[queries] + 1
-    ends_of = np.cumsum(sizes)
-    start = 0
-    while start < len(queries):
-        before = ends_of[start] - sizes[start]
-        stop = max(start + 1, int(np.searchsorted(ends_of, before + AT_ONCE, side="right")))
-        yield slice(start, stop)
-        start = stop

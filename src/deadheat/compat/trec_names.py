@@ -44,8 +44,6 @@ class TrecMeasure:
         Groups that it belongs to.
     since : int
         Version of trec_eval that has it.
-    notation : str
-        Of ours, where its defaults are not those of a class that has the name; empty: its name leads to it.
     """
 
     name: str
@@ -56,7 +54,6 @@ class TrecMeasure:
     has_summary: bool = True
     nicknames: tuple[str, ...] = ("all_trec",)
     since: int = 9
-    notation: str = ""
 
     @property
     def has_values(self) -> bool:
@@ -114,8 +111,8 @@ MEASURES = {
         TrecMeasure("set_F", "numbers", ("1.0",), nicknames=SET),
         TrecMeasure("num_nonrel_judged_ret", printed="count"),
         TrecMeasure("yaap", nicknames=()),
-        TrecMeasure("rbp", "pairs", since=10, notation="RBP(p=0.9, graded=True, top='query')"),
-        TrecMeasure("rbp_resid", "pairs", since=10, notation="RBPResidual(p=0.9, tail='unjudged')"),
+        TrecMeasure("rbp", "pairs", since=10),
+        TrecMeasure("rbp_resid", "pairs", since=10),
         TrecMeasure("unj", "cutoffs", ("5", "10", "20"), since=10),
     )
 }
@@ -169,7 +166,7 @@ def _is_computed(one: TrecMeasure) -> bool:
     if one.printed == "text":
         return True
     try:
-        parse_measure(_printed(one, one.defaults[:1]) if one.has_values else one.notation or one.name)
+        parse_measure(_printed(one, one.defaults[:1]) if one.has_values else one.name)
     except UnknownMeasureError:
         return False
     return True
@@ -273,7 +270,7 @@ def _columns(
         named = [(_printed(one, given), _named(one, given, levels))]
     found = []
     for name, own in named:
-        measure = parse_measure(name if one.has_values else one.notation or one.name)
+        measure = parse_measure(name if one.has_values else one.name)
         takes = {field.name for field in fields(measure)}
         found.append(
             Column(name, one, measure(**own, **{key: settings[key] for key in takes & settings.keys()}), given)

@@ -17,8 +17,12 @@ from deadheat.wording import Advice
 MISSING = ("empty", "skip", "error")
 NO_RELEVANT = ("zero", "skip")
 UNJUDGED = ("zero", "bounds")
-BOUNDED = ("expected", "doc_id", "input", "random")
-"""The tie policies whose order does not depend on relevance: others have no bounds over unjudged documents."""
+BOUNDED: dict[str, tuple[Any, ...]] = {
+    "ties": ("expected", "doc_id", "input", "random"),
+    "no_relevant": ("zero",),
+    "judged_only": (False,),
+}
+"""What allows bounds over unjudged documents: lists and queries that stay the same whatever their labels are."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,8 @@ class Conventions:
         object.__setattr__(self, "score_precision", check_precision(self.score_precision))
         for name, check in CHECKS.items():
             object.__setattr__(self, name, _checked(name, getattr(self, name), check))
-        if self.unjudged == "bounds" and self.ties not in BOUNDED:
-            raise ParameterError(argument="ties", given=self.ties, allowed=BOUNDED, beside={"unjudged": "bounds"})
+        if self.unjudged == "bounds":
+            self._check_bounded()
         if self.unjudged != "bounds" and self.unjudged_max_rel is not None:
             raise ParameterError(
                 "is the highest relevance that bounds allow, and there are none",
@@ -60,6 +64,17 @@ class Conventions:
                 given=self.unjudged_max_rel,
                 hint=Advice("unjudged", "bounds"),
             )
+
+    def _check_bounded(self) -> None:
+        """Raise `ParameterError` where labels of unjudged documents would change more than gains."""
+        for name, choices in BOUNDED.items():
+            if (given := getattr(self, name)) not in choices:
+                allowed = choices if len(choices) > 1 else repr(choices[0])
+                raise ParameterError(argument=name, given=given, allowed=allowed, beside={"unjudged": "bounds"})
+
+    def highest_label(self, max_relevance: float) -> float:
+        """Return the highest relevance that an unjudged document can have, given the highest in the qrels."""
+        return max(max_relevance, 0.0) if self.unjudged_max_rel is None else float(self.unjudged_max_rel)
 
     def measures(self, asked: Iterable[Measure]) -> tuple[Measure, ...]:
         """Return the measures that are computed: those with a lowest relevant level have that of the conventions.

@@ -36,7 +36,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.placements.shortened import Shortened, shortened
-from deadheat.placements.unjudged import NONE_UNJUDGED, Unjudged, with_ties, without_ties
+from deadheat.placements.unjudged import Unjudged, with_ties, without_ties
 from deadheat.wording import Plain, counted, three
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
@@ -136,8 +136,8 @@ def evaluate(
     unjudged : {"zero", "bounds"}, default "zero"
         A document without a judgment has no gain. With "bounds", `Scores.unjudged_min` and `Scores.unjudged_max` are
         the least and the greatest value if each retrieved unjudged document had any relevance from 0 to a top, exact
-        and attained; all rows of the run are read for it. Not for ``ties="best"`` and ``"worst"``, whose order depends
-        on relevance.
+        and attained; all rows of the run are read for it. Not for ``ties="best"`` and ``"worst"``, ``judged_only`` and
+        ``no_relevant="skip"``: there, labels change the order, the lists or the queries that count.
     unjudged_max_rel : float, optional
         That top; by default the highest relevance in the qrels.
 
@@ -330,10 +330,7 @@ def _labels(
     conventions: Conventions, run: Run, placements: Placements, ranked: Placements
 ) -> tuple[Placements, Unjudged, float]:
     """Return what bounds over unjudged documents need: the placements, where those are ranked, and the top."""
-    top = conventions.unjudged_max_rel
-    top = max(placements.max_relevance, 0.0) if top is None else top
-    if conventions.judged_only:
-        return placements, NONE_UNJUDGED, top
+    top = conventions.highest_label(placements.max_relevance)
     if conventions.ties != "expected":
         return ranked, without_ties(ranked), top
     return placements, with_ties(placements, run, conventions.score_precision, conventions.depth), top

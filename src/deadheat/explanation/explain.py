@@ -26,6 +26,7 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)  # at which lists are usually cut
+SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments are
 LEVELS = 8  # of relevance that are tried as the lowest relevant one
 N_NEAREST = 3
 MOST_OPTIONS = 2  # of a tool that somebody is thought to have set
@@ -191,6 +192,7 @@ class Search:
             "ap_norm": ["R", "min", "retrieved", "steps"],
             "p_norm": ["k", "retrieved"],
             "r_norm": ["R", "min"],
+            "max_rel": [None, *(one for one in SCALES if one > max(self.levels, default=0))],
         }
         mattering = {*ALWAYS, *(name for one in self._measures for name in open_settings(one))}
         return {name: values if name in mattering else values[:1] for name, values in known.items()}
@@ -229,12 +231,13 @@ class Search:
 
     @cached_property
     def _tools(self) -> list[tuple[Tool, ...]]:
-        """What each tool does for the measures, if it computes all and its tie rule can be told."""
-        rules = self.choices["ties"]
+        """What each tool does for the measures, if it computes all of them, for these judgments and ties."""
+        rules, highest = self.choices["ties"], max(self.levels, default=0)
         return [
             entries
             for entries in entries_of(self._measures)
-            if len(rules) == 1 or all(tool.settings.ties in rules for tool in entries)
+            if (len(rules) == 1 or all(tool.settings.ties in rules for tool in entries))
+            and all(tool.settings.max_rel is None or highest <= tool.settings.max_rel for tool in entries)
         ]
 
     def _near_tools(self) -> Iterator[tuple[str, tuple[Tool, ...], dict[str, Any]]]:

@@ -14,14 +14,14 @@ from deadheat.kernels.segments import ratio
 from deadheat.measures import AP, DCG, ERR, Measure, P, R, nDCG
 from deadheat.placements.placements import Placements
 
-TOPS = {ERR: 4}  # the top of the scale that gdeval has, whatever the judgments are
-
 
 def open_settings(measure: Measure) -> list[str]:
     """Return the settings that change what a measure is: those of its parameters that have their defaults."""
     own = {one.name: getattr(measure, one.name) == one.default for one in fields(measure)}
     found = [name for name in ("rel", "gain", "discount") if own.get(name, False)]
     has_cutoff = getattr(measure, "cutoff", None) is not None
+    if isinstance(measure, ERR) and own["max_rel"]:
+        found.append("max_rel")
     if isinstance(measure, nDCG):
         found += ["ideal"] if has_cutoff else []
     if isinstance(measure, DCG) and "gain" in found:
@@ -56,6 +56,8 @@ def under(measure: Measure, settings: Settings, levels: Sequence[float]) -> Meas
         changes["gain"] = gain
     if "discount" in names:
         changes["discount"] = settings.discount
+    if "max_rel" in names and settings.max_rel is not None:
+        changes["max_rel"] = settings.max_rel
     if "ap_norm" in names and settings.ap_norm in {"min", "retrieved"}:
         changes["norm"] = settings.ap_norm
     return measure(**changes) if changes else measure

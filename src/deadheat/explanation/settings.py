@@ -61,6 +61,8 @@ class Settings:
         Of DCG and nDCG.
     ap_norm, p_norm, r_norm : str
         What AP, P and R are divided by.
+    max_rel : float or None
+        Top of the scale of ERR, whatever the judgments are; None: the highest relevance in them.
     """
 
     ties: str = "doc_id"
@@ -77,6 +79,7 @@ class Settings:
     ap_norm: str = "R"
     p_norm: str = "k"
     r_norm: str = "R"
+    max_rel: float | None = None
 
     def changed(self, changes: dict[str, Any]) -> Settings:
         """Return the settings with some of them changed."""
@@ -106,6 +109,7 @@ def describe(name: str, value: Any) -> str:  # noqa: ANN401 - of any setting
         "r_norm": R_NORMS,
         "score_precision": {None: "scores in all bits", "float32": "scores in 32 bits"},
         "depth": {None: "whole lists"},
+        "max_rel": {None: "a scale up to the highest relevance", 4: "a scale up to relevance 4"},
         "judged_only": {False: "unjudged documents stay in the lists", True: "unjudged documents taken out"},
         "judgments": {
             "all": "all judgments known",

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from deadheat.explanation.settings import Settings
-from deadheat.measures import AP, DCG, ERR, RBP, RR, F, Hit, Hole, Measure, P, R, Rprec, bpref, nDCG
-from deadheat.measures.base import measures, trec_names
+from deadheat.measures import (
+    AP,
+    DCG,
+    ERR,
+    RBP,
+    RR,
+    F,
+    Hit,
+    Hole,
+    Measure,
+    P,
+    R,
+    RBPResidual,
+    Rprec,
+    bpref,
+    measures,
+    nDCG,
+)
+from deadheat.measures.base import trec_names
 
 
 @dataclass(frozen=True)
@@ -22,9 +39,11 @@ class Tool:
     options : tuple of str
         Settings that its users choose.
     measures : tuple of type
-        What it computes in this way; empty: all.
+        What it computes in this way; empty: all that deadheat does.
     has_cutoff : bool or None
         Whether only for measures with a cutoff, or only for those without.
+    parameters : dict
+        Those that a measure must have to be the tool's own.
     """
 
     name: str
@@ -32,30 +51,37 @@ class Tool:
     options: tuple[str, ...] = ()
     measures: tuple[type[Measure], ...] = ()
     has_cutoff: bool | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
     def computes(self, measure: Measure) -> bool:
         """Tell whether the tool computes a measure in this way."""
         if self.measures and type(measure) not in self.measures:
+            return False
+        if any(getattr(measure, name) != value for name, value in self.parameters.items()):
             return False
         cutoff = getattr(measure, "cutoff", None)
         return self.has_cutoff is None or (cutoff is not None) == self.has_cutoff
 
 
 OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
+OF_TREC_10 = OF_TREC.changed({"score_precision": None})
+BY_TREC = ("missing", "rel", "judged_only", "depth")
 # from version 6 on by document id, before in the order in which documents were found
 OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
 # of a score of 0 or below, such as a logit, nothing is relevant
 OF_TORCH = Settings(ties="unstable", judgments="above 0", ap_norm="retrieved")
 BINARY = (P, R, Hit, RR, AP)
-IN_TREC_10 = tuple(one for one in measures().values() if trec_names(one))  # its rbp is RBP with other defaults
-IN_TREC_9 = tuple(one for one in IN_TREC_10 if one is not Hole)
+IN_TREC = tuple(one for one in measures().values() if trec_names(one) and one is not Hole)
+TO_4 = Settings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval refuses judgments above 4
 
 TOOLS: tuple[Tool, ...] = (
-    Tool("trec_eval", OF_TREC, ("missing", "rel", "judged_only", "depth"), IN_TREC_9),
+    Tool("trec_eval", OF_TREC, BY_TREC, IN_TREC),
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
     Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel",), (RR, bpref, DCG), has_cutoff=False),
     Tool("ir_measures", Settings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
-    Tool("ir_measures", Settings(ties="input"), ("rel",), (RBP,), has_cutoff=False),  # by cwl_eval
+    Tool("ir_measures", TO_4.changed({"missing": "empty"}), (), (ERR,), has_cutoff=True),  # asks gdeval
+    # asks cwl_eval
+    Tool("ir_measures", Settings(ties="input"), ("rel",), (RBP,), has_cutoff=False, parameters={"graded": False}),
     Tool("BEIR", OF_TREC, (), (nDCG, AP, R, P), has_cutoff=True),
     Tool("BEIR", Settings(ties="input"), (), (RR, Hit), has_cutoff=True),
     Tool("BEIR", Settings(ties="input", r_norm="min"), (), (R,), has_cutoff=True),
@@ -75,13 +101,10 @@ TOOLS: tuple[Tool, ...] = (
     Tool("torchmetrics", OF_TORCH.changed({"judgments": "retrieved"}), ("no_relevant", "rel"), (Hit, Rprec)),
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("sentence-transformers", OF_SENTENCES.changed({"ties": "input"}), ("rel",), (*BINARY, nDCG), has_cutoff=True),
-    Tool("gdeval", Settings(ties="doc_id", gain="exp", missing="skip"), ("missing",), (nDCG, ERR), has_cutoff=True),
-    Tool(
-        "trec_eval 10",
-        OF_TREC.changed({"score_precision": None}),
-        ("missing", "rel", "judged_only", "depth"),
-        IN_TREC_10,
-    ),
+    Tool("gdeval", TO_4, ("missing",), (nDCG, ERR), has_cutoff=True),
+    Tool("trec_eval 10", OF_TREC_10, BY_TREC, (*IN_TREC, Hole)),
+    Tool("trec_eval 10", OF_TREC_10, BY_TREC, (RBP,), parameters={"graded": True, "top": "query"}),
+    Tool("trec_eval 10", OF_TREC_10, BY_TREC, (RBPResidual,), parameters={"tail": "unjudged"}),
     Tool("deadheat", Settings(ties="expected"), ("missing", "rel", "no_relevant", "gain", "ap_norm", "judged_only")),
 )
 """Likeliest first."""

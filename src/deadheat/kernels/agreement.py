@@ -124,21 +124,20 @@ def tau_ap(first: IntArray, second: IntArray) -> float:
     return float(2 * parts.sum() / (n - 1) - 1)
 
 
-def presence(above: IntArray, tied: IntArray, n_ranks: int, variant: Variant) -> FloatArray:
-    """Return how much of each document is in the top of each depth.
+def presence(above: IntArray, tied: IntArray, depth: FloatArray, variant: Variant) -> FloatArray:
+    """Return how much of each document is in the top of some depths.
 
     Parameters
     ----------
     above, tied : ndarray of shape (n_docs,)
-    n_ranks : int
+    depth : ndarray of shape (n_depths,)
     variant : {"w", "a", "b"}
         ``"w"`` has a tie whole as soon as a depth reaches it; the others have the probability of each document.
 
     Returns
     -------
-    ndarray of shape (n_docs, n_ranks)
+    ndarray of shape (n_docs, n_depths)
     """
-    depth = np.arange(1, n_ranks + 1)
     reached = depth - above[:, None]
     share = (reached > 0) * 1.0 if variant == "w" else np.clip(reached / np.maximum(tied, 1)[:, None], 0.0, 1.0)
     return np.where(tied[:, None] > 0, share, 0.0)
@@ -150,10 +149,14 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     .. math:: \text{RBO} = \frac{1 - p}{p} \sum_{d \ge 1} A_d\, p^d
 
     with the agreement :math:`A_d` of the top d. With the share c(e, d) of document e that is in the top d of a ranking
-    and :math:`X_d = \sum_e c_1(e, d)\, c_2(e, d)`: ``"w"``, ties as equality: c is 1 for a tie that d reaches, and
-    :math:`A_d = 2 X_d / (\sum c_1 + \sum c_2)`. ``"a"``, ties as doubt: c is a probability, and :math:`A_d = X_d / d`,
-    the mean over orders. ``"b"``, doubt that is corrected for, as tau-b does: :math:`A_d = X_d / \sqrt{\sum c_1^2
-    \sum c_2^2}`, so that a ranking agrees with itself.
+    and :math:`X_d = \sum_e c_1(e, d)\, c_2(e, d)`:
+
+    * ``"w"``, ties as equality: c is 1 for a tie that d reaches, and :math:`A_d = 2 X_d / (\sum c_1 + \sum c_2)`.
+    * ``"a"``, ties as doubt: c is a probability, and :math:`A_d = X_d / d`, the mean over orders. Where one ranking is
+      longer, what lies between the two ends is extrapolated from such means, as the authors do it: that is not the
+      mean of what each order would be extrapolated to.
+    * ``"b"``, doubt that is corrected for, as tau-b does: :math:`A_d = X_d / \sqrt{\sum c_1^2 \sum c_2^2}`, so that a
+      ranking agrees with itself.
 
     Parameters
     ----------
@@ -172,15 +175,13 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     order = np.argsort(lengths, kind="stable")
     (s, length), above, tied = lengths[order].tolist(), above[order], tied[order]
     n_ranks = min(length, math.ceil(NEGLIGIBLE / -math.log(p)) + 1)
-    near = ((above < n_ranks) & (tied > 0)).any(axis=0)
-    above, tied = above[:, near], tied[:, near]
-    shares = [presence(above[side], tied[side], n_ranks, variant) for side in (0, 1)]
     depth = np.arange(1.0, n_ranks + 1)
-    seen = (shares[0] * shares[1]).sum(axis=0)
-    divisor = _divisor(shares, depth, s, variant)
-    agreement = seen[min(s, n_ranks) - 1] / divisor[min(s, n_ranks) - 1]
     surplus = np.maximum(depth - s, 0)
-    mean_share, best = _of_surplus(above, tied, shares[1], surplus)
+    width = max(1, MAX_CELLS // max(1, above.shape[1]))
+    blocks = [slice(start, start + width) for start in range(0, n_ranks, width)]
+    parts = [_seen(above, tied, depth[own], surplus[own], s, variant) for own in blocks]
+    seen, divisor, mean_share, best = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    agreement = seen[min(s, n_ranks) - 1] / divisor[min(s, n_ranks) - 1]
     each = {
         "extrapolated": seen + surplus * agreement * mean_share,
         "low": seen,
@@ -190,6 +191,20 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     weights = p**depth
     found = {name: (1 - p) / p * float((one / divisor * weights).sum() + tails[name]) for name, one in each.items()}
     return Overlap(**{name: min(value, 1.0) for name, value in found.items()})  # rounding leaves a little more
+
+
+def _seen(  # noqa: PLR0917 - of one pair of rankings
+    above: IntArray, tied: IntArray, depth: FloatArray, surplus: FloatArray, s: int, variant: Variant
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return what is shared at some depths, its divisor, and mean and best share of what the longer ranking adds."""
+    near = ((above < depth[-1]) & (tied > 0)).any(axis=0)  # others are below these depths in both
+    above, tied = above[:, near], tied[:, near]
+    shares = [presence(above[side], tied[side], depth, variant) for side in (0, 1)]
+    return (
+        (shares[0] * shares[1]).sum(axis=0),
+        _divisor(shares, depth, s, variant),
+        *_of_surplus(above, tied, shares[1], surplus),
+    )
 
 
 def _divisor(shares: list[FloatArray], depth: FloatArray, s: int, variant: Variant) -> FloatArray:

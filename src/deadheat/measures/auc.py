@@ -77,7 +77,9 @@ class GAUC(AUC):
     impressions, as Zhou et al. have it), or of the relevant ones among these (``"relevant"``: the clicks, as RecBole
     does). Queries without a pair have no value (NaN) and no weight. So that the mean over queries is GAUC, the value of
     a single query is its AUC times its weight over the mean weight; in a part of the queries (strata), the weights
-    are still those of all.
+    are still those of all. Intervals take these values as they are, and so the weights for chance too: where queries
+    weigh very differently, they are wider than those of a ratio would be. A difference of two systems has no such
+    surplus where it is small.
 
     References
     ----------

@@ -21,6 +21,7 @@ from deadheat.wording import Plain, as_given, did_you_mean
 
 REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}
+PRESETS: dict[str, Preset] = {}
 EQUAL = 1e-12  # relative: values closer than this are equal in theory
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
@@ -48,6 +49,30 @@ class TrecName(str):
         """Return the alias."""
         self = super().__new__(cls, template.removesuffix("_{}").removesuffix("_cut"))
         self.template = template
+        return self
+
+
+class Preset(str):
+    """An alias that stands for a measure with other parameters than its defaults.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those, unless others are named.
+
+    Examples
+    --------
+    >>> Preset("rbp", p=0.9, graded=True), Preset("rbp", p=0.9, graded=True).parameters
+    ('rbp', {'p': 0.9, 'graded': True})
+    """
+
+    __slots__ = ("parameters",)
+    parameters: dict[str, Any]
+
+    def __new__(cls, name: str, **parameters: Any) -> Self:  # noqa: ANN401 - checked by the measure
+        """Return the alias."""
+        self = super().__new__(cls, name)
+        self.parameters = parameters
         return self
 
 
@@ -123,7 +148,8 @@ class Measure(ABC, metaclass=MeasureType):
         Lowest and highest possible value.
     higher_is_better : bool
     aliases : tuple of str
-        Other names that are read, with a cutoff behind ``@``, ``_`` or ``.``; a `TrecName` is what trec_eval prints.
+        Other names that are read, with a cutoff behind ``@``, ``_`` or ``.``; a `TrecName` is what trec_eval prints, a
+        `Preset` has parameters of its own.
     total : bool
         Whether its values are counts, whose sum over queries is reported, not their mean.
     geometric : bool
@@ -390,6 +416,7 @@ def register(measure: M) -> M:
     """Make a measure known by its class name and its aliases."""
     REGISTRY[measure.__name__] = measure
     ALIASES.update(dict.fromkeys(other_names(measure), measure.__name__))
+    PRESETS.update({name: name for name in measure.aliases if isinstance(name, Preset)})
     return measure
 
 

@@ -231,6 +231,14 @@ class AdaptiveMeasure(GainMeasure, ExtremesMeasure):
             ("adaptive", self), lambda: tuple(self.over_orders(placements, np.arange(placements.n_queries)))
         )
 
+    def reach(self, placements: Placements, query: int) -> int:
+        """Return the last rank that may have a gain: what is read below it depends on the gain down to it alone."""
+        rows = slice(*np.searchsorted(placements.query, [query, query + 1]))
+        ends = (placements.above + placements.tied)[rows][placements.relevance[rows] > self.min_rel]
+        last = int(ends.max(initial=0))
+        horizon = self.horizon(int(placements.n_retrieved[query]))
+        return last if horizon is None else min(last, horizon)
+
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         horizon = self.horizon(int(placements.n_retrieved[query]))

@@ -11,7 +11,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
-from deadheat.measures.base import CutMeasure, SumMeasure, TrecName, register
+from deadheat.measures.base import CutMeasure, Preset, SumMeasure, TrecName, register
 from deadheat.measures.gains import (
     DISCOUNT,
     GAIN,
@@ -212,7 +212,7 @@ class RBP(RankBiased):
 
     The gain is 1 for a relevant document, or, with ``graded=True``, its relevance over `max_rel`. With
     ``top="query"`` it is the relevance over the highest one of the same query's judgments, if that is above 1: so
-    ``RBP(p=0.9, graded=True, top='query')`` is rbp of trec_eval 10.
+    ``RBP(p=0.9, graded=True, top='query')`` is rbp of trec_eval 10, and read by this name, in small letters.
 
     References
     ----------
@@ -228,6 +228,7 @@ class RBP(RankBiased):
 
     title = "rank-biased precision"
     formula = "RBP@k = (1 - p) ∑ gain(d_i) · p^(i - 1) over the ranks i = 1..k"
+    aliases = (Preset("rbp", p=0.9, graded=True, top="query"),)
 
     rel: float = parameter(1, Number(), REL + " (graded=False)")
     graded: bool = parameter(False, Flag(), "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
@@ -266,7 +267,8 @@ class RBPResidual(RankBiased):
     .. math:: \text{RBPResidual} = (1 - p) \sum_{i \le n,\ d_i\ \text{unjudged}} p^{i-1} + p^n
 
     with n the documents looked at. It is 1 for an empty list. Negative relevance counts as unjudged. rbp_resid of
-    trec_eval 10 leaves out the end of the list where every document in it is judged (``tail="unjudged"``).
+    trec_eval 10 leaves out the end of the list where every document in it is judged (``tail="unjudged"``); this name
+    is ``RBPResidual(p=0.9, tail='unjudged')``.
 
     References
     ----------
@@ -283,6 +285,7 @@ class RBPResidual(RankBiased):
     title = "residual of rank-biased precision"
     formula = "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents"
     higher_is_better = False
+    aliases = (Preset("rbp_resid", p=0.9, tail="unjudged"),)
 
     tail: str = parameter(
         "always", Choice(("always", "unjudged")), "when the ranks below the list count: always, or if one is unjudged"

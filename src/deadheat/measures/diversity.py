@@ -63,16 +63,20 @@ class Topics:
         return [self._of_query(sets, alpha) for sets in self.judged]
 
     def _of_query(self, sets: IntArray, alpha: float) -> FloatArray:
-        left = self.member[sets].astype(np.float64)
-        worth, gains = np.ones(left.shape[1]), []
-        while len(left):
-            of_each = left @ worth
-            best = int(of_each.argmax())
-            if of_each[best] <= 0:
+        kinds, of_kind = np.unique(sets, return_inverse=True)  # documents of one set gain the same
+        member = self.member[kinds].astype(np.float64)
+        waiting = np.split(np.argsort(of_kind, kind="stable"), np.cumsum(np.bincount(of_kind, minlength=len(kinds))))
+        places = [own.tolist()[::-1] for own in waiting[: len(kinds)]]
+        worth, gains = np.ones(member.shape[1]), []
+        while any(places):
+            of_each = np.where([bool(own) for own in places], member @ worth, 0.0)
+            best = float(of_each.max())
+            if best <= 0:
                 break
-            gains.append(float(of_each[best]))
-            worth = worth * np.where(left[best] > 0, 1 - alpha, 1.0)
-            left = np.delete(left, best, axis=0)
+            chosen = min(np.flatnonzero(of_each == best).tolist(), key=lambda kind: places[kind][-1])
+            places[chosen].pop()
+            gains.append(best)
+            worth = worth * np.where(member[chosen] > 0, 1 - alpha, 1.0)
         return np.array(gains)
 
 
@@ -122,6 +126,10 @@ class TopicMeasure(MeanMeasure):
         rank, above, n_relevant : ndarray
             Its rank, how many documents of the subtopic are above it, and how many the qrels have.
         """
+
+    def last_rank(self) -> float:
+        """Return the last rank that counts."""
+        return np.inf
 
     def topics(self, placements: Placements) -> Topics:
         """Return the subtopics of the documents."""
@@ -216,6 +224,15 @@ class TopicMeasure(MeanMeasure):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class CutTopicMeasure(TopicMeasure, CutMeasure):
+    """One with a cutoff."""
+
+    def last_rank(self) -> float:
+        """Return the cutoff."""
+        return np.inf if self.cutoff is None else self.cutoff
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class NoveltyMeasure(TopicMeasure):
     """One in which each further document of a subtopic is worth less."""
 
@@ -225,18 +242,14 @@ class NoveltyMeasure(TopicMeasure):
     def weights(self, rank: IntArray) -> FloatArray:
         """Return the weight of each rank."""
 
-    def depth(self) -> float:
-        """Return the last rank that counts."""
-        return np.inf
-
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of AP_IA
         """Return the weight of the rank, times 1 - alpha for each document above."""
-        return np.where(rank <= self.depth(), self.weights(rank) * np.power(1.0 - self.alpha, above), 0.0)
+        return np.where(rank <= self.last_rank(), self.weights(rank) * np.power(1.0 - self.alpha, above), 0.0)
 
     def of_ideal(self, placements: Placements) -> FloatArray:
         """Return the sum of the ideal list."""
         found = [
-            float((gains * self.weights(rank))[rank <= self.depth()].sum())
+            float((gains * self.weights(rank))[rank <= self.last_rank()].sum())
             for gains in placements.cached(
                 ("ideal of topics", self.rel, self.alpha), lambda: self.topics(placements).ideal_gains(self.alpha)
             )
@@ -246,12 +259,8 @@ class NoveltyMeasure(TopicMeasure):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CutNoveltyMeasure(NoveltyMeasure, CutMeasure):
+class CutNoveltyMeasure(CutTopicMeasure, NoveltyMeasure):
     """One with a cutoff."""
-
-    def depth(self) -> float:  # type: ignore[override]  # of all lists here
-        """Return the last rank that counts."""
-        return np.inf if self.cutoff is None else self.cutoff
 
     def of_perfect(self, placements: Placements) -> FloatArray:
         """Return the sum of k documents that are relevant to all subtopics; k is n without a cutoff."""
@@ -259,6 +268,16 @@ class CutNoveltyMeasure(NoveltyMeasure, CutMeasure):
         rank = np.arange(1, int(k.max(initial=0)) + 1)
         sums = np.append(0.0, np.cumsum(self.weights(rank) * np.power(1.0 - self.alpha, rank - 1)))
         return self.topics(placements).n_topics * sums[k]
+
+
+class IdealShare(NoveltyMeasure):
+    """One over that of an ideal list."""
+
+    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the sum of the ideal list."""
+        return self.of_ideal(placements)
 
 
 @register
@@ -304,7 +323,7 @@ class alpha_DCG(CutNoveltyMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class alpha_nDCG(alpha_DCG):
+class alpha_nDCG(IdealShare, alpha_DCG):
     r"""Discounted cumulative gain of novelty, as a share of that of an ideal list.
 
     .. math:: \alpha nDCG@k = \alpha DCG@k \,/\, \alpha DCG@k\ \text{of an ideal list}
@@ -326,11 +345,6 @@ class alpha_nDCG(alpha_DCG):
 
     title = "normalised discounted gain of novelty"
     formula = "alpha_nDCG@k = alpha_DCG@k / alpha_DCG@k of an ideal list"
-    range = (0.0, np.inf)
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return the sum of the ideal list."""
-        return self.of_ideal(placements)
 
 
 @register
@@ -369,7 +383,7 @@ class ERR_IA(CutNoveltyMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class nERR_IA(ERR_IA):
+class nERR_IA(IdealShare, ERR_IA):
     r"""Intent-aware expected reciprocal rank, as a share of that of an ideal list.
 
     .. math:: \text{nERR\_IA}@k = \text{ERR\_IA}@k \,/\, \text{ERR\_IA}@k\ \text{of an ideal list}
@@ -389,11 +403,6 @@ class nERR_IA(ERR_IA):
 
     title = "normalised intent-aware expected reciprocal rank"
     formula = "nERR_IA@k = ERR_IA@k / ERR_IA@k of an ideal list"
-    range = (0.0, np.inf)
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return the sum of the ideal list."""
-        return self.of_ideal(placements)
 
 
 @register
@@ -433,7 +442,7 @@ class NRBP(NoveltyMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class nNRBP(NRBP):
+class nNRBP(IdealShare, NRBP):
     r"""Novelty- and rank-biased precision, as a share of that of an ideal list.
 
     .. math:: \text{nNRBP} = \text{NRBP} \,/\, \text{NRBP of an ideal list}
@@ -453,11 +462,6 @@ class nNRBP(NRBP):
 
     title = "normalised novelty- and rank-biased precision"
     formula = "nNRBP = NRBP / NRBP of an ideal list"
-    range = (0.0, np.inf)
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return the sum of the ideal list."""
-        return self.of_ideal(placements)
 
 
 @register
@@ -496,7 +500,7 @@ class AP_IA(TopicMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class P_IA(TopicMeasure, CutMeasure):
+class P_IA(CutTopicMeasure):
     r"""Intent-aware precision: the mean over the subtopics.
 
     .. math:: \text{P\_IA}@k = \frac{1}{S} \sum_s \frac{c_{s,k}}{k}
@@ -520,7 +524,7 @@ class P_IA(TopicMeasure, CutMeasure):
 
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 in the top k."""
-        return np.where(rank <= (np.inf if self.cutoff is None else self.cutoff), 1.0, 0.0)
+        return np.where(rank <= self.last_rank(), 1.0, 0.0)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return S k."""
@@ -530,7 +534,7 @@ class P_IA(TopicMeasure, CutMeasure):
 
 @register
 @dataclass(frozen=True, kw_only=True, repr=False)
-class StRecall(TopicMeasure, CutMeasure):
+class StRecall(CutTopicMeasure):
     r"""Subtopic recall: share of the subtopics that the top k has a relevant document for.
 
     .. math:: \text{StRecall}@k = \frac{1}{S} \sum_s [c_{s,k} > 0]
@@ -555,7 +559,7 @@ class StRecall(TopicMeasure, CutMeasure):
 
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 for the first document of the subtopic, in the top k."""
-        return np.where((above == 0) & (rank <= (np.inf if self.cutoff is None else self.cutoff)), 1.0, 0.0)
+        return np.where((above == 0) & (rank <= self.last_rank()), 1.0, 0.0)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return S."""

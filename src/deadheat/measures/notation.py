@@ -8,7 +8,7 @@ import re
 from typing import Any, TypeAlias, TypeVar
 
 from deadheat.errors import MeasureError, UnknownMeasureError
-from deadheat.measures.base import ALIASES, REGISTRY, Measure
+from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure, Preset
 from deadheat.measures.words import MEANT, without_spaces
 from deadheat.wording import Plain, as_given, did_you_mean, joined
 
@@ -75,6 +75,8 @@ def parse_measure(notation: MeasureLike) -> Measure:
     (nDCG@10, 'ndcg_cut_10')
     >>> parse_measure("MAP( rel=2 ) @ 10").label
     'MAP(rel=2)@10'
+    >>> parse_measure("rbp_resid"), parse_measure("rbp_resid").label
+    (RBPResidual(p=0.9, tail='unjudged'), 'rbp_resid')
     """
     if isinstance(notation, Measure):
         return notation
@@ -91,7 +93,8 @@ def parse_measure(notation: MeasureLike) -> Measure:
         )
     given = text = without_spaces(text.strip())
     trec = TREC_CUT.fullmatch(text)
-    is_cut = trec is not None and _find(trec["name"]) is not None
+    # rbp.95 is ranx's p, and no cutoff
+    is_cut = trec is not None and _find(trec["name"]) is not None and trec["name"].casefold() not in PRESETS
     if trec is not None and is_cut:
         text = f"{trec['name']}@{trec['cutoff']}"
     name = AFTER_NAME.split(text)[0]
@@ -103,9 +106,9 @@ def parse_measure(notation: MeasureLike) -> Measure:
         _known(name)
         raise _unreadable(text) from None
     found = _read(tree, text)
-    if is_cut:
-        return found.called("", given)  # the name as it is, with the cutoff in it
-    return found if name in REGISTRY else found.called(name)
+    if is_cut or text in PRESETS:
+        return found.called("", given)  # the name as it is, with the cutoff or other parameters in it
+    return found if name in REGISTRY or _preset(name) else found.called(name)
 
 
 class ByMeasure(dict[str, V]):
@@ -170,11 +173,18 @@ def _read(tree: ast.expr, notation: str) -> Measure:
     if not isinstance(tree, ast.Name):
         raise _unreadable(notation)
     measure = _known(tree.id)
+    if preset := _preset(tree.id):
+        parameters = {**preset.parameters, **parameters}
     if not at:
         return measure(**parameters)
     if measure.at in parameters:
         raise MeasureError(f"{measure.at} stands twice in {as_given(notation)}")
     return measure(**parameters, **{measure.at: at[0]})
+
+
+def _preset(name: str) -> Preset | None:
+    """Return the alias with parameters of its own that a name is, also with other small and large letters."""
+    return None if name in REGISTRY else PRESETS.get(name.casefold())
 
 
 def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it

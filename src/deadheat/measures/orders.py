@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import zlib
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.errors import SlowMeasureWarning
 from deadheat.kernels import orders
 from deadheat.measures.base import JointMeasure
 from deadheat.placements.placements import Placements
@@ -17,6 +19,39 @@ from deadheat.placements.placements import Placements
 MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn
 MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 100 are drawn
 FEWEST_DRAWN = 100
+CELLS_A_SECOND = 5e7  # ranks of orders
+LONG = 10.0  # seconds that are announced
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which orders of a query are looked at.
+
+    Attributes
+    ----------
+    ranking : ndarray of shape (n_ranks,)
+        Codes by rank.
+    ties : list of (int, ndarray)
+        The ranks above each tie in which codes differ, and its codes.
+    n_orders : int
+    is_listed : bool
+        Whether these are all orders, and not drawn ones.
+    """
+
+    ranking: FloatArray
+    ties: list[tuple[int, FloatArray]]
+    n_orders: int
+    is_listed: bool
+
+    @classmethod
+    def of(cls, ranking: FloatArray, ties: list[tuple[int, FloatArray]]) -> Plan:
+        """List orders if they are few, else draw some."""
+        if all(len(codes) <= MAX_ORDERS for _, codes in ties):
+            n_orders = math.prod(orders.n_arrangements(codes) for _, codes in ties)
+            if n_orders <= MAX_ORDERS:
+                return cls(ranking, ties, n_orders, is_listed=True)
+        n_ranks = sum(len(codes) for _, codes in ties)
+        return cls(ranking, ties, int(np.clip(MOST_RANKS // n_ranks, FEWEST_DRAWN, MAX_ORDERS)), is_listed=False)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -52,33 +87,48 @@ class OrdersMeasure(JointMeasure):
         ndarray of shape (n_orders,)
         """
 
+    def reach(self, placements: Placements, query: int) -> int:
+        """Return the rank below which no document makes a difference to the value of a query."""
+        return int(placements.n_retrieved[query])
+
     def over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
         """Return mean, variance, standard error, minimum and maximum of some queries, of shape (5, n_queries)."""
-        found = [self._of_query(placements, query) for query in queries.tolist()]
+        plans = [Plan.of(*self._ties(placements, query)) for query in queries.tolist()]
+        self._announce(sum(plan.n_orders * len(plan.ranking) for plan in plans), len(plans))
+        found = [self._of_query(placements, *each) for each in zip(queries.tolist(), plans, strict=True)]
         return np.array(found).reshape(len(queries), 5).T
 
-    def _of_query(self, placements: Placements, query: int) -> tuple[float, float, float, float, float]:
-        ranking, ties = self._ties(placements, query)
-        few = math.prod(orders.n_arrangements(codes) for _, codes in ties if len(codes) <= MAX_ORDERS) <= MAX_ORDERS
-        is_listed = few and all(len(codes) <= MAX_ORDERS for _, codes in ties)
-        if is_listed:
-            found = orders.listed(ranking, ties)
+    def _announce(self, n_cells: int, n_queries: int) -> None:
+        """Warn of a sum that takes long."""
+        seconds = n_cells / CELLS_A_SECOND
+        if seconds > LONG:
+            warnings.warn(
+                f"{self} takes about {seconds:.0f} s: orders of the ties of {n_queries:,} queries are listed or drawn;"
+                " with a cutoff or a limit of ranks it takes less",
+                SlowMeasureWarning,
+                stacklevel=2,
+            )
+
+    def _of_query(self, placements: Placements, query: int, plan: Plan) -> tuple[float, float, float, float, float]:
+        if plan.is_listed:
+            found = orders.listed(plan.ranking, plan.ties)
         else:
-            n_ranks = sum(len(codes) for _, codes in ties)
-            size = int(np.clip(MOST_RANKS // n_ranks, FEWEST_DRAWN, MAX_ORDERS))
             rng = np.random.default_rng(zlib.crc32(placements.query_ids[query].encode()))
-            found = orders.drawn(ranking, ties, size, rng)
+            found = orders.drawn(plan.ranking, plan.ties, plan.n_orders, rng)
         values = np.concatenate([self.of_rankings(rows, placements, query) for rows in found])
-        variance = float(values.var(ddof=0 if is_listed else 1))
-        error = 0.0 if is_listed else math.sqrt(variance / len(values))
+        variance = float(values.var(ddof=0 if plan.is_listed else 1))
+        error = 0.0 if plan.is_listed else math.sqrt(variance / len(values))
         return float(values.mean()), variance, error, float(values.min()), float(values.max())
 
     def _ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
-        """Return the codes of all ranks, and the ties in which they differ."""
+        """Return the codes of the ranks down to the reach, or to the end of a tie there, and the ties that differ."""
         rows = slice(*np.searchsorted(placements.query, [query, query + 1]))
         above, tied, codes = placements.above[rows], placements.tied[rows], self.codes(placements.relevance[rows])
         unjudged = float(self.codes(np.array([np.nan]))[0])
-        ranking = np.full(int(placements.n_retrieved[query]), unjudged)
+        reach = self.reach(placements, query)
+        is_near = above < reach
+        above, tied, codes = above[is_near], tied[is_near], codes[is_near]
+        ranking = np.full(max(reach, int((above + tied).max(initial=0))), unjudged)
         ties: list[tuple[int, FloatArray]] = []
         for start in np.unique(above).tolist():
             of_tie = codes[above == start]

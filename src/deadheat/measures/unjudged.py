@@ -206,7 +206,7 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
     longest = int(max(measure.depth(placements).max(initial=0), np.bincount(placements.judged_query).max(initial=0)))
     others = unjudged.counts(placements.n_queries) + (0 if unjudged.lost is None else unjudged.lost)
     longest += int(others.max(initial=0))
-    discounts = measure.weights(max(longest, 1) if measure.cutoff is None else measure.cutoff)
+    discounts = measure.weights(max(longest, 1) if measure.cutoff is None else min(longest, measure.cutoff))
     prefix = np.concatenate(([0.0], np.cumsum(discounts)))
 
     def find(code: int, own: slice) -> kernels.Ends:

@@ -50,43 +50,48 @@ GAINS = {"log2": "linear", "exp-log2": "exp"}
 """ir_measures' forms of DCG, and the gain that each has."""
 
 MEANINGS = {
-    (
-        "hits",
-        "Hit",
-    ): "Hit, whether a relevant document is in the top k, as for knowledge graphs; ranx's hits is how many are:"
-    " NumRelRet@k",
-    (
-        "accuracy",
-        "Hit",
-    ): "Hit, whether a relevant document is in the top k, as sentence-transformers has it; ir_measures'"
-    " Accuracy is the share of pairs of documents in the right order",
-    ("mrr", "RR"): "RR, of the first relevant document; in the G-RAG paper MRR is a mean over all relevant documents",
-    (
-        "mtrr",
-        "MTRR",
-    ): "the mean reciprocal rank over the orders of ties; MTRR(definition='mid_rank') is that of the G-RAG paper,"
-    " which is no mean over orders",
-    (
-        "tmhits",
-        "TMHits",
-    ): "the probability of a hit over the orders of ties; TMHits(definition='mid_rank') is that of the G-RAG"
-    " paper, which is no mean over orders",
-    ("f1", "F"): "F, of the relevant documents in the top k; scikit-learn's f1 is of labels, not of rankings",
-    ("map", "AP"): "AP, whose mean is reported; without a cutoff, trec_eval's map; tools that divide by min(R, k), as"
-    " sentence-transformers does, have AP(norm='min')@k",
-    (
-        "mhits",
-        "R",
-    ): "R, as the G-RAG paper defines it: a mean over all relevant documents; hits are elsewhere Hit, whether"
-    " any is found",
-    (
-        "recall",
-        "R",
-    ): "R, the share of the relevant documents that is in the top k; where it is capped at 1 by min(R, k),"
-    " the name is R_cap",
+    "Hit": {
+        "hits": "Hit, whether a relevant document is in the top k, as for knowledge graphs; ranx's hits is how many"
+        " are: NumRelRet@k",
+        "accuracy": "Hit, whether a relevant document is in the top k, as sentence-transformers has it; ir_measures'"
+        " Accuracy is the share of pairs of documents in the right order",
+    },
+    "RBP": {
+        "rbp": "rbp of trec_eval 10, with graded=True and top='query', and p = 0.9 unless it is named; RBP in capitals"
+        " has gains of 0 and 1, and p = 0.8",
+        "RBP": "RBP, with gains of 0 and 1, and p = 0.8; rbp in small letters is that of trec_eval 10,"
+        " RBP(p=0.9, graded=True, top='query')",
+    },
+    "RBPResidual": {
+        "rbp_resid": "rbp_resid of trec_eval 10, with tail='unjudged', and p = 0.9 unless it is named",
+    },
+    "RR": {
+        "mrr": "RR, of the first relevant document; in the G-RAG paper MRR is a mean over all relevant documents",
+    },
+    "MTRR": {
+        "mtrr": "the mean reciprocal rank over the orders of ties; MTRR(definition='mid_rank') is that of the G-RAG"
+        " paper, which is no mean over orders",
+    },
+    "TMHits": {
+        "tmhits": "the probability of a hit over the orders of ties; TMHits(definition='mid_rank') is that of the G-RAG"
+        " paper, which is no mean over orders",
+    },
+    "F": {
+        "f1": "F, of the relevant documents in the top k; scikit-learn's f1 is of labels, not of rankings",
+    },
+    "AP": {
+        "map": "AP, whose mean is reported; without a cutoff, trec_eval's map; tools that divide by min(R, k), as"
+        " sentence-transformers does, have AP(norm='min')@k",
+    },
+    "R": {
+        "mhits": "R, as the G-RAG paper defines it: a mean over all relevant documents; hits are elsewhere Hit, whether"
+        " any is found",
+        "recall": "R, the share of the relevant documents that is in the top k; where it is capped at 1 by min(R, k),"
+        " the name is R_cap",
+    },
 }
-"""By names in small letters and what they are read as: how that is, and what else they mean somewhere."""
-DOUBTED = {"hits", "accuracy"}
+"""By what names are read as, and the names in small letters: how that is, and what else they mean somewhere."""
+DOUBTED = {"hits", "accuracy", "rbp", "rbp_resid"}
 """Those of them that a report mentions, as tools differ in what they count."""
 
 
@@ -109,16 +114,17 @@ def meaning(name: str, measure: str) -> str:
     >>> meaning("Hits@5", "Hit").partition(";")[0]
     'Hit, whether a relevant document is in the top k, as for knowledge graphs'
     """
-    return MEANINGS.get((_word(name), measure), "")
+    word, known = _word(name), MEANINGS.get(measure, {})
+    return known.get(word) or known.get(word.lower(), "")
 
 
 def is_doubted(name: str) -> bool:
     """Tell whether a report says how a name was read."""
-    return _word(name) in DOUBTED
+    return _word(name).lower() in DOUBTED
 
 
 def _word(name: str) -> str:
-    return re.split(r"[@(\s]", name, maxsplit=1)[0].lower()
+    return re.split(r"[@(\s]", name, maxsplit=1)[0]
 
 
 def renamed(parameters: Mapping[str, object], known: list[str]) -> dict[str, object]:

@@ -63,9 +63,6 @@ class Unjudged:
         return Unjudged((np.cumsum(keep) - 1)[self.query[own]], self.above[own], self.tied[own], self.count[own], lost)
 
 
-NONE_UNJUDGED = Unjudged(*np.zeros((4, 0), np.int64))
-
-
 def without_ties(placements: Placements) -> Unjudged:
     """Return the ranks that no judged document has, where no judged document ties.
 
@@ -134,9 +131,7 @@ def with_ties(
     return Unjudged(query[some], above[some], tied[some], count[some])
 
 
-def answers(
-    placements: Placements, unjudged: Unjudged, ties: IntArray, relevance: float
-) -> tuple[Placements, Unjudged]:
+def answered(placements: Placements, unjudged: Unjudged, ties: IntArray, relevance: float) -> Placements:
     """Return, for each of some ties, the query as it is once one unjudged document of the tie is judged.
 
     Parameters
@@ -151,17 +146,20 @@ def answers(
 
     Returns
     -------
-    placements, unjudged
+    Placements
         Of n queries, each a copy of one of the given ones with one more judgment.
     """
     added = {"above": unjudged.above[ties], "tied": unjudged.tied[ties]}
-    judged = _with_one(_copies(placements, unjudged.query[ties]), np.arange(len(ties)), relevance, added)
+    return _with_one(_copies(placements, unjudged.query[ties]), np.arange(len(ties)), relevance, added)
+
+
+def left_after(unjudged: Unjudged, ties: IntArray) -> Unjudged:
+    """Return the documents that are still unjudged once one of each of some ties is judged, each in a copy."""
     starts, stops = (np.searchsorted(unjudged.query, unjudged.query[ties], side=side) for side in ("left", "right"))
     rows, query = _ranges(starts, stops)
     count = unjudged.count[rows] - (rows == ties[query])
     some = count > 0
-    left = Unjudged(query[some], unjudged.above[rows][some], unjudged.tied[rows][some], count[some])
-    return judged, left
+    return Unjudged(query[some], unjudged.above[rows][some], unjudged.tied[rows][some], count[some])
 
 
 def answers_elsewhere(placements: Placements, queries: IntArray, relevance: float) -> Placements:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
@@ -26,7 +29,7 @@ class ItemProfile(Shown, reported_by="deadheat.report.of_items:of_items"):
     """Which items the top k of all lists hold.
 
     Where the cutoff cuts a tie, each of its documents is in the top k with the same probability: numbers are means over
-    the orders of the ties.
+    the orders of the ties; Gini coefficient and entropy are those of the expected exposure.
 
     Attributes
     ----------
@@ -45,7 +48,8 @@ class ItemProfile(Shown, reported_by="deadheat.report.of_items:of_items"):
     query_ids : ndarray of str, shape (n_queries,)
     average_popularity, tail_share, novelty : ndarray of shape (n_queries,) or None
         Of the top k of each list: the mean popularity of its items, the share of them that is in the tail, and their
-        mean novelty, -log2 of popularity over `n_users`; None without popularity.
+        mean novelty, -log2 of popularity over `n_users`; None without popularity. For novelty, an item of popularity 0
+        has the least popularity that another one has, and 1 at most.
     tie_min, tie_max : dict of str to ndarray of shape (n_queries,)
         Of these, over the orders of the ties.
     head : float
@@ -123,12 +127,14 @@ def item_profile(
         A list of items for each user.
     popularity : dict or qrels, optional
         ``{item: number}``; or the interactions that the system was trained on, as qrels of users and items: an item is
-        as popular as it has users with relevance above 0. Items that are not in it have popularity 0.
+        as popular as it has users with relevance above 0, however often each. Items that are not in it have
+        popularity 0.
     cutoff : int, default 10
     n_items : int, optional
         Items of the catalogue; by default those of the run and of `popularity`.
     n_users : float, optional
-        Users, for novelty; by default those of the interactions, or the sum of a dict's numbers.
+        Users, for novelty, no fewer than the popularity of any item; by default those of the interactions, or the sum
+        of a dict's numbers.
     head : float, default 0.2
         Share of the catalogue that is not the tail, the most popular items; one as popular as the last of them is in
         the tail if there is no room for all of these.
@@ -177,9 +183,8 @@ def item_profile(
             notes = (*notes, f"{counted(n_unknown, 'item')} of the top {cutoff} without popularity: it is 0")
         items = items.with_columns(pl.col("popularity").fill_null(0.0))
     total = users if n_users is None else float(n_users)
-    n_beyond = 0 if known is None else int((items["popularity"] > total).sum())
-    if n_beyond:
-        notes = (*notes, f"{counted(n_beyond, 'item')} with more popularity than users ({total:g}): novelty is 0")
+    if known is not None:
+        _check_users(total, items["popularity"])
     values = {} if known is None else _values(items, size, head, total)
     found = {name: _of_lists(top, items, of_item) for name, of_item in values.items()}
     exposure = items["exposure"].to_numpy()
@@ -227,29 +232,40 @@ def _popularity_of(source: Source | None) -> tuple[pl.DataFrame | None, float]:
     """Return doc_id and popularity of the known items, and the number of users."""
     if source is None:
         return None, math.nan
-    if isinstance(source, Mapping) and source and all(isinstance(one, int | float) for one in source.values()):
-        wrong = next((item for item, one in source.items() if not 0 <= one < math.inf), None)
-        if wrong is not None:
-            given = Plain(f"{source[wrong]!r} for {wrong!r}")
-            raise ParameterError(argument="popularity", given=given, allowed="numbers from 0 on")
-        numbers = {"doc_id": list(map(str, source)), "popularity": [float(one) for one in source.values()]}
-        return pl.DataFrame(numbers), float(sum(source.values()))
+    if isinstance(source, Mapping) and source and all(isinstance(one, Real) for one in source.values()):
+        found = _of_dict(source)
+        return found, float(found["popularity"].sum())
     rows = Qrels.of(source).to_polars().filter(pl.col("relevance") > 0)
-    found = rows.group_by("doc_id").agg(popularity=pl.len().cast(pl.Float64))
+    found = rows.group_by("doc_id").agg(popularity=pl.col("query_id").n_unique().cast(pl.Float64))
     return found, float(rows["query_id"].n_unique())
+
+
+def _of_dict(given: Mapping[object, float]) -> pl.DataFrame:
+    """Return doc_id and popularity of a dict."""
+    wrong = next((item for item, one in given.items() if not 0 <= one < math.inf), None)
+    if wrong is not None:
+        number = Plain(f"{given[wrong]!r} for {wrong!r}")
+        raise ParameterError(argument="popularity", given=number, allowed="numbers from 0 on")
+    ids = [str(item) for item in given]
+    twice = next((item for item, n in Counter(ids).items() if n > 1), None)
+    if twice is not None:
+        raise ParameterError(f"popularity has two numbers for item {twice!r}", argument="popularity")
+    return pl.DataFrame({"doc_id": ids, "popularity": [float(one) for one in given.values()]})
+
+
+def _check_users(n_users: float, popularity: pl.Series) -> None:
+    """Raise for a number of users that is less than some item has."""
+    most = float(popularity.max())  # type: ignore[arg-type]  # of numbers
+    if not n_users > 0:
+        raise ParameterError(argument="popularity", given=Plain("0 for every item"), allowed="some number above 0")
+    if n_users < most:
+        raise ParameterError(f"n_users={n_users:g} is less than {most:g}, the users of one item", argument="n_users")
 
 
 def _top(run: Run, cutoff: int) -> pl.DataFrame:
     """Return the documents that may be in the top k, each with its probability, and where its tie begins and ends."""
-    score = pl.col("score") + 0.0
-    rows = run.to_polars().select(
-        "query_id",
-        "doc_id",
-        above=score.rank("min", descending=True).over("query_id").cast(pl.Int64) - 1,
-        tied=pl.len().over("query_id", score).cast(pl.Int64),
-    )
     inside = (cutoff - pl.col("above")).clip(0, pl.col("tied"))
-    return rows.with_columns(inside=inside, share=inside / pl.col("tied")).filter(pl.col("inside") > 0)
+    return positions(run).with_columns(inside=inside, share=inside / pl.col("tied")).filter(pl.col("inside") > 0)
 
 
 def _values(items: pl.DataFrame, size: int, head: float, n_users: float) -> dict[str, FloatArray]:
@@ -258,10 +274,11 @@ def _values(items: pl.DataFrame, size: int, head: float, n_users: float) -> dict
     n_head = math.floor(head * size + 1e-9)
     ordered = np.sort(np.append(popularity, np.zeros(size - len(popularity))))[::-1]
     border = ordered[n_head] if n_head < size else -np.inf  # the first that is not in the head
+    least = popularity[popularity > 0].min(initial=1.0)
     return {
         "average_popularity": popularity,
         "tail_share": (popularity <= border) * 1.0,
-        "novelty": np.maximum(-np.log2(np.maximum(popularity, 1.0) / n_users), 0.0),
+        "novelty": np.maximum(-np.log2(np.maximum(popularity, least) / n_users), 0.0),
     }
 
 
