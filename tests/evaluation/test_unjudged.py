@@ -158,16 +158,13 @@ def test_bounds_of_queries_are_in_every_format(tmp_path: Path) -> None:
     assert "unjudged_min" not in ok(*asked[:5], "--per-query", "--format", "csv")
 
 
-def test_judged_lists_are_not_said_to_be_sure(tmp_path: Path) -> None:
-    qrels, (run,) = drawn(3)
-    assert "no bounds: the lists are without unjudged documents" in " ".join(
-        str(dh.evaluate(qrels, run, "RR", unjudged="bounds", judged_only=True)).split()
-    )
+def test_what_does_not_go_with_bounds_or_a_depth_names_its_option(tmp_path: Path) -> None:
     files = tmp_path / "qrels.txt", tmp_path / "a.run"
     files[0].write_text("q 0 a 1\nq 0 b 0\n")
     files[1].write_text("q Q0 a 1 3 t\nq Q0 b 2 3 t\n")
     for options, advice in (
         (("--unjudged-max-rel", "1"), "give --unjudged bounds"),
+        (("--unjudged", "bounds", "-J"), "--judged-only"),
         (("-M", "1"), "give --ties doc_id"),
     ):
         result = call("evaluate", *files, "-m", "RR", *options)

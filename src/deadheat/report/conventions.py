@@ -119,10 +119,9 @@ def made_under(conventions: Conventions) -> Iterator[Fact]:
     if conventions.unjudged == "bounds":
         top = conventions.unjudged_max_rel
         told = "the highest in the qrels" if top is None else f"{top:g}"
-        text = f"if each retrieved unjudged document had any relevance, 0 to {told}"
-        if conventions.judged_only:
-            text = "no bounds: the lists are without unjudged documents, which might be relevant all the same"
-        yield Fact("unjudged", "bounds", "if judged", text)
+        yield Fact(
+            "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {told}"
+        )
         yield Fact("unjudged_max_rel", top)
     if conventions.judged_only:
         yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
