@@ -20,7 +20,6 @@ UNJUDGED = ("zero", "bounds")
 BOUNDED: dict[str, tuple[Any, ...]] = {
     "ties": ("expected", "doc_id", "input", "random"),
     "no_relevant": ("zero",),
-    "judged_only": (False,),
 }
 """What allows bounds over unjudged documents: lists and queries that stay the same whatever their labels are."""
 
@@ -67,6 +66,8 @@ class Conventions:
 
     def _check_bounded(self) -> None:
         """Raise `ParameterError` where labels of unjudged documents would change more than gains."""
+        if self.judged_only:
+            raise ParameterError("cannot be combined with bounds over unjudged documents", argument="judged_only")
         for name, choices in BOUNDED.items():
             if (given := getattr(self, name)) not in choices:
                 allowed = choices if len(choices) > 1 else repr(choices[0])
