@@ -18,7 +18,7 @@ from support.shared_data import LLM_RUNS, llm_run, needs_shared_data, run_dict
 
 Scores = Mapping[str, float]
 Order = list[str]
-FAR = 3_000  # depth at which nothing is left of 0.8 to the power of it
+FAR = 200  # depth at which nothing is left of 0.8 to the power of it: 4e-20
 
 KEPT = {  # of rankings with ties in parentheses, p and form: extrapolated, least and greatest, as they print it
     ("red (blue green) yellow pink", "(blue red) white (yellow black purple) green", 0.9, "w"): (

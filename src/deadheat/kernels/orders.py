@@ -37,7 +37,9 @@ def arrangements(codes: FloatArray) -> FloatArray:
     free = np.arange(len(codes))[None]
     for value, count in zip(np.delete(values, commonest), np.delete(counts, commonest).tolist(), strict=True):
         chosen = np.array(list(itertools.combinations(range(free.shape[1]), count)))
-        rest = np.array([np.setdiff1d(np.arange(free.shape[1]), one) for one in chosen], np.int64)
+        is_free = np.ones((len(chosen), free.shape[1]), np.bool_)
+        np.put_along_axis(is_free, chosen, values=False, axis=1)
+        rest = np.nonzero(is_free)[1].reshape(len(chosen), -1)
         rows = np.repeat(rows, len(chosen), axis=0)
         np.put_along_axis(rows, free[:, chosen].reshape(len(rows), count), value, axis=1)
         free = free[:, rest].reshape(len(rows), rest.shape[1])

