@@ -4,18 +4,27 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
 
-# Polars reads text ahead, by default in pieces of 20 MB; of smaller ones the memory is used again and again.
-POLARS = {"POLARS_CSV_CHUNK_SIZE": "4000000", "POLARS_CSV_CHUNK_PREFETCH_LIMIT": "4"}
+SETTINGS = {
+    # Polars reads text ahead, by default in pieces of 20 MB; of smaller ones the memory is used again and again.
+    "POLARS_CSV_CHUNK_SIZE": "4000000",
+    "POLARS_CSV_CHUNK_PREFETCH_LIMIT": "4",
+    # NumPy's threads wait for work at once, and not after 0.1 s in which they keep a core from reading files.
+    "OPENBLAS_THREAD_TIMEOUT": "4",
+}
+LARGE = 4 << 20  # bytes of a file from which a thread of its own saves time
 MODULES = 200_000  # objects that are made while modules are imported: none of them is garbage
 
 
 def start() -> None:
     """Run the command line; Ctrl-C says one line, also while the package is imported."""
     gc.set_threshold(MODULES)
-    for name, value in POLARS.items():
+    for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     try:
+        _read_ahead(sys.argv[2:])
         from deadheat.cli import main  # inside, as importing takes time
 
         main()
@@ -26,6 +35,27 @@ def start() -> None:
         if not isinstance(ended.code, int):
             raise
         _end(ended.code)
+
+
+def _read_ahead(words: list[str]) -> None:
+    """Begin to read the first large run that a command names, while all else is imported.
+
+    A bound on memory is known only when the options have been understood: with one, nothing is read ahead.
+    """
+    files = [word for word in words if _size(word) >= LARGE]
+    if files and not any(word.startswith("--max-memory") for word in words):
+        from deadheat.io.splitting import begin  # loads Polars, which such files need
+
+        any(begin(Path(file)) for file in files)
+
+
+def _size(word: str) -> int:
+    """Return the bytes of a regular file; 0 of whatever else a word may be."""
+    try:
+        found = os.stat(word)  # noqa: PTH116 - a word may be too long for a path
+    except (OSError, ValueError):
+        return 0
+    return found.st_size if S_ISREG(found.st_mode) else 0
 
 
 def _end(code: int) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
+from deadheat import __main__
+from deadheat.data.rows import MemoryRows, blocks_of
 from deadheat.errors import MalformedRowError, ScoreError
 from deadheat.io import source, splitting
 
@@ -20,8 +22,7 @@ GOOD = "".join(f"q{n // 10} Q0 d{n} 1 {n / 7} tag\n" for n in range(1_000))
 
 
 @pytest.fixture(autouse=True)
-def begins_with_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "WORTHWHILE", 0)
+def nothing_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(splitting, "_begun", {})
 
 
@@ -88,6 +89,42 @@ def test_what_is_wrong_is_said_with_its_line(bad: str, tmp_path: Path) -> None:
     assert splitting._begun
     with pytest.raises((MalformedRowError, ScoreError), match=r"x\.run:5001"):
         dh.Run(path)
+
+
+@pytest.mark.parametrize("given", ["{run} -m AP", "{qrels} {run} {other}", "-o {new} {qrels} {run}"])
+def test_a_command_begins_with_the_first_run_that_is_large(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, other, qrels = (tmp_path / name for name in ("x.run", "y.run", "z.qrels"))
+    for path in (run, other):
+        path.write_text(GOOD)
+    qrels.write_text("q 0 d 1\n" * 10_000)
+    (tmp_path / "small.run").write_text(GOOD[:400])
+    monkeypatch.setattr(__main__, "LARGE", 10_000)
+    words = given.format(run=run, other=other, qrels=qrels, new=tmp_path / "new").split()
+    long = "x" * 100_000  # no path may be as long
+    __main__._read_ahead([long, str(tmp_path), str(tmp_path / "small.run"), *words])
+    assert [path for path, *_ in splitting._begun] == [run]
+    splitting._begun.clear()
+    __main__._read_ahead([*words, "--max-memory", "1MB"])
+    __main__._read_ahead([*words, "--max-memory=1MB"])
+    assert not splitting._begun, "how much may be held is not known yet"
+
+
+def test_hashes_that_are_kept_are_those_of_the_ids(tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD)
+    rows = dh.Run(path).rows
+    assert isinstance(rows, MemoryRows)
+    assert rows.hashes is not None
+    assert rows.blocks is not None
+    found = blocks_of(rows.frame)
+    assert found is not None
+    assert rows.blocks.hashes.tolist() == found.hashes.tolist()
+    assert rows.frame.columns == ["query_id", "doc_id", "score"]
+    in_blocks = dh.Run(written(tmp_path, GOOD.replace(" Q0 ", "  Q0 "))).rows
+    assert isinstance(in_blocks, MemoryRows)
+    assert in_blocks.hashes is None
+    assert in_blocks.frame.equals(rows.frame)
 
 
 def test_it_needs_no_numpy() -> None:

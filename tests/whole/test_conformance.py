@@ -121,6 +121,21 @@ def test_no_spread_where_no_order_matters(batch: Batch) -> None:
         np.testing.assert_array_equal(scores.tie_std[scores.tie_max == scores.tie_min], 0, notation)
 
 
+@pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
+def test_without_ties_nothing_is_looked_for(batch: Batch) -> None:
+    """All orders are one: what the spread takes from the mean is what the measures find, where they look."""
+    untied = {query: {doc: -place for place, doc in enumerate(run)} for query, run in batch.run.items()}
+    notations = [variant.notation(cutoff) for variant in VARIANTS for cutoff in variant.cutoffs]
+    evaluation = dh.evaluate(batch.qrels, untied, notations, missing="empty")
+    assert not evaluation.placements.have_ties
+    for scores in evaluation:
+        low, high = scores.measure.extremes(evaluation.placements)
+        variance = scores.measure.variance(evaluation.placements)
+        np.testing.assert_allclose(scores.spread.extremes, (low, high), rtol=1e-12, atol=1e-12)
+        assert np.nanmax(np.append(variance, 0)) < TOLERANCE
+        np.testing.assert_array_equal(scores.tie_std, np.where(scores.kept, 0.0, np.nan), scores.measure.label)
+
+
 def test_mean_over_queries_has_its_own_spread() -> None:
     """Ties of different queries are independent: variances of the mean add, extremes average."""
     batch = BATCHES["graded"]

@@ -19,7 +19,6 @@ from deadheat.cli.files import (
     label,
     open_qrels,
     open_run,
-    read_ahead,
     second_keys,
     shown_path,
 )
@@ -146,8 +145,6 @@ def compare(
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
     qrels, *given = map(input_path, (qrels, *runs))
-    for first in given[:1]:
-        read_ahead(first)
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
 
     # report typos before large files are read

@@ -20,7 +20,6 @@ from deadheat.cli.files import (
     label,
     open_qrels,
     open_run,
-    read_ahead,
     save_paths,
     shown_path,
 )
@@ -124,8 +123,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
     qrels, *given = map(input_path, (qrels, *runs))
-    for first in given[:1]:
-        read_ahead(first)
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
     from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 
@@ -245,6 +242,7 @@ def _evaluate(
         judgments = open_qrels(qrels)
         if check_duplicates:
             judgments.check_duplicates()
+        _ = judgments.in_order  # while a run is read ahead
         for name, path in runs.items():
             begin(path)
             run = open_run(path, name)

@@ -40,13 +40,6 @@ def input_path(text: str) -> str:
     return str(context.meta[key])
 
 
-def read_ahead(run: str) -> None:
-    """Begin to read a large run while the rest of the program is imported."""
-    from deadheat.io.splitting import begin
-
-    begin(Path(run))
-
-
 def label(path: str, default: str) -> str:
     """Return the name of a file for people: without its format; `default` for a path made up by the shell.
 

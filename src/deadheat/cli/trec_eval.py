@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from deadheat.cli.app import debug_option, say
-from deadheat.cli.files import PATH, check_inputs, input_path, label, read_ahead
+from deadheat.cli.files import PATH, check_inputs, input_path, label
 from deadheat.cli.options import complete_from, decompressed_option, duplicates_option, examples
 from deadheat.cli.output import emit
 
@@ -84,7 +84,6 @@ def trec_eval(  # noqa: PLR0917 - click passes by name
     Ties are broken as trec_eval breaks them, unless --ties says otherwise. Not here: trec_eval's preference and
     multi-judge measures (-R other than qrels), and -Z.
     """
-    read_ahead(run)
     from deadheat.compat.defaults import OF_TREC_EVAL, tie_policy
     from deadheat.compat.trec_eval import Options
     from deadheat.compat.trec_eval import trec_eval as lines_of

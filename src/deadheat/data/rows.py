@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.io.hashing import hash_of
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from deadheat.io.reading import Unread
 
-HASH_BITS = 32  # of each document id's hash that are kept: half the memory to sort
 AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 
@@ -53,10 +53,17 @@ class Blocks:
         return self.frame["score"].to_numpy()
 
 
-def blocks_of(frame: pl.DataFrame) -> Blocks | None:
-    """Return the blocks of a frame, or None if the rows of some query are not adjacent."""
+def blocks_of(frame: pl.DataFrame, hashes_of_docs: pl.Series | None = None) -> Blocks | None:
+    """Return the blocks of a frame, or None if the rows of some query are not adjacent.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    hashes_of_docs : polars.Series, optional
+        If they are known, by :func:`~deadheat.io.hashing.hash_of`.
+    """
     with ThreadPoolExecutor(2) as beside:  # while one core looks at the queries, the other one works too
-        hashes = beside.submit(_hashes, frame["doc_id"])
+        hashes = beside.submit(_hashes, frame) if hashes_of_docs is None else beside.submit(hashes_of_docs.to_numpy)
         numbers = beside.submit(frame.select(pl.col(pl.Float64)).rechunk)
         runs = frame["query_id"].rle().struct.unnest()
         if runs["value"].n_unique() < runs.height:
@@ -65,9 +72,8 @@ def blocks_of(frame: pl.DataFrame) -> Blocks | None:
     return Blocks(frame.with_columns(*numbers.result()), runs["value"], bounds, hashes.result())
 
 
-def _hashes(docs: pl.Series) -> NDArray[np.uint32]:
-    high = pl.col(docs.name).hash(1) // 2 ** (64 - HASH_BITS)
-    return docs.to_frame().lazy().select(high.cast(pl.UInt32)).collect(engine="streaming").to_series().to_numpy()
+def _hashes(frame: pl.DataFrame) -> NDArray[np.uint32]:
+    return frame.lazy().select(hash_of("doc_id")).collect(engine="streaming").to_series().to_numpy()
 
 
 def may_repeat(blocks: Blocks) -> bool:
@@ -86,16 +92,24 @@ def may_repeat(blocks: Blocks) -> bool:
 def _with_equal_hashes(blocks: Blocks) -> BoolArray:
     """Tell which blocks have two rows with the same hash, of shape (n_blocks,)."""
     found = np.zeros(len(blocks.bounds) - 1, np.bool_)
-    firsts = np.unique(np.searchsorted(blocks.bounds, np.arange(0, blocks.bounds[-1], AT_ONCE), side="right") - 1)
-    for first, last in pairwise([*firsts.tolist(), len(found)]):
-        bounds = blocks.bounds[first : last + 1] - blocks.bounds[first]
-        hashes = blocks.hashes[blocks.bounds[first] : blocks.bounds[last]].copy()
-        for start, stop in pairwise(bounds.tolist()):
-            hashes[start:stop].sort()
-        equal = np.flatnonzero(hashes[1:] == hashes[:-1])
-        block = np.searchsorted(bounds, equal, side="right") - 1
-        found[first + block[equal + 1 < bounds[block + 1]]] = True  # the row after a block's last one is in the next
+    firsts = np.searchsorted(blocks.bounds, np.arange(0, blocks.bounds[-1], AT_ONCE), side="right") - 1
+    parts = pairwise([*firsts[run_starts(firsts)].tolist(), len(found)])
+    with ThreadPoolExecutor(pl.thread_pool_size()) as beside:
+        for first, doubtful in beside.map(lambda part: (part[0], _doubtful(blocks, *part)), parts):
+            found[first + doubtful] = True
     return found
+
+
+def _doubtful(blocks: Blocks, first: int, last: int) -> IntArray:
+    """Return which of some blocks have two rows with the same hash, counted from the first one."""
+    bounds = blocks.bounds[first : last + 1] - blocks.bounds[first]
+    hashes = blocks.hashes[blocks.bounds[first] : blocks.bounds[last]].copy()
+    sizes = np.diff(bounds)
+    for start, stop in pairwise([*run_starts(sizes).tolist(), len(sizes)]):  # blocks of one length, sorted in one call
+        hashes[bounds[start] : bounds[stop]].reshape(stop - start, -1).sort(axis=1)
+    equal = np.flatnonzero(hashes[1:] == hashes[:-1])
+    block = np.searchsorted(bounds, equal, side="right") - 1
+    return block[equal + 1 < bounds[block + 1]]  # the row after a block's last one is in the next
 
 
 class Rows(ABC):
@@ -209,14 +223,17 @@ class MemoryRows(Rows):
     Attributes
     ----------
     frame : polars.DataFrame
+    hashes : polars.Series or None
+        Those of the document ids, if the reader of a file has found them.
     """
 
     frame: pl.DataFrame
+    hashes: pl.Series | None = None
 
     @cached_property
     def blocks(self) -> Blocks | None:  # type: ignore[override]  # of each instance, not of the class
         """The rows as blocks, if they are grouped by query."""
-        return blocks_of(self.frame)
+        return blocks_of(self.frame, self.hashes)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the frame."""

@@ -14,8 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, Self, TypeAlias
 
+import numpy as np
 import polars as pl
 
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
@@ -115,7 +117,7 @@ class Table:
         if isinstance(content.rows, Mapping):
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
         if isinstance(content.rows, pl.DataFrame):
-            return MemoryRows(content.rows)
+            return MemoryRows(content.rows, content.hashes)
         from deadheat.io.reading import Unread  # loads Narwhals, as these rows have done
 
         return UnreadRows(content.rows) if isinstance(content.rows, Unread) else LazyRows(content.rows)
@@ -315,6 +317,19 @@ class Qrels(Table):
         """
         nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
         return cls(nested, name=name).noted(notes)
+
+    @cached_property
+    def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
+        """The queries as query_id and code, and of each judgment the code and the relevance, highest first.
+
+        Found once for all runs, while the first one is still read if somebody asks early enough.
+        """
+        judgments = self.to_polars()
+        codes = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code").cast({"code": pl.Int64})
+        coded = judgments.select("query_id", "relevance").join(codes, on="query_id")
+        query, relevance = coded["code"].to_numpy(), coded["relevance"].to_numpy()
+        ideal = np.lexsort((-relevance, query))
+        return codes.select("query_id", "code"), query[ideal], relevance[ideal]
 
     @cached_property
     def fingerprint(self) -> str:

@@ -47,6 +47,8 @@ class PlacedSpread:
     @cached_property
     def std(self) -> FloatArray:
         """Standard deviation over the orders, exactly 0 where all orders give the same value."""
+        if not self.placements.have_ties:
+            return np.zeros(self.placements.n_queries)
         found = np.sqrt(self.measure.variance(self.placements))
         is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
         if not is_doubtful.any():
@@ -58,6 +60,8 @@ class PlacedSpread:
     @cached_property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest value."""
+        if not self.placements.have_ties:
+            return self.mean, self.mean
         return self.measure.extremes(self.placements)
 
     @cached_property

@@ -13,11 +13,10 @@ import polars as pl
 
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
+from deadheat.io.hashing import DOC_HASH, hash_of
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.source import check_lines_of, misleads_polars, plain_head
-
-WORTHWHILE = 4 << 20  # bytes of a file from which a thread of its own saves time
 
 _Key: TypeAlias = tuple[Path, int, int, Kind, str]
 _begun: dict[_Key, Future[pl.DataFrame | None]] = {}
@@ -37,7 +36,8 @@ def split(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | No
     Returns
     -------
     polars.DataFrame or None
-        query_id, doc_id, of qrels the subtopic, the value, and whether the row ends early.
+        query_id, doc_id, of qrels the subtopic, the value, whether the row ends early, and of a run in a file the hash
+        of each document id, which takes the least time while the id is at hand.
     """
     if _begun and isinstance(source, Path):
         begun = _begun.pop(_key(source, kind, separator), None)
@@ -48,19 +48,25 @@ def split(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | No
     return _split(source, kind, separator)
 
 
-def begin(path: Path) -> None:
-    """Begin to split a large run in a thread, if it is TREC as it is mostly written; `split` waits for it.
+def begin(path: Path) -> bool:
+    """Begin to split a run in a thread, if it is TREC as it is mostly written; `split` waits for it.
 
     Nothing is reported from here: what is wrong with a file is seen, and said, when it is read.
+
+    Returns
+    -------
+    bool
+        Whether it has begun.
     """
     separator = _separator(path)
     if separator is None:
-        return
+        return False
     check_threads()
     _begun.clear()  # one at a time, as each takes memory
     beside = ThreadPoolExecutor(1)
     _begun[_key(path, "run", separator)] = beside.submit(_split, path, "run", separator)
     beside.shutdown(wait=False)
+    return True
 
 
 def _key(path: Path, kind: Kind, separator: str) -> _Key:
@@ -70,12 +76,10 @@ def _key(path: Path, kind: Kind, separator: str) -> _Key:
 
 
 def _separator(path: Path) -> str | None:
-    """Return the blank between the fields of a large run; None if it is small, or anything else."""
+    """Return the blank between the fields of a run; None if it is anything else, or too large to hold."""
     try:
         head = plain_head(path)
-        if not head or misleads_polars(head) or path.stat().st_size < WORTHWHILE:
-            return None
-        if not is_held(path.stat().st_size, is_packed=False):
+        if not head or misleads_polars(head) or not is_held(path.stat().st_size, is_packed=False):
             return None
         check_lines_of(path)
     except (OSError, DataError):
@@ -98,8 +102,10 @@ def _split(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | N
         glob=False,
     )
     # Polars cuts a long row in silence; the count of blanks shows it, unless a short row makes up for it: seen here.
-    subtopic = [pl.col("iter").alias(SUBTOPIC)] if kind == "qrels" else []
-    wanted = rows.select("query_id", "doc_id", *subtopic, value, ends_early=pl.col(fields[-1]).is_null())
+    more = [pl.col("iter").alias(SUBTOPIC)] if kind == "qrels" else []
+    if kind == "run" and isinstance(source, Path):
+        more.append(hash_of("doc_id").alias(DOC_HASH))
+    wanted = rows.select("query_id", "doc_id", *more, value, ends_early=pl.col(fields[-1]).is_null())
     try:
         return wanted.collect(engine="streaming")
     except pl.exceptions.PolarsError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,10 +16,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, spans
-from deadheat.data.rows import HASH_BITS, Blocks
+from deadheat.data.rows import Blocks
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
 from deadheat.io.guarding import guarded
+from deadheat.io.hashing import HASH_BITS, hash_of
 from deadheat.placements.placements import Placements, from_frames
 
 TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache
@@ -143,7 +145,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
     """
     numbered = pl.DataFrame({"query_id": blocks.query_ids}).with_row_index("block")
     judged = judgments.join(numbered, on="query_id", how="inner", maintain_order="left")
-    hashes = (judged["doc_id"].hash(1).to_numpy() >> np.uint64(64 - HASH_BITS)).astype(np.uint32)
+    hashes = judged.select(hash_of("doc_id")).to_series().to_numpy()
     keys = _keys(judged["block"].to_numpy(), hashes)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
@@ -168,12 +170,14 @@ def _candidates(judged: Hashes, hashes: Hashes) -> IntArray:
     beginnings, ends = np.zeros((2, 1 << TABLE_BITS), np.bool_)
     beginnings[judged >> UNUSED] = True
     ends[judged & END] = True
-    found = [np.zeros(0, np.int64)]
-    for start in range(0, len(hashes), AT_ONCE):  # in pieces, whose indices stay in the cache too
+
+    def look(start: int) -> IntArray:
         piece = hashes[start : start + AT_ONCE]
         rows = np.flatnonzero(beginnings.take(piece >> UNUSED))
-        found.append(rows[ends.take(piece[rows] & END)] + start)
-    return np.concatenate(found)
+        return rows[ends.take(piece[rows] & END)] + start
+
+    with ThreadPoolExecutor(pl.thread_pool_size()) as beside:  # in pieces, whose indices stay in the cache too
+        return np.concatenate([np.zeros(0, np.int64), *beside.map(look, range(0, len(hashes), AT_ONCE))])
 
 
 def count_above_and_tied(

@@ -124,6 +124,11 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
         return cast("T", known[2])
 
     @property
+    def have_ties(self) -> bool:
+        """Whether a judged document ties with another one; if none does, all orders give the same values."""
+        return self.cached("have_ties", lambda: bool((self.tied > 1).any()))
+
+    @property
     def tie_starts(self) -> IntArray:
         """The first row of each tie that contains a judged document, of shape (n_groups,)."""
         return self.cached("tie_starts", lambda: run_starts(self.query, self.above))
@@ -317,23 +322,19 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
     """
     import polars as pl
 
-    judgments = qrels.to_polars()
-    queries = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code")
-    queries = queries.with_columns(pl.col("code").cast(pl.Int64))
-    queries = queries.join(counts, on="query_id", how="left", maintain_order="left")
+    codes, judged_query, judged_relevance = qrels.in_order
+    queries = codes.join(counts, on="query_id", how="left", maintain_order="left")
     unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
     if not queries["n_retrieved"].count():
         raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
-    codes = queries.select("query_id", "code")
     # not computed in other engines, where it would take another pass over all rows
     ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
     rows = rows.join(codes, on="query_id").drop("query_id")  # there may be many judgments
-    judgments = judgments.select("query_id", "relevance").join(codes, on="query_id").drop("query_id")
     return sort_rows(
         np.array(queries["query_id"].to_list(), dtype=object),
         queries["n_retrieved"].fill_null(0).cast(pl.Int64).to_numpy(),
-        judged_query=judgments["code"].to_numpy(),
-        judged_relevance=judgments["relevance"].to_numpy(),
+        judged_query=judged_query,
+        judged_relevance=judged_relevance,
         rows=(
             rows["code"].to_numpy(),
             rows["doc_id"],

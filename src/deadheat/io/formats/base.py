@@ -36,6 +36,8 @@ class Content:
         Whether the rows are so many that they are better read once, where they are needed.
     subtopics : polars.DataFrame or None
         query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
+    hashes : polars.Series or None
+        Those of the document ids, by :func:`~deadheat.io.hashing.hash_of`, if they were found on the way.
     """
 
     rows: Any
@@ -43,6 +45,7 @@ class Content:
     ranks: pl.DataFrame | None = None
     is_large: bool = False
     subtopics: pl.DataFrame | None = None
+    hashes: pl.Series | None = None
 
 
 @dataclass(frozen=True, eq=False)

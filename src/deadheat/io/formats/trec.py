@@ -21,6 +21,7 @@ import polars as pl
 from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
 from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
+from deadheat.io.hashing import DOC_HASH
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
@@ -71,7 +72,8 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     if frame.is_empty():
         raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
     if ranks is not None:
-        return Content(frame, notes, ranks.result())
+        hashes = frame.drop_in_place(DOC_HASH) if DOC_HASH in frame.columns else None
+        return Content(frame, notes, ranks.result(), hashes=hashes)
     return split_off(frame, path, notes)
 
 
