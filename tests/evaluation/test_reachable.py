@@ -15,7 +15,6 @@ from support.paths import FIRST_FORMAT
 if TYPE_CHECKING:
     from pathlib import Path
 
-DOCS = ("a", "b", "c", "d", "unjudged")
 JUDGED = [
     {"a": 2, "b": 1, "c": 0},
     {"a": 3, "b": 1, "c": 1, "d": -1},
@@ -23,18 +22,24 @@ JUDGED = [
     {"a": 0, "b": -1},
     {"a": 0.5, "b": 0.25},
 ]
-LISTS = [order for size in range(6) for order in permutations(DOCS, size)]
 UNLIMITED = ("NumRet", "ERR(stop='sigmoid", "nERR(stop='sigmoid")  # to which a document without a judgment adds
 NOTATIONS = sorted(
     {variant.notation(cutoff) for variant in VARIANTS for cutoff in variant.cutoffs if cutoff in {None, 1, 3, 100}}
 )
 
 
+def lists_of(judged: dict[str, float]) -> list[tuple[str, ...]]:
+    """Return every list of judged documents and one that is not, or of some of them."""
+    docs = [*judged, "unjudged"]
+    return [order for size in range(len(docs) + 1) for order in permutations(docs, size)]
+
+
 def every_list(judged: dict[str, float], highest: dict[str, float]) -> tuple[dict, dict]:  # type: ignore[type-arg]
     """Return qrels and run of one query for each list; another one holds the highest relevance."""
-    names = [f"q{n:03}" for n in range(len(LISTS))]
+    lists = lists_of(judged)
+    names = [f"q{n:03}" for n in range(len(lists))]
     run = {
-        name: {doc: float(-place) for place, doc in enumerate(order)} for name, order in zip(names, LISTS, strict=True)
+        name: {doc: float(-place) for place, doc in enumerate(order)} for name, order in zip(names, lists, strict=True)
     }
     return dict.fromkeys(names, judged) | {"z": highest}, run | {"z": {"a": 1.0}}
 
@@ -42,7 +47,7 @@ def every_list(judged: dict[str, float], highest: dict[str, float]) -> tuple[dic
 @pytest.mark.parametrize("judged", JUDGED, ids=str)
 def test_no_list_is_better_than_what_the_judgments_allow(judged: dict[str, float]) -> None:
     qrels, run = every_list(judged, {"a": 3})
-    is_judged = np.array([set(order) <= set(judged) for order in LISTS])
+    is_judged = np.array([set(order) <= set(judged) for order in lists_of(judged)])
     for scores in dh.evaluate(qrels, run, NOTATIONS, missing="empty"):
         sign = 1 if scores.measure.higher_is_better else -1
         values = sign * scores.values[:-1]
