@@ -42,18 +42,21 @@ def _read_ahead(words: list[str]) -> None:
 
     A bound on memory is known only when the options have been understood: with one, nothing is read ahead.
     """
-    files = [word for word in words if _size(word) >= LARGE]
-    if files and not any(word.startswith("--max-memory") for word in words):
-        from deadheat.io.splitting import begin  # loads Polars, which such files need
+    files = [path for path in map(Path, words) if _size(path) >= LARGE]
+    if not files or any(word.startswith("--max-memory") for word in words):
+        return
+    from deadheat.io.splitting import begin  # loads Polars, which such files need
 
-        any(begin(Path(file)) for file in files)
+    for path in files:
+        if begin(path):
+            return
 
 
-def _size(word: str) -> int:
+def _size(path: Path) -> int:
     """Return the bytes of a regular file; 0 of whatever else a word may be."""
     try:
-        found = os.stat(word)  # noqa: PTH116 - a word may be too long for a path
-    except (OSError, ValueError):
+        found = path.stat()
+    except (OSError, ValueError):  # it may be too long for a path
         return 0
     return found.st_size if S_ISREG(found.st_mode) else 0
 

@@ -29,8 +29,8 @@ NOTATIONS = sorted(
 
 
 def lists_of(judged: dict[str, float]) -> list[tuple[str, ...]]:
-    """Return every list of judged documents and one that is not, or of some of them."""
-    docs = [*judged, "unjudged"]
+    """Return every list of judged documents and two that are not, or of some of them; of five at most."""
+    docs = [*judged, "unjudged", "another"][:5]
     return [order for size in range(len(docs) + 1) for order in permutations(docs, size)]
 
 

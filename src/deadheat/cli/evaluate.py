@@ -242,7 +242,6 @@ def _evaluate(
         judgments = open_qrels(qrels)
         if check_duplicates:
             judgments.check_duplicates()
-        _ = judgments.in_order  # while a run is read ahead
         for name, path in runs.items():
             begin(path)
             run = open_run(path, name)

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.io.hashing import hash_of
+from deadheat.io.hashing import doc_hash
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 
@@ -53,27 +53,27 @@ class Blocks:
         return self.frame["score"].to_numpy()
 
 
-def blocks_of(frame: pl.DataFrame, hashes_of_docs: pl.Series | None = None) -> Blocks | None:
+def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | None:
     """Return the blocks of a frame, or None if the rows of some query are not adjacent.
 
     Parameters
     ----------
     frame : polars.DataFrame
-    hashes_of_docs : polars.Series, optional
-        If they are known, by :func:`~deadheat.io.hashing.hash_of`.
+    hashes : polars.Series of UInt32, optional
+        Those of the document ids by :func:`~deadheat.io.hashing.doc_hash`, if they are known.
     """
     with ThreadPoolExecutor(2) as beside:  # while one core looks at the queries, the other one works too
-        hashes = beside.submit(_hashes, frame) if hashes_of_docs is None else beside.submit(hashes_of_docs.to_numpy)
+        joined = beside.submit(_hashes, frame) if hashes is None else beside.submit(hashes.to_numpy)
         numbers = beside.submit(frame.select(pl.col(pl.Float64)).rechunk)
         runs = frame["query_id"].rle().struct.unnest()
         if runs["value"].n_unique() < runs.height:
             return None
     bounds = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
-    return Blocks(frame.with_columns(*numbers.result()), runs["value"], bounds, hashes.result())
+    return Blocks(frame.with_columns(*numbers.result()), runs["value"], bounds, joined.result())
 
 
 def _hashes(frame: pl.DataFrame) -> NDArray[np.uint32]:
-    return frame.lazy().select(hash_of("doc_id")).collect(engine="streaming").to_series().to_numpy()
+    return frame.lazy().select(doc_hash()).collect(engine="streaming").to_series().to_numpy()
 
 
 def may_repeat(blocks: Blocks) -> bool:
@@ -223,7 +223,7 @@ class MemoryRows(Rows):
     Attributes
     ----------
     frame : polars.DataFrame
-    hashes : polars.Series or None
+    hashes : polars.Series of UInt32, or None
         Those of the document ids, if the reader of a file has found them.
     """
 

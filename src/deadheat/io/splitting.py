@@ -13,7 +13,7 @@ import polars as pl
 
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
-from deadheat.io.hashing import DOC_HASH, hash_of
+from deadheat.io.hashing import doc_hash
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.source import check_lines_of, misleads_polars, plain_head
@@ -104,7 +104,7 @@ def _split(source: Path | bytes, kind: Kind, separator: str) -> pl.DataFrame | N
     # Polars cuts a long row in silence; the count of blanks shows it, unless a short row makes up for it: seen here.
     more = [pl.col("iter").alias(SUBTOPIC)] if kind == "qrels" else []
     if kind == "run" and isinstance(source, Path):
-        more.append(hash_of("doc_id").alias(DOC_HASH))
+        more.append(doc_hash())
     wanted = rows.select("query_id", "doc_id", *more, value, ends_early=pl.col(fields[-1]).is_null())
     try:
         return wanted.collect(engine="streaming")

@@ -20,7 +20,7 @@ from deadheat.data.rows import Blocks
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
 from deadheat.io.guarding import guarded
-from deadheat.io.hashing import HASH_BITS, hash_of
+from deadheat.io.hashing import HASH_BITS, doc_hash
 from deadheat.placements.placements import Placements, from_frames
 
 TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache
@@ -145,7 +145,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
     """
     numbered = pl.DataFrame({"query_id": blocks.query_ids}).with_row_index("block")
     judged = judgments.join(numbered, on="query_id", how="inner", maintain_order="left")
-    hashes = judged.select(hash_of("doc_id")).to_series().to_numpy()
+    hashes = judged.select(doc_hash()).to_series().to_numpy()
     keys = _keys(judged["block"].to_numpy(), hashes)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]

@@ -81,9 +81,11 @@ def test_minilm_is_that_of_the_committed_runs(
     for language, (ids, texts, run) in chosen.items():
         ours = retrieve(retriever, ids, texts, 50)
         both = run.join(ours, on=["query_id", "doc_id"], how="inner")
-        assert len(both) > 0.999 * 50 * len(ids)  # another processor may round neighbours of the 50th otherwise
+        assert len(both) >= 50 * len(ids) - 1  # another processor may round neighbours of the 50th otherwise
         assert (both["score"] - both["score_right"]).abs().max() < 1e-5  # type: ignore[operator]
         qrels = {query: judged for query, judged in qrels_dict(hpo_qrels(language)).items() if query in ids}
         means, committed = (dh.evaluate(qrels, one, MEASURES).means() for one in (ours, run))
         assert len(qrels) == len(ids)
         assert means == pytest.approx(committed, abs=5e-4)
+        of_all = dh.evaluate(hpo_qrels(language), hpo_run(f"{language}.minilm-f32"), "RR").means()["RR"]
+        assert of_all == pytest.approx({"de": 0.351, "en": 0.985}[language], abs=5e-4)

@@ -37,7 +37,7 @@ class Content:
     subtopics : polars.DataFrame or None
         query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
     hashes : polars.Series or None
-        Those of the document ids, by :func:`~deadheat.io.hashing.hash_of`, if they were found on the way.
+        Those of the document ids, by :func:`~deadheat.io.hashing.doc_hash`, if they were found on the way.
     """
 
     rows: Any
