@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from itertools import permutations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -84,6 +85,30 @@ def test_masked_and_excluded_by_enumeration(seed: int) -> None:
         assert scores_of.tie_std[0] == pytest.approx(values.std(), abs=1e-12)
         assert scores_of.tie_min[0] == pytest.approx(values.min(), abs=1e-13)
         assert scores_of.tie_max[0] == pytest.approx(values.max(), abs=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", ">f4", "int64", "longdouble"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_long_rows_by_a_sorted_list(dtype: str, order: Literal["C", "F"]) -> None:
+    """Rows of a million numbers and more are compared in other ways than short ones, and in two pieces."""
+    n_documents = comparing.IN_ROW + comparing.WIDE + 5
+    rng = np.random.default_rng(6)
+    values = rng.integers(-9_000, 9_000, (2, n_documents)) / 4
+    values[:, ::9] = [[-0.0], [2.0]]
+    if dtype != "int64":
+        values[0, :4] = (np.inf, -np.inf, np.inf, 0.0)
+    scores = values.astype(dtype, order=order)
+    mask = rng.random(scores.shape) < 0.7
+    judged = [[0, 1, 3, 9, n_documents - 1], [4, 18]]
+    mask[0, 3], mask[1, 18] = True, False
+    found = dh.evaluate_dense(scores, judged, ["RR"], mask=mask).placements
+    for query, documents in enumerate(judged):
+        ordered = sorted(scores[query, mask[query]].tolist())
+        own = [scores[query, document].item() for document in documents if mask[query, document]]
+        ends = [(bisect_left(ordered, one), bisect_right(ordered, one)) for one in own]
+        wanted = sorted((len(ordered) - last, last - first) for first, last in ends)
+        rows = found.query == query
+        assert sorted(zip(found.above[rows].tolist(), found.tied[rows].tolist(), strict=True)) == wanted
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint8, np.int64, bool])

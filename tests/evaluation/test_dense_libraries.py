@@ -70,14 +70,16 @@ def test_what_dicts_give(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@pytest.mark.parametrize("pieces", [(1, 1), (7, 1), (40, 3), (1 << 17, 1)])
-def test_pieces_of_any_size_say_the_same(kind: str, pieces: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("pieces", [(1, 1, 1), (7, 1, 1), (40, 3, 3), (40, 3, 99), (1 << 17, 1, 1), (1 << 17, 1, 99)])
+def test_pieces_of_any_size_say_the_same(
+    kind: str, pieces: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     take_for_a_gpu(kind, monkeypatch)
-    size, long = pieces
-    for name in ("IN_CACHE", "ON_DEVICE", "PAIRS"):
+    size, long, wide = pieces
+    for name in ("IN_CACHE", "IN_ROW", "ON_DEVICE", "PAIRS"):
         monkeypatch.setattr(comparing, name, size)
-    monkeypatch.setattr(comparing, "LONG", long)
-    monkeypatch.setattr(comparing, "MANY", 2)
+    for name, value in {"LONG": long, "WIDE": wide, "MANY": 2 if size < 1 << 17 else 24}.items():
+        monkeypatch.setattr(comparing, name, value)
     scores, relevance, excluded, mask = random_case(100 + size)
     found = dh.evaluate_dense(
         array_of(kind, scores), relevance, MEASURES, exclude=sparse.csr_array(excluded), mask=array_of(kind, mask)

@@ -13,11 +13,13 @@ import numpy as np
 from deadheat.arrays import AnyArray, BoolArray, IntArray
 from deadheat.placements.libraries import beside, namespace, on_device, to_memory, widened
 
-IN_CACHE = 1 << 17  # numbers of a piece in main memory
+IN_CACHE = 1 << 17  # numbers of a piece of several rows in main memory
+IN_ROW = 1 << 20  # and of one row
 ON_DEVICE = 1 << 25  # and on another device, where each comparison has to be worth its start
 LONG = (
     1 << 11
 )  # columns from which rows are compared one by one: NumPy counts faster along one row than in each of many
+WIDE = 1 << 17  # numbers from which Polars' comparisons, whose results are bits and not bytes, are worth their call
 MANY = 24  # judged documents of a query from which sorting its piece is cheaper than comparing each of them
 MUCH = MANY << 10  # comparisons of one short row from which it is sorted, too
 PAIRS = 1 << 22  # compared at a time where documents are left out
@@ -59,8 +61,9 @@ class Matrix:
 
     def pieces(self) -> Iterator[tuple[slice, list[slice]]]:
         """Give the rows that are compared together, and for each the columns, one piece after the other."""
-        (n_rows, n_columns), at_once = self.shape, IN_CACHE if self.library is np else ON_DEVICE
-        width = min(n_columns, at_once)
+        n_rows, n_columns = self.shape
+        in_row, at_once = (IN_ROW, IN_CACHE) if self.library is np else (ON_DEVICE, ON_DEVICE)
+        width = min(n_columns, in_row)
         height = max(1, at_once // n_columns)
         columns = [slice(start, min(start + width, n_columns)) for start in range(0, n_columns, width)]
         for start in range(0, n_rows, height):
@@ -145,6 +148,8 @@ def _in_one_row(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts
         ordered = np.sort(line if kept is None else line[kept])
         first, last = (np.searchsorted(ordered, own, side) for side in ("left", "right"))
         return Counts(len(ordered) - last, last - first)
+    if len(line) >= WIDE and line.dtype in (np.float32, np.float64):
+        return _by_bits(line, own, kept)
     found = Counts(np.empty(len(own), np.int64), np.empty(len(own), np.int64))
     held = np.empty(len(line), np.bool_)
     for number, one in enumerate(own):
@@ -154,6 +159,19 @@ def _in_one_row(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts
                 np.logical_and(held, kept, out=held)
             counts[number] = np.count_nonzero(held)
     return found
+
+
+def _by_bits(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts:
+    """Compare a long row by Polars."""
+    import polars as pl
+
+    scores, mask = pl.Series(line), None if kept is None else pl.Series(kept)
+    counts = [
+        [(is_so if mask is None else is_so & mask).sum() for is_so in (scores > one, scores == one)]
+        for one in own.tolist()
+    ]
+    above, tied = np.array(counts, np.int64).T
+    return Counts(above, tied)
 
 
 def _in_all_rows(piece: Piece, first: IntArray, sizes: IntArray, own: Array, found: Counts) -> None:

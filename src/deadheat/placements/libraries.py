@@ -5,6 +5,7 @@ What stays on another device is counted there by its own library, through the Py
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,7 @@ def detached(array: object) -> Any:  # noqa: ANN401 - an array of any library
     return some.detach() if _library(array) == "torch" else some
 
 
+@cache
 def is_short(dtype: np.dtype[Any]) -> bool:
     """Return whether NumPy compares such floats slowly or not at all: float16, bfloat16 and those of 8 bits."""
     return dtype in {np.dtype(np.float16), BFLOAT16} or dtype.name.startswith(("bfloat", "float8"))
