@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.comparison.pairs import Side, side_of
+from deadheat.comparison.sides import Side, side_of
 from deadheat.simulation.winners import Winner, Winners
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.comparison.drawing import Drawn
-from deadheat.comparison.pairs import Side
+from deadheat.comparison.sides import Side
 from deadheat.comparison.sums import Summands
 from deadheat.measures import Measure
 

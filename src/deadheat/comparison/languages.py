@@ -16,7 +16,8 @@ from deadheat.arguments import positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import n_units
 from deadheat.comparison.gaps import Gap
-from deadheat.comparison.pairs import TUKEY, Design, Pair, Side, compare_sides, pairs_of, side_of
+from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, pairs_of
+from deadheat.comparison.sides import Side, side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.shown import Numbers, Shown
 from deadheat.evaluation.evaluation import Evaluation

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import Rng, check_choice, generator
+from deadheat.arguments import check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
-from deadheat.comparison.drawing import Drawn, draw_sums, n_draws
-from deadheat.comparison.flips import Flip, flip, is_moved, normal_error, summands
+from deadheat.comparison.drawing import Drawn
+from deadheat.comparison.flips import Flip, flip, normal_error
+from deadheat.comparison.sides import Compared, side_of
 from deadheat.comparison.sums import Summands, comparable
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
-from deadheat.evaluation.scores import Scores
 from deadheat.io.phases import Advance, phase
 from deadheat.measures import Measure
-from deadheat.measures.stored import StoredMeasure
 from deadheat.stats import (
     ALTERNATIVES,
     CLUSTERED,
@@ -221,115 +219,6 @@ class Pair:
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One system by one measure, over the queries of all systems; NaN where it has no value.
-
-    Attributes
-    ----------
-    own : ndarray of bool, shape (n_queries,)
-        The queries that the evaluation has.
-    values, mean, variance, low, high, by_doc_id : ndarray of shape (n_queries,)
-        Under the tie policy; then over all tie orders: mean, variance, extremes; and under trec_eval's rule.
-    is_exact : bool
-        Whether the moments and extremes are; those of a `Custom` measure may be sampled.
-    rng : numpy.random.Generator, int or None
-        Of the random orders.
-    """
-
-    measure: Measure
-    evaluation: Evaluation
-    own: BoolArray
-    values: FloatArray
-    mean: FloatArray
-    variance: FloatArray
-    low: FloatArray
-    high: FloatArray
-    by_doc_id: FloatArray
-    is_exact: bool
-    rng: Rng
-
-    @property
-    def can_draw(self) -> bool:
-        """Whether orders can be listed or drawn: not of a `Custom` measure from a file, nor without placements.
-
-        Nor where a measure sees more of a document than relevance and rank.
-        """
-        if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
-            return False
-        return self.measure.can_list_orders(self.evaluation.placements)
-
-    def summands(self, keep: BoolArray) -> Summands | None:
-        """Return the exact distributions over tie orders of some of the queries, where they are feasible."""
-        return summands(self.measure, self.evaluation.placements, keep[self.own])
-
-    def moved(self, keep: BoolArray) -> BoolArray:
-        """Tell which of some queries ties move, of shape (n_queries,)."""
-        return keep & is_moved(self.mean, self.variance)
-
-    def n_draws(self, keep: BoolArray) -> int:
-        """Return how many orders of some queries can be drawn at a cost that does not hurt."""
-        return n_draws(self.evaluation.placements, self.moved(keep)[self.own])
-
-    def drawn(self, keep: BoolArray) -> Drawn | None:
-        """Return sums over some of the queries in random orders, where they are feasible."""
-        placements, moved = self.evaluation.placements, self.moved(keep)[self.own]
-        # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
-        content = hashlib.sha256()
-        for column in (placements.above, placements.tied, placements.relevance):
-            content.update(column.astype(np.float64).tobytes())
-        return draw_sums(self.measure, placements, keep[self.own], moved, generator(self.rng, *content.digest()))
-
-
-class Compared(Protocol):
-    """What is compared: a system by one measure, as `Side`, or what is made of several."""
-
-    @property
-    def measure(self) -> Measure:
-        """The measure."""
-
-    @property
-    def values(self) -> FloatArray:
-        """Of each query, under the tie policy; NaN where there is none."""
-
-    @property
-    def mean(self) -> FloatArray:
-        """Of each query, over all orders of its ties."""
-
-    @property
-    def variance(self) -> FloatArray:
-        """Of each query, over all orders."""
-
-    @property
-    def low(self) -> FloatArray:
-        """Of each query, the least over all orders."""
-
-    @property
-    def high(self) -> FloatArray:
-        """Of each query, the most over all orders."""
-
-    @property
-    def by_doc_id(self) -> FloatArray:
-        """Of each query, under trec_eval's rule."""
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether moments and extremes are."""
-
-    @property
-    def can_draw(self) -> bool:
-        """Whether orders can be listed or drawn."""
-
-    def summands(self, keep: BoolArray) -> Summands | None:
-        """Return the exact distributions of some of the queries."""
-
-    def n_draws(self, keep: BoolArray) -> int:
-        """Return how many orders can be drawn."""
-
-    def drawn(self, keep: BoolArray) -> Drawn | None:
-        """Return sums in random orders."""
-
-
 def compare_pairs(
     evaluations: Mapping[str, Evaluation],
     query_ids: TextArray,
@@ -459,33 +348,6 @@ def pairs_of(names: list[str], baseline: str | None) -> Places:
         return [(second, first) for first, second in combinations(range(len(names)), 2)]
     place = names.index(baseline)
     return [(n, place) for n in range(len(names)) if n != place]
-
-
-def side_of(
-    scores: Scores, evaluation: Evaluation, own: BoolArray, by_doc_id: Sequence[FloatArray] | None, rng: Rng
-) -> Side:
-    """Return the scores of a system over the queries of all, of which `own` are those that it has."""
-
-    def spread(values: FloatArray) -> FloatArray:
-        everywhere = np.full(len(own), np.nan)
-        everywhere[own] = values
-        return everywhere
-
-    return Side(
-        scores.measure,
-        evaluation,
-        own,
-        spread(scores.values),
-        spread(scores.tie_mean),
-        spread(scores.tie_std**2),
-        spread(scores.tie_min),
-        spread(scores.tie_max),
-        np.full(len(own), np.nan)
-        if by_doc_id is None
-        else spread(by_doc_id[evaluation.measures.index(scores.measure)]),
-        not np.nan_to_num(scores.standard_error).any(),
-        rng,
-    )
 
 
 def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Compared]], places: Places) -> None:

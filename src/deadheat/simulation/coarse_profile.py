@@ -13,7 +13,7 @@ import polars as pl
 
 from deadheat.arguments import Rng, check_rng
 from deadheat.arrays import TextArray, members
-from deadheat.comparison.pairs import side_of
+from deadheat.comparison.sides import side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError

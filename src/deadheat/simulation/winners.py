@@ -12,7 +12,8 @@ import numpy as np
 from deadheat.arrays import BoolArray
 from deadheat.comparison.drawing import Drawn
 from deadheat.comparison.flips import flip, normal_error
-from deadheat.comparison.pairs import DEAR, FEW, PROVED, Side
+from deadheat.comparison.pairs import DEAR, FEW, PROVED
+from deadheat.comparison.sides import Side
 from deadheat.comparison.sums import ROUNDING, Distribution, comparable
 
 T = TypeVar("T")
