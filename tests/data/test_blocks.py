@@ -51,12 +51,33 @@ def test_pieces_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     run, qrels = random_run(rng, levels=3, descending=True), random_qrels(rng)
     twice = pl.concat([run, run.tail(1)])
     other = dh.place(qrels, run, plan="count").to_polars()
+    monkeypatch.setattr(pl, "thread_pool_size", lambda: 5)
     for size in (1, 7, 64):
         monkeypatch.setattr(contiguous, "AT_ONCE", size)
+        monkeypatch.setattr(counting, "WORTH", size)
         monkeypatch.setattr(counting, "AT_ONCE", size)
         assert dh.place(qrels, run).to_polars().equals(other)
         with pytest.raises(DuplicateError, match="retrieved 2 times"):
             dh.place(qrels, twice)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 50])
+def test_parts_have_whole_blocks_and_all_of_them(n_parts: int) -> None:
+    run = pl.DataFrame(
+        {"query_id": [*"abbbbbbbc"], "doc_id": [f"d{n}" for n in range(9)], "score": np.arange(9.0)[::-1]}
+    )
+    whole = dh.Run(run).rows.blocks
+    assert whole is not None
+    parts = whole.parts(n_parts)
+    assert 1 <= len(parts) <= min(n_parts, 3)
+    assert pl.concat([part.frame for part in parts]).equals(run)
+    assert pl.concat([part.query_ids for part in parts]).to_list() == [*"abc"]
+    for part in parts:
+        sizes = part.frame.group_by("query_id", maintain_order=True).len()
+        assert sizes["query_id"].to_list() == part.query_ids.to_list()
+        assert part.bounds.tolist() == [0, *sizes["len"].cum_sum().to_list()]
+        assert part.scores.tolist() == part.frame["score"].to_list()
+        assert len(part.hashes) == len(part.frame)
 
 
 def test_documents_whose_hashes_are_equal_are_told_apart() -> None:

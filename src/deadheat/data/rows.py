@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 from deadheat.io.hashing import doc_hash
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from deadheat.io.reading import Unread
 
+_NO_SCORES = pl.Series("score", [], pl.Float64)
 AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 
@@ -34,23 +35,36 @@ class Blocks:
     Attributes
     ----------
     frame : polars.DataFrame
-        query_id, doc_id, and relevance or score, which are in one piece.
+        query_id, doc_id, and relevance or score.
     query_ids : polars.Series of length n_blocks
     bounds : ndarray of int, shape (n_blocks + 1,)
         Where each block starts, and the number of rows.
     hashes : ndarray of int, shape (n_rows,)
         The high bits of each document id's hash.
+    scores : ndarray of float, shape (n_rows,)
+        Of a run; empty for other rows.
     """
 
     frame: pl.DataFrame
     query_ids: pl.Series
     bounds: IntArray
     hashes: NDArray[np.uint32]
+    scores: FloatArray
 
-    @property
-    def scores(self) -> FloatArray:
-        """The scores of a run, of shape (n_rows,)."""
-        return self.frame["score"].to_numpy()
+    def parts(self, n: int) -> list[Blocks]:
+        """Return the blocks in at most `n` parts of about as many rows each."""
+        ends = np.searchsorted(self.bounds, np.linspace(0, self.bounds[-1], n + 1))
+        return [self._part(first, last) for first, last in pairwise(ends.tolist()) if first < last]
+
+    def _part(self, first: int, last: int) -> Blocks:
+        start, stop = int(self.bounds[first]), int(self.bounds[last])
+        return Blocks(
+            self.frame[start:stop],
+            self.query_ids[first:last],
+            self.bounds[first : last + 1] - start,
+            self.hashes[start:stop],
+            self.scores[start:stop],
+        )
 
 
 def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | None:
@@ -63,13 +77,17 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | 
         Those of the document ids by :func:`~deadheat.io.hashing.doc_hash`, if they are known.
     """
     with ThreadPoolExecutor(2) as beside:  # while one core looks at the queries, the other one works too
-        joined = beside.submit(_hashes, frame) if hashes is None else beside.submit(hashes.to_numpy)
-        numbers = beside.submit(frame.select(pl.col(pl.Float64)).rechunk)
+        scores = beside.submit(_in_one_piece, frame.get_column("score", default=_NO_SCORES))
+        joined = beside.submit(_hashes, frame) if hashes is None else beside.submit(_in_one_piece, hashes)
         runs = frame["query_id"].rle().struct.unnest()
         if runs["value"].n_unique() < runs.height:
             return None
     bounds = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
-    return Blocks(frame.with_columns(*numbers.result()), runs["value"], bounds, joined.result())
+    return Blocks(frame, runs["value"], bounds, joined.result(), scores.result())
+
+
+def _in_one_piece(column: pl.Series) -> AnyArray:
+    return column.rechunk().to_numpy()  # lets other threads work, as to_numpy() alone does not
 
 
 def _hashes(frame: pl.DataFrame) -> NDArray[np.uint32]:

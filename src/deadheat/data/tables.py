@@ -320,16 +320,13 @@ class Qrels(Table):
 
     @cached_property
     def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
-        """The queries as query_id and code, and of each judgment the code and the relevance, highest first.
-
-        Found once for all runs, while the first one is still read if somebody asks early enough.
-        """
-        judgments = self.to_polars()
-        codes = judgments.select(pl.col("query_id").unique().sort()).with_row_index("code").cast({"code": pl.Int64})
-        coded = judgments.select("query_id", "relevance").join(codes, on="query_id")
-        query, relevance = coded["code"].to_numpy(), coded["relevance"].to_numpy()
-        ideal = np.lexsort((-relevance, query))
-        return codes.select("query_id", "code"), query[ideal], relevance[ideal]
+        """The queries as query_id and code, and of each judgment the code and the relevance, highest first."""
+        wanted = self.to_polars().select("query_id", "relevance")
+        ordered = wanted.sort("query_id", "relevance", descending=[False, True])
+        runs = ordered["query_id"].rle().struct.unnest()
+        codes = np.arange(runs.height)
+        queries = pl.DataFrame({"query_id": runs["value"], "code": codes})
+        return queries, np.repeat(codes, runs["len"].to_numpy()), ordered["relevance"].to_numpy()
 
     @cached_property
     def fingerprint(self) -> str:

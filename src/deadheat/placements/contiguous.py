@@ -27,7 +27,8 @@ TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB st
 UNUSED, END = np.uint32(HASH_BITS - TABLE_BITS), np.uint32((1 << TABLE_BITS) - 1)
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
 MAX_PAIRS = 1 << 20  # compared at once
-AT_ONCE = 1 << 16  # hashes looked up together
+AT_ONCE = 1 << 16  # hashes looked up together, whose indices stay in the cache too
+WORTH = 1 << 20  # rows that are worth a thread
 
 
 Hashes: TypeAlias = NDArray[np.uint32]
@@ -108,6 +109,15 @@ def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
     rows : polars.DataFrame
         query_id, doc_id, relevance, above and tied.
     """
+    n_parts = min(pl.thread_pool_size(), len(blocks.scores) // WORTH)
+    if n_parts < 2:
+        return _count(blocks, judgments)
+    with ThreadPoolExecutor(n_parts) as beside:
+        counts, rows = zip(*beside.map(lambda part: _count(part, judgments), blocks.parts(n_parts)), strict=True)
+    return pl.concat(counts), pl.concat(rows)
+
+
+def _count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     found, own = find_judged(judgments, blocks), blocks.scores
     above, tied, ends_in_tie = count_above_and_tied(own, blocks.bounds, found.block, own[found.rows])
     counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds), "ends_in_tie": ends_in_tie}
@@ -149,12 +159,14 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
     keys = _keys(judged["block"].to_numpy(), hashes)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
+    starts = run_starts(keys)
     rows = _candidates(hashes, blocks.hashes)
     block = np.searchsorted(blocks.bounds, rows, side="right") - 1
     wanted = _keys(block, blocks.hashes[rows])
-    first, after = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
-    sizes = after - first  # of several with one hash, one at most is the document
-    pair, judgment = np.repeat(np.arange(len(rows)), sizes), order[spans(first, sizes)]
+    place = np.searchsorted(keys[starts], wanted, side="right") - 1
+    sizes = np.where(keys[starts[place]] == wanted, np.diff(starts, append=len(keys))[place], 0)
+    pair, judgment = np.repeat(np.arange(len(rows)), sizes), order[spans(starts[place], sizes)]
+    # of several with one hash, one at most is the document
     own, theirs = blocks.frame["doc_id"].gather(rows[pair]), judged["doc_id"].gather(judgment)
     is_own = (own == theirs).to_numpy()
     return Found(judged.drop("block")[judgment[is_own]], rows[pair[is_own]], block[pair[is_own]])
@@ -176,8 +188,7 @@ def _candidates(judged: Hashes, hashes: Hashes) -> IntArray:
         rows = np.flatnonzero(beginnings.take(piece >> UNUSED))
         return rows[ends.take(piece[rows] & END)] + start
 
-    with ThreadPoolExecutor(pl.thread_pool_size()) as beside:  # in pieces, whose indices stay in the cache too
-        return np.concatenate([np.zeros(0, np.int64), *beside.map(look, range(0, len(hashes), AT_ONCE))])
+    return np.concatenate([np.zeros(0, np.int64), *map(look, range(0, len(hashes), AT_ONCE))])
 
 
 def count_above_and_tied(
