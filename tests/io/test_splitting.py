@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import deadheat as dh
@@ -89,6 +90,48 @@ def test_what_is_wrong_is_said_with_its_line(bad: str, tmp_path: Path) -> None:
     assert splitting._begun
     with pytest.raises((MalformedRowError, ScoreError), match=r"x\.run:5001"):
         dh.Run(path)
+
+
+@pytest.mark.parametrize("tag", ["tag", "bm25", "Run_1.", "x", "\u00e9"])
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_a_short_row_that_a_long_one_makes_up_for(tag: str, tmp_path: Path, *, is_begun: bool) -> None:
+    lines = GOOD.replace("tag", tag) * 5
+    bad = f"q9 Q0 d1 1 0.5\nq9 Q0 d2 2 0.4 {tag} {tag}\n"
+    path = written(tmp_path, lines.replace("q", "r") + bad + GOOD)
+    if is_begun:
+        splitting.begin(path)
+    with pytest.raises(MalformedRowError, match=r"x\.run:5001: expected 6 fields .*got 5"):
+        dh.Run(path)
+
+
+@pytest.mark.parametrize("line_end", ["\n", ""])
+@pytest.mark.parametrize("tags", [("one", "two"), ("one", "25"), ("25", "one"), ("one", "n"), ("x", "x"), ("25", "26")])
+def test_runs_with_several_tags(tags: tuple[str, str], line_end: str, tmp_path: Path) -> None:
+    one, other = (GOOD.replace("tag", tag).replace("q", name) for tag, name in zip(tags, "qr", strict=True))
+    path = written(tmp_path, (one + one.replace("q", "s") + other).removesuffix("\n") + line_end)
+    splitting.begin(path)
+    found = dh.Run(path).to_polars()
+    assert found["score"].to_list() == [n / 7 for n in range(1_000)] * 3
+    assert found["query_id"][-1] == "r99"
+
+
+def test_no_number_ends_as_a_tag_may_end() -> None:
+    """Polars reads no number that ends with a byte beside those that are named."""
+    ends = [chr(n) for n in range(33, 127) if n not in splitting.ENDS_OF_NUMBERS] + ["\u00e9", "\u0664", "\uff11"]
+    stems = ["", "1", "-1.5", "1e5", "1e", "1E-3", ".5", "5.", "inf", "-inf", "Infinity", "nan", "NaN", "0x1", "1_0"]
+    texts = [stem + end for stem in stems for end in ends]
+    read = pl.read_csv(
+        "\n".join(f"x {text}" for text in texts).encode(),
+        has_header=False,
+        separator=" ",
+        quote_char=None,
+        schema={"x": pl.String, "score": pl.Float64},
+        ignore_errors=True,
+    )
+    assert read.height == len(texts)
+    assert read["score"].null_count() == len(texts)
+    known = pl.Series(["1", "5.", "inf", "nan", "Infinity", "-inf", "INF"]).cast(pl.Float64)
+    assert not known.null_count()
 
 
 @pytest.mark.parametrize("given", ["{run} -m AP", "{qrels} {run} {other}", "-o {new} {qrels} {run}"])

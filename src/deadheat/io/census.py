@@ -36,6 +36,8 @@ class Blanks:
     lacks_final_newline : bool
     may_hold_controls : bool
         Whether a byte may be part of a control character that is not a blank.
+    n_ended : int
+        Lines that end with the byte that was asked for; 0 if none was.
     """
 
     n_blanks: int
@@ -43,6 +45,7 @@ class Blanks:
     n_crlf: int
     lacks_final_newline: bool
     may_hold_controls: bool
+    n_ended: int
 
     @property
     def are_regular(self) -> bool:
@@ -59,25 +62,30 @@ def count_blanks(data: bytes) -> Blanks:
     return _census(counts, data[-1:])
 
 
-def count_blanks_of_file(path: Path) -> Blanks:
-    """Count the blanks of a file without holding it in memory."""
+def count_blanks_of_file(path: Path, end: int | None = None) -> Blanks:
+    """Count the blanks of a file without holding it in memory, and its lines whose last byte is `end`."""
     memory = bytearray(_STEP + 1)
     buffer = np.frombuffer(memory, np.uint8)
     buffer[0] = _NEWLINE
-    counts = np.zeros(4, np.int64)
+    counts = np.zeros(5, np.int64)
     with path.open("rb", buffering=0) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
-            counts += _counts(buffer[: n_read + 1])
+            counts += _counts(buffer[: n_read + 1], end)
             buffer[0] = buffer[n_read]
+    counts[-1] += buffer[0] == end  # of a last line without a newline
     return _census(counts, buffer[:1].tobytes())
 
 
-def _counts(view: Bytes) -> npt.NDArray[np.int64]:
-    """Count blanks, pairs, Windows line ends and control characters in ``view[1:]``; ``view[0]`` precedes it."""
+def _counts(view: Bytes, end: int | None = None) -> npt.NDArray[np.int64]:
+    """Count blanks, pairs, Windows line ends, control characters and lines with this end in ``view[1:]``.
+
+    ``view[0]`` precedes it.
+    """
     blank = view <= _SPACE
     n_pairs = np.count_nonzero(blank[1:] & blank[:-1])
     n_crlf = np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)) if n_pairs else 0
-    return np.array([np.count_nonzero(blank[1:]), n_pairs, n_crlf, _may_hold_controls(view)], np.int64)
+    n_ended = 0 if end is None else np.count_nonzero((view[:-1] == end) & (view[1:] == _NEWLINE))
+    return np.array([np.count_nonzero(blank[1:]), n_pairs, n_crlf, _may_hold_controls(view), n_ended], np.int64)
 
 
 def _may_hold_controls(view: Bytes) -> bool:
@@ -88,8 +96,8 @@ def _may_hold_controls(view: Bytes) -> bool:
 
 
 def _census(counts: npt.NDArray[np.int64], last: bytes) -> Blanks:
-    n_blanks, n_pairs, n_crlf, n_doubtful = counts.tolist()
-    return Blanks(n_blanks, n_pairs, n_crlf, last != b"\n", n_doubtful > 0)
+    n_blanks, n_pairs, n_crlf, n_doubtful, n_ended = counts.tolist()
+    return Blanks(n_blanks, n_pairs, n_crlf, last != b"\n", n_doubtful > 0, n_ended)
 
 
 def with_single_blanks(block: bytes) -> bytes:

@@ -119,7 +119,7 @@ def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
 
 def _count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     found, own = find_judged(judgments, blocks), blocks.scores
-    above, tied, ends_in_tie = count_above_and_tied(own, blocks.bounds, found.block, own[found.rows])
+    above, tied, ends_in_tie = count_above_and_tied(own, blocks.bounds, found.block, own[found.rows], found.rows)
     counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds), "ends_in_tie": ends_in_tie}
     return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied)
 
@@ -192,7 +192,7 @@ def _candidates(judged: Hashes, hashes: Hashes) -> IntArray:
 
 
 def count_above_and_tied(
-    scores: FloatArray, bounds: IntArray, block: IntArray, own: FloatArray
+    scores: FloatArray, bounds: IntArray, block: IntArray, own: FloatArray, rows: IntArray | None = None
 ) -> tuple[IntArray, IntArray, BoolArray]:
     """Count the scores above and equal to each given one in its block, and find the blocks that end in a tie.
 
@@ -208,6 +208,8 @@ def count_above_and_tied(
         The block of each given score.
     own : ndarray of float, shape (n,)
         The given scores.
+    rows : ndarray of int, shape (n,), optional
+        Where they are; it need not be searched for the first of equal scores that are in order.
 
     Returns
     -------
@@ -216,13 +218,18 @@ def count_above_and_tied(
         Whether two or more scores are the lowest of the block.
     """
     unsorted = _rising_blocks(scores, bounds)
+    start, stop = bounds[block], bounds[block + 1]
+    is_first = np.zeros(len(block), np.bool_)
+    if rows is not None:
+        is_first = ~unsorted[block] & ((rows == start) | (scores[rows - 1] != own))
     if unsorted.any():
         wanted = np.zeros_like(unsorted)
         wanted[block] = True
         scores = _sorted(scores, bounds, unsorted & wanted)
         unsorted &= ~wanted
-    start, stop = bounds[block], bounds[block + 1]
-    first = _bisect(scores, start, stop, own, np.greater)
+    first = start.copy() if rows is None else rows.copy()
+    others = np.flatnonzero(~is_first)
+    first[others] = _bisect(scores, start[others], stop[others], own[others], np.greater)
     tied = np.ones_like(first)
     more = np.flatnonzero((first + 1 < stop) & (scores[np.minimum(first + 1, len(scores) - 1)] == own))
     tied[more] = _bisect(scores, first[more] + 1, stop[more], own[more], np.greater_equal) - first[more]

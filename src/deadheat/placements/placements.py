@@ -287,10 +287,13 @@ def sort_rows(
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
-    keys = [-relevance, query * (above.max(initial=0) + 1) + above]  # by query, above, relevance
-    if subtopics is not None:  # what is equally relevant differs: rules that break ties need one order in every engine
-        keys.insert(0, np.unique(np.array([*doc_ids], str), return_inverse=True)[1].reshape(-1))
-    order = np.lexsort(keys)
+    place = query * (above.max(initial=0) + 1) + above
+    order = np.argsort(place, kind="stable")
+    if not np.diff(place[order]).all():  # some tie: the most relevant first
+        keys = [-relevance, place]
+        if subtopics is not None:  # equally relevant ones differ: rules that break ties need one order in every engine
+            keys.insert(0, np.unique(np.array([*doc_ids], str), return_inverse=True)[1].reshape(-1))
+        order = np.lexsort(keys)
     ideal = np.lexsort((-judged_relevance, judged_query))
     return Placements(
         query_ids,

@@ -3,6 +3,7 @@
 Polars splits at single separators, takes short and long rows in silence, and knows no line numbers. So the file is
 parsed at full speed, and its bytes are counted beside it: if every field that is looked at is there and the file holds
 exactly as many blanks as rows times fields, then no row is short or long and no blank is where it should not be.
+The tag of a run is read only where the last byte of a row does not show that it is there (`splitting.last_byte`).
 On any doubt the file is read again in blocks, each one with its blanks made regular, and a block that is still in
 doubt line by line, which names the line that is wrong.
 """
@@ -35,7 +36,7 @@ from deadheat.io.source import (
     refuse_binary,
     without_bom,
 )
-from deadheat.io.splitting import split
+from deadheat.io.splitting import ENDS_EARLY, last_byte, split
 from deadheat.io.values import (
     are_exact,
     check_ids_of_row,
@@ -82,7 +83,9 @@ def ranks_of_file(path: Path) -> pl.DataFrame | None:
     if not path.is_file():
         return None
     head = next(blocks(path, FIRST))[:FIRST]
-    whole = with_single_blanks(Marked("run").without_comments(without_bom(head[: head.rfind(b"\n") + 1]), 1))
+    whole = Marked("run").without_comments(without_bom(head[: head.rfind(b"\n") + 1]), 1)
+    if any(blank in whole for blank in b"\t\v\f\r") or not count_blanks(whole).are_regular:
+        whole = with_single_blanks(whole)
     if misleads_polars(whole):
         return None
     fields = dict.fromkeys(TREC_FIELDS["run"], pl.String)
@@ -99,13 +102,16 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     separator = _check_first_row(head, kind, path)
     if not count_blanks(head).are_regular:
         return None
+    end = last_byte(head) if kind == "run" else None
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
-        census = beside.submit(count_blanks_of_file, path)
+        census = beside.submit(count_blanks_of_file, path, end)
+        frame = split(path, kind, separator, to_the_end=end is None)
+    if end is not None and frame is not None and census.result().n_ended != frame.height:  # by rows with another tag
         frame = split(path, kind, separator)
     if frame is None or not _is_proved(frame, kind, census.result()):
         return None
     value = frame[VALUE_COLUMN[kind]]
-    return None if holds_large(value) else frame.drop("ends_early")
+    return None if holds_large(value) else frame.drop(ENDS_EARLY, strict=False)
 
 
 def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
@@ -191,12 +197,15 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
             return None
     if holds_large(frame[VALUE_COLUMN[kind]]) and not _large_are_exact(block, kind, separator, frame, path):
         return None
-    return frame.drop("ends_early")
+    return frame.drop(ENDS_EARLY)
 
 
 def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:
     """Return whether every row has all its fields and every blank of the bytes is accounted for."""
-    if frame["query_id"].null_count() or frame["doc_id"].null_count() or frame["ends_early"].any():
+    if frame["query_id"].null_count() or frame["doc_id"].null_count():
+        return False
+    # the last field of a row that ends early is its value, which is a number, and does not end as this row does
+    if frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else census.n_ended != frame.height:
         return False
     if not holds_only_numbers(frame[VALUE_COLUMN[kind]]):
         return False
