@@ -106,7 +106,7 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
         census = beside.submit(count_blanks_of_file, path, end)
         frame = split(path, kind, separator, to_the_end=end is None)
-    if end is not None and frame is not None and census.result().n_ended != frame.height:  # by rows with another tag
+    if end is not None and frame is not None and census.result().n_ended != frame.height:  # other rows end otherwise
         frame = split(path, kind, separator)
     if frame is None or not _is_proved(frame, kind, census.result()):
         return None
