@@ -104,7 +104,8 @@ class Look:
 
 def _together(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of each query one after the other; grouping does this in a tenth of a sort's time."""
-    if rows["query_id"].rle().len() == rows["query_id"].n_unique():
+    runs = rows["query_id"].rle().struct.field("value")
+    if runs.n_unique() == len(runs):
         return rows
     return rows.group_by("query_id").agg("doc_id", "score").explode("doc_id", "score")
 

@@ -83,7 +83,8 @@ class _Judgments:
 
     def of(self, queries: pl.Series) -> pl.DataFrame:
         """Return the judgments of some queries."""
-        codes = self._codes.join(queries.unique().to_frame(), on="query_id", how="semi")["code"].to_numpy()
+        some = queries.rle().struct.field("value").rename("query_id").to_frame()  # a fraction of the rows
+        codes = self._codes.join(some, on="query_id", how="semi")["code"].to_numpy()
         return self._rows[spans(self._bounds[codes], np.diff(self._bounds)[codes])]
 
 
