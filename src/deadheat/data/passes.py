@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import polars as pl
 
 from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.data.rows import Blocks, MemoryRows
+from deadheat.data.rows import Blocks, MemoryRows, is_grouped
 from deadheat.data.tables import Run
 
 if TYPE_CHECKING:
@@ -104,8 +104,7 @@ class Look:
 
 def _together(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of each query one after the other; grouping does this in a tenth of a sort's time."""
-    runs = rows["query_id"].rle().struct.field("value")
-    if runs.n_unique() == len(runs):
+    if is_grouped(rows["query_id"]):
         return rows
     return rows.group_by("query_id").agg("doc_id", "score").explode("doc_id", "score")
 

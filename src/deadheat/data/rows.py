@@ -67,6 +67,12 @@ class Blocks:
         )
 
 
+def is_grouped(queries: pl.Series) -> bool:
+    """Tell whether the rows of each query are adjacent, by the runs of equal ids: of rows there are many more."""
+    runs = queries.rle().struct.field("value")
+    return runs.n_unique() == len(runs)
+
+
 def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | None:
     """Return the blocks of a frame, or None if the rows of some query are not adjacent.
 

@@ -15,7 +15,7 @@ import polars as pl
 from deadheat.arrays import IntArray, spans
 from deadheat.data.passes import NO_JUDGMENTS, QUERY, SCHEMA, Look, Task, check_said, of_kind
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.rows import UnreadRows
+from deadheat.data.rows import UnreadRows, is_grouped
 from deadheat.data.spark import run_by_query
 from deadheat.data.tables import Run
 from deadheat.io.forking import check_threads
@@ -75,8 +75,7 @@ class _Judgments:
 
     def __init__(self, judgments: pl.DataFrame) -> None:
         queries = judgments["query_id"]
-        is_grouped = queries.rle().len() == queries.n_unique()
-        self._rows = judgments if is_grouped else judgments.sort("query_id")
+        self._rows = judgments if is_grouped(queries) else judgments.sort("query_id")
         runs = self._rows["query_id"].rle().struct.unnest()
         self._bounds: IntArray = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
         self._codes = runs.select(query_id="value").with_row_index("code")

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.data.rows import Blocks, blocks_of
+from deadheat.data.rows import Blocks, blocks_of, is_grouped
 from deadheat.data.scorings import Scorings
 from deadheat.data.tables import Qrels
 from deadheat.io.guarding import guarded
@@ -181,7 +181,7 @@ class Column:
 
 def _grouping(queries: pl.Series) -> IntArray:
     """Return an order that puts the rows of each query together, queries and rows as they come first."""
-    codes = queries.rle_id() if queries.rle().len() == queries.n_unique() else queries.rank("dense")
+    codes = queries.rle_id() if is_grouped(queries) else queries.rank("dense")
     return np.argsort(codes.to_numpy(), kind="stable")
 
 
