@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
@@ -145,3 +146,12 @@ def test_blanks_are_counted_across_steps(tmp_path: Path, monkeypatch: pytest.Mon
         counted = count_blanks(data)
         assert (counted.n_blanks, counted.n_pairs, counted.lacks_final_newline) == (10, 5, False)
         assert count_blanks_of_file(written(tmp_path, data)) == counted
+
+
+@given(st.lists(st.text("bx ", max_size=3), max_size=6), st.booleans(), st.integers(1, 9))
+def test_a_line_that_ends_otherwise_is_seen_across_steps(lines: list[str], ends: bool, step: int) -> None:  # noqa: FBT001 - hypothesis gives it
+    text = "\n".join(lines) + "\n" * ends
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deadheat.io.census._STEP", step)
+        found = count_blanks_of_file(written(Path(folder), text.encode()), ord("b"))
+    assert found.ends_otherwise == any(not line.endswith("b") for line in text.splitlines())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -221,7 +221,7 @@ def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
     if given is not None and ties != "random" and not has_intervals:
         raise click.UsageError(f"--rng is the seed of --ties random and of --ci, got --ties {ties}")
     if given is None and ties == "random":
-        return secrets.randbelow(10**6)  # shown below the table, so that the result can be reproduced
+        return random.SystemRandom().randrange(10**6)  # shown below the table, so that the result can be reproduced
     return given
 
 

@@ -36,8 +36,8 @@ class Blanks:
     lacks_final_newline : bool
     may_hold_controls : bool
         Whether a byte may be part of a control character that is not a blank.
-    n_ended : int
-        Lines that end with the byte that was asked for; 0 if none was.
+    ends_otherwise : bool
+        Whether a line ends with another byte than the one that was asked for; false if none was.
     """
 
     n_blanks: int
@@ -45,7 +45,7 @@ class Blanks:
     n_crlf: int
     lacks_final_newline: bool
     may_hold_controls: bool
-    n_ended: int
+    ends_otherwise: bool
 
     @property
     def are_regular(self) -> bool:
@@ -55,37 +55,60 @@ class Blanks:
 
 def count_blanks(data: bytes) -> Blanks:
     """Count the blanks of a text in memory."""
-    text = np.frombuffer(b"\n" + data[:1], np.uint8), np.frombuffer(data, np.uint8)
-    counts = _counts(text[0])
+    text, look = np.frombuffer(data, np.uint8), _Look(None)
+    look(np.frombuffer(b"\n" + data[:1], np.uint8))
     for start in range(0, len(data) - 1, _STEP):
-        counts += _counts(text[1][start : start + _STEP + 1])
-    return _census(counts, data[-1:])
+        look(text[start : start + _STEP + 1])
+    return look.census(data[-1:])
 
 
 def count_blanks_of_file(path: Path, end: int | None = None) -> Blanks:
-    """Count the blanks of a file without holding it in memory, and its lines whose last byte is `end`."""
+    """Count the blanks of a file without holding it in memory, and tell whether a line's last byte is not `end`."""
     memory = bytearray(_STEP + 1)
-    buffer = np.frombuffer(memory, np.uint8)
+    buffer, look = np.frombuffer(memory, np.uint8), _Look(end)
     buffer[0] = _NEWLINE
-    counts = np.zeros(5, np.int64)
     with path.open("rb", buffering=0) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
-            counts += _counts(buffer[: n_read + 1], end)
+            look(buffer[: n_read + 1])
             buffer[0] = buffer[n_read]
-    counts[-1] += buffer[0] == end  # of a last line without a newline
-    return _census(counts, buffer[:1].tobytes())
+    return look.census(buffer[:1].tobytes())
 
 
-def _counts(view: Bytes, end: int | None = None) -> npt.NDArray[np.int64]:
-    """Count blanks, pairs, Windows line ends, control characters and lines with this end in ``view[1:]``.
+class _Look:
+    """Counts blanks in pieces of a text; what it finds is written into the same memory for each of them.
 
-    ``view[0]`` precedes it.
+    Parameters
+    ----------
+    end : int or None
+        The byte with which all lines should end.
     """
-    blank = view <= _SPACE
-    n_pairs = np.count_nonzero(blank[1:] & blank[:-1])
-    n_crlf = np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)) if n_pairs else 0
-    n_ended = 0 if end is None else np.count_nonzero((view[:-1] == end) & (view[1:] == _NEWLINE))
-    return np.array([np.count_nonzero(blank[1:]), n_pairs, n_crlf, _may_hold_controls(view), n_ended], np.int64)
+
+    def __init__(self, end: int | None) -> None:
+        self._end = end
+        self._n_blanks = self._n_pairs = self._n_crlf = 0
+        self._may_hold_controls = self._ends_otherwise = False
+        self._found, self._other = np.empty((2, _STEP + 1), np.bool_)
+
+    def __call__(self, view: Bytes) -> None:
+        """Look at ``view[1:]``; ``view[0]`` precedes it."""
+        before, own = view[:-1], view[1:]
+        blank = np.less_equal(view, _SPACE, out=self._found[: len(view)])
+        both = np.logical_and(blank[1:], blank[:-1], out=self._other[: len(own)])
+        self._n_blanks += int(np.count_nonzero(blank[1:]))
+        if both.any():  # mostly there is none, and this look is the faster one
+            self._n_pairs += int(np.count_nonzero(both))
+            self._n_crlf += int(np.count_nonzero((before == _RETURN) & (own == _NEWLINE)))
+        self._may_hold_controls = self._may_hold_controls or _may_hold_controls(view)
+        if self._end is not None and not self._ends_otherwise and len(own):
+            is_newline = np.equal(own, _NEWLINE, out=self._found[: len(own)])
+            is_other = np.not_equal(before, self._end, out=self._other[: len(own)])
+            self._ends_otherwise = bool(np.logical_and(is_newline, is_other, out=is_newline).any())
+
+    def census(self, last: bytes) -> Blanks:
+        """Return what was found in a text that ends with this byte."""
+        ends_otherwise = self._ends_otherwise or (self._end is not None and last not in {b"\n", bytes([self._end])})
+        found = self._n_blanks, self._n_pairs, self._n_crlf, last != b"\n", self._may_hold_controls, ends_otherwise
+        return Blanks(*found)
 
 
 def _may_hold_controls(view: Bytes) -> bool:
@@ -93,11 +116,6 @@ def _may_hold_controls(view: Bytes) -> bool:
     if view.max() < _DELETE:
         return False
     return bool(((view == _DELETE) | (view == 0xC2) | (view == 0xE2) | (view == 0xEF)).any())
-
-
-def _census(counts: npt.NDArray[np.int64], last: bytes) -> Blanks:
-    n_blanks, n_pairs, n_crlf, n_doubtful, n_ended = counts.tolist()
-    return Blanks(n_blanks, n_pairs, n_crlf, last != b"\n", n_doubtful > 0, n_ended)
 
 
 def with_single_blanks(block: bytes) -> bytes:

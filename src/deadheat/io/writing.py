@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -95,7 +94,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         )
     if not target.parent.is_dir():
         raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
-    ending = f".deadheat-{secrets.token_hex(4)}.tmp"
+    ending = f".deadheat-{os.urandom(4).hex()}.tmp"
     temporary = target.with_name(f".{cut(target.name, LONGEST - len(ending) - 1)}{ending}")
     try:
         with temporary.open("xb") as file:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import IO
 
@@ -105,8 +106,9 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     end = last_byte(head) if kind == "run" else None
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
         census = beside.submit(count_blanks_of_file, path, end)
+        import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
         frame = split(path, kind, separator, to_the_end=end is None)
-    if end is not None and frame is not None and census.result().n_ended != frame.height:  # other rows end otherwise
+    if end is not None and frame is not None and census.result().ends_otherwise:
         frame = split(path, kind, separator)
     if frame is None or not _is_proved(frame, kind, census.result()):
         return None
@@ -205,7 +207,7 @@ def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:
     if frame["query_id"].null_count() or frame["doc_id"].null_count():
         return False
     # the last field of a row that ends early is its value, which is a number, and does not end as this row does
-    if frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else census.n_ended != frame.height:
+    if frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else census.ends_otherwise:
         return False
     if not holds_only_numbers(frame[VALUE_COLUMN[kind]]):
         return False
