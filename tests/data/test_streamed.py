@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.data import streamed
@@ -262,3 +265,20 @@ def test_a_damaged_file_is_no_bug(tmp_path: Path) -> None:
     binary = pl.DataFrame({"query_id": ["q"], "doc_id": [b"\xff"], "score": 1.0})
     with dh.max_memory(1), pytest.raises(DataError, match="rows cannot be read as ids and numbers"):
         dh.evaluate({"q": {"d1": 1}}, binary.lazy(), ["RR"])
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "b", None]), min_size=1, max_size=6), max_size=6),
+    st.integers(1, 4),
+)
+def test_batches_have_whole_queries_in_their_order(batches: list[list[str | None]], first_look: int) -> None:
+    """The last query of each is completed by the next; a file without order or ids is refused by what follows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamed, "FIRST_LOOK", first_look)
+        frames = [pl.DataFrame({"query_id": own}, schema={"query_id": pl.String}) for own in batches]
+        found = [part["query_id"].to_list() for part in streamed._whole_queries(frames)]
+    rows = [query for own in batches for query in own]
+    assert [query for own in found for query in own] == rows
+    assert all(found)
+    assert all(one[-1] != other[0] for one, other in pairwise(found)), "a query is in two parts"
+    assert len(found) <= len(batches) + 1

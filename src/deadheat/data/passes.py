@@ -7,14 +7,14 @@ looked through for repeated pairs, and given to a task, all in this pass. What i
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
 import polars as pl
 
 from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.data.rows import Blocks, MemoryRows, is_grouped
+from deadheat.data.rows import Blocks, MemoryRows
 from deadheat.data.tables import Run
 
 if TYPE_CHECKING:
@@ -78,8 +78,15 @@ class Look:
     check_duplicates: bool
     where: str
 
-    def __call__(self, frame: pl.DataFrame, judgments: pl.DataFrame) -> list[pl.DataFrame]:
-        """Return what there is to say of the rows of some queries."""
+    def __call__(self, frame: pl.DataFrame, judgments: Callable[[pl.Series], pl.DataFrame]) -> list[pl.DataFrame]:
+        """Return what there is to say of the rows of some queries.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+        judgments : callable
+            Takes the ids of queries, and returns their judgments, with or without those of others.
+        """
         import narwhals as nw
 
         from deadheat.io.reading import readable
@@ -96,17 +103,13 @@ class Look:
         if caught:
             beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
             found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
-        memory = MemoryRows(_together(rows.with_columns(score=pl.Series(stored))))
+        memory = MemoryRows(rows if stored is scores else rows.with_columns(score=pl.Series(stored)))
+        if memory.blocks is None:  # grouping brings them together in a tenth of a sort's time
+            memory = MemoryRows(memory.frame.group_by("query_id").agg("doc_id", "score").explode("doc_id", "score"))
+        blocks = cast("Blocks", memory.blocks)
         if self.check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
             return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
-        return [*found, *self.task(cast("Blocks", memory.blocks), judgments)]
-
-
-def _together(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of each query one after the other; grouping does this in a tenth of a sort's time."""
-    if is_grouped(rows["query_id"]):
-        return rows
-    return rows.group_by("query_id").agg("doc_id", "score").explode("doc_id", "score")
+        return [*found, *self.task(blocks, judgments(blocks.query_ids))]
 
 
 def _tell(wrong: WrongRows) -> Iterator[pl.DataFrame]:

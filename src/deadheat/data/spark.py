@@ -111,7 +111,9 @@ class Worker:
         frame = cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches(given)))
         of_arrow = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
         schema = pa.schema(list(zip(SCHEMA, of_arrow, strict=True)))
-        yield from pl.concat(self.look(*self._apart(frame))).to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
+        rows, judgments = self._apart(frame)
+        said = pl.concat(self.look(rows, lambda _: judgments))
+        yield from said.to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
 
     def _apart(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return the rows of the run, and the judgments."""

@@ -21,6 +21,8 @@ from deadheat.data.tables import Run
 from deadheat.io.forking import check_threads
 from deadheat.io.limits import rows_at_a_time
 
+FIRST_LOOK = 1 << 12  # rows in which the beginning of a query is looked for
+
 
 class NotAdjacentError(Exception):
     """The rows of a query are not adjacent."""
@@ -50,10 +52,10 @@ def by_query(
         return run_by_query(run, task, judgments, precision)
     check_threads()
     look = Look(rows.unread.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
-    own = None if judgments is None else _Judgments(judgments)
+    own = _Judgments(NO_JUDGMENTS if judgments is None else judgments)
     said = [pl.DataFrame(schema=SCHEMA)]
     for batch in _whole_queries(rows.unread.batches(rows_at_a_time())):
-        said += look(batch, NO_JUDGMENTS if own is None else own.of(batch["query_id"]))
+        said += look(batch, own.of)
     del own  # there may be many
     found = pl.concat(said)
     del said
@@ -80,10 +82,9 @@ class _Judgments:
         self._bounds: IntArray = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
         self._codes = runs.select(query_id="value").with_row_index("code")
 
-    def of(self, queries: pl.Series) -> pl.DataFrame:
+    def of(self, query_ids: pl.Series) -> pl.DataFrame:
         """Return the judgments of some queries."""
-        some = queries.rle().struct.field("value").rename("query_id").to_frame()  # a fraction of the rows
-        codes = self._codes.join(some, on="query_id", how="semi")["code"].to_numpy()
+        codes = self._codes.join(query_ids.rename("query_id").to_frame(), on="query_id", how="semi")["code"].to_numpy()
         return self._rows[spans(self._bounds[codes], np.diff(self._bounds)[codes])]
 
 
@@ -92,11 +93,21 @@ def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     begun: list[pl.DataFrame] = []
     for batch in batches:
         queries = batch["query_id"]
-        is_last = queries.eq_missing(queries.last())
-        start = len(batch) - int((~is_last).reverse().arg_max() or 0) if not is_last.all() else 0
+        start = _start_of_last(queries)
         if start or (begun and not begun[-1]["query_id"].tail(1).eq_missing(queries.head(1)).all()):
             yield pl.concat([*begun, batch[:start]])
             begun = []
         begun.append(batch[start:])
     if begun:
         yield pl.concat(begun)
+
+
+def _start_of_last(queries: pl.Series) -> int:
+    """Return the first row of the last query: looked for from the end on, as most of the rows are of others."""
+    n_rows = FIRST_LOOK
+    while True:
+        tail = queries.tail(n_rows)
+        others = tail.ne_missing(tail.last()).arg_true().to_numpy()
+        if len(others) or n_rows >= len(queries):
+            return len(queries) - len(tail) + int(others[-1]) + 1 if len(others) else 0
+        n_rows *= 8
