@@ -17,7 +17,7 @@ from deadheat.benchmark.failures import failures_of
 from deadheat.benchmark.report import data_of_bench, report_bench
 from deadheat.report.as_json import as_json
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.as_text import as_text
+from deadheat.report.text import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -103,7 +103,7 @@ start()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
-@pytest.mark.parametrize("name", ["deadheat.cli", "click", "polars", "deadheat.measures", "deadheat.report.as_text"])
+@pytest.mark.parametrize("name", ["deadheat.cli", "click", "polars", "deadheat.measures", "deadheat.report.text"])
 def test_an_interrupt_of_an_import_is_one_line(name: str, folder: Path) -> None:
     code = [sys.executable, "-c", EARLY.format(name=name)]
     done = subprocess.run(code, cwd=folder, env=environment(), capture_output=True, check=False)

@@ -12,8 +12,8 @@ import deadheat as dh
 from deadheat.errors import BaselineMismatchError, DataError, UnknownMeasureError
 from deadheat.gates import gate
 from deadheat.report.as_junit import as_junit
-from deadheat.report.as_text import as_text
 from deadheat.report.of_gate import report_gate
+from deadheat.report.text import as_text
 from support.gated_runs import BEST, EV, QRELS, ranked
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from scipy import stats
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, GateError, NoCommonQueryError, ParameterError
 from deadheat.gates import gate, parse_gate
-from deadheat.report.as_text import as_text
 from deadheat.report.of_gate import report_gate
+from deadheat.report.text import as_text
 from support.gated_runs import ranked
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.report.as_html import STYLE, as_html, draw, escaped, fragment
-from deadheat.report.as_text import as_text
 from deadheat.report.model import Bar, Column, Fact, Marked, Report, Row, Span, Table
+from deadheat.report.text import as_text
 from support.command import QRELS, RUN, call, ok
 from support.html_pages import check_harmless, read_html
 from support.report_tables import table

@@ -18,10 +18,10 @@ from deadheat.measures import parse_measure
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.as_text import as_text
 from deadheat.report.model import Ranked
 from deadheat.report.of_compact import compact, report_compact
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.text import as_text
 from support.random_runs import random_runs
 
 if TYPE_CHECKING:

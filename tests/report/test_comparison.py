@@ -10,9 +10,9 @@ import pytest
 import scipy.stats
 
 import deadheat as dh
-from deadheat.report.as_text import as_text
 from deadheat.report.model import Bar
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.text import as_text
 
 QUERIES = [f"q{number:02}" for number in range(12)]
 QRELS = {query: {"a": 1} for query in QUERIES}

@@ -11,10 +11,10 @@ from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown, in_sections
-from deadheat.report.as_text import as_text
 from deadheat.report.bars import bars, draw
 from deadheat.report.model import Bar, Column, Marked, Report, Row, Span, Table
 from deadheat.report.numbers import plain
+from deadheat.report.text import as_text
 from support.report_tables import NAN, table
 
 

@@ -19,10 +19,10 @@ from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.as_text import as_text, shortened
 from deadheat.report.as_trec import as_trec, trec_name
 from deadheat.report.model import Bar, Column, Fact, Marked, PValue, Report, Row, Share, Span, Table, p_value
 from deadheat.report.numbers import format_cell
+from deadheat.report.text import as_text, shortened
 from support.report_tables import NAN, table
 
 if TYPE_CHECKING:

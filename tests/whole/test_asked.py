@@ -18,8 +18,8 @@ from deadheat.errors import FileFormatError, MeasureError, ParameterError, Unkno
 from deadheat.measures.base import REGISTRY, Asked, other_names, trec_names
 from deadheat.measures.notation import BUNDLES
 from deadheat.report.as_json import as_json
-from deadheat.report.as_text import as_text
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.text import as_text
 from support.command import ok
 from support.small_bench import CASES, DOCUMENTS, known
 from support.tampering import seal

@@ -147,6 +147,7 @@ LATE = {
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
     "io.limits imports arguments in _bound": "NumPy, without which a command begins to read",
     "placements.place imports placements in engine_of": "Narwhals",
+    "report.as_table imports report in _draw": "Rich",
     "report.page.pictures imports figures in are_missing": "Altair",
     "report.page.pictures imports figures in _drawn": "Altair",
 }
@@ -287,6 +288,7 @@ def test_an_evaluation_loads_nothing_that_it_does_not_use(data: str, unused: set
     ("command", "unused"),
     [
         ("evaluate x.qrels x.run", {"numpy.random", "deadheat.stats"}),
+        ("evaluate x.qrels x.run --format csv", {"numpy.random", "deadheat.stats", "rich"}),
         ("evaluate x.qrels x.run --ties doc_id", {"numpy.random", "deadheat.stats"}),
         ("evaluate x.qrels x.run --ties input --score-precision 1", {"numpy.random", "deadheat.stats"}),
         ("ties x.run", {"numpy.random", "deadheat.stats"}),
@@ -307,6 +309,7 @@ def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[
     assert end == "exit 0"
     assert "polars" in loaded.split()
     others = {"narwhals", "scipy", "difflib", "deadheat.comparison", "deadheat.gates", "deadheat.benchmark"}
+    others |= {"deadheat.cli.gate", "deadheat.cli.simulate"}
     assert not (unused | others) & set(loaded.split())
 
 

@@ -20,10 +20,10 @@ from deadheat.report.as_json import as_json
 from deadheat.report.as_junit import as_junit
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.as_text import as_text
 from deadheat.report.as_trec import as_trec
 from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.report.of_gate import report_gate
+from deadheat.report.text import as_text
 from deadheat.wording import on_terminal, printable
 from support.command import call
 from support.html_pages import check_harmless, read_html

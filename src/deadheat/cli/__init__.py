@@ -1,27 +1,13 @@
-"""The command line: parsing and printing only. Commands import NumPy and Polars when they run."""
+"""The command line: parsing and printing only.
+
+A command is imported when it is asked for, and imports NumPy and Polars when it runs.
+"""
 
 from __future__ import annotations
 
 import click
 
-from deadheat.cli.agree import agree
-from deadheat.cli.app import App, debug_option
-from deadheat.cli.bench import bench
-from deadheat.cli.cases import cases
-from deadheat.cli.compare import compare
-from deadheat.cli.convert import convert
-from deadheat.cli.demo import demo
-from deadheat.cli.evaluate import evaluate
-from deadheat.cli.explain import explain
-from deadheat.cli.gate import gate
-from deadheat.cli.holes import holes
-from deadheat.cli.items import items
-from deadheat.cli.measures import measures
-from deadheat.cli.report import report
-from deadheat.cli.simulate import simulate
-from deadheat.cli.ties import ties
-from deadheat.cli.trec_eval import trec_eval
-from deadheat.cli.validate import validate
+from deadheat.cli.app import App, Commands, debug_option
 
 HELP = """Evaluate rankings, exactly where scores tie.
 
@@ -44,15 +30,16 @@ zsh_source and fish_source are for other shells.
 """
 
 
-@click.group(cls=App, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+COMMANDS = Commands(
+    *("evaluate", "compare", "agree", "report", "gate", "ties", "explain", "holes", "items", "simulate", "trec_eval"),
+    *("measures", "convert", "bench", "cases", "validate", "demo"),
+)
+
+
+@click.group(
+    cls=App, commands=COMMANDS, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="deadheat", message="deadheat %(version)s")
 @debug_option
 def main() -> None:
     """Run a command."""
-
-
-for command in (
-    *(evaluate, compare, agree, report, gate, ties, explain, holes, items, simulate, trec_eval),
-    *(measures, convert, bench, cases, validate, demo),
-):
-    main.add_command(command)

@@ -10,9 +10,11 @@ import sys
 import threading
 import traceback
 import warnings
+from collections import UserDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from importlib import import_module
 from types import FrameType
 from typing import IO, Any
 
@@ -52,11 +54,31 @@ class Failure(click.ClickException):
         super().show(file)
 
 
+class Commands(UserDict[str, click.Command]):
+    """The commands by name, each in the file of its name, which is imported when the command is asked for.
+
+    Parameters
+    ----------
+    *names : str
+        In the order in which --help lists them, the most useful first.
+    """
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        vars(self)["data"] = dict.fromkeys(names)  # the names only: what they stand for is imported
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Return a command."""
+        self.data[name]  # raises for a name that is none
+        command: click.Command = getattr(import_module(f"deadheat.cli.{name}"), name)
+        return command
+
+
 class App(click.Group):
     """A group of commands that turns errors into messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
-        """Return the commands in the order they were added, the most useful first."""
+        """Return the commands in the order of `Commands`, the most useful first."""
         return list(self.commands)
 
     def resolve_command(

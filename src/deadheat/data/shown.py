@@ -39,7 +39,7 @@ class Shown:
 
     def __str__(self) -> str:
         width = shutil.get_terminal_size().columns
-        text: str = _load("deadheat.report.as_text:as_text")(self._report(), width=width).plain
+        text: str = _load("deadheat.report.text:as_text")(self._report(), width=width).plain
         return text
 
     def _repr_html_(self) -> str:

@@ -107,7 +107,7 @@ def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, 
 
 
 def _table(result: GateResult, evaluation: Evaluation) -> str:
-    from deadheat.report.as_text import as_text
     from deadheat.report.of_gate import report_gate
+    from deadheat.report.text import as_text
 
     return as_text(report_gate(result, evaluation), width=WIDTH).plain

@@ -6,9 +6,8 @@ import html
 import math
 from collections.abc import Iterator, Sequence
 
-from deadheat.report.as_text import MOST_SIDE_BY_SIDE
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Bar, Cell, Column, Fact, Ranked, Report, Row, Table
+from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Cell, Column, Fact, Ranked, Report, Row, Table
 from deadheat.report.numbers import MARK, format_cell
 from deadheat.wording import printable
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 import deadheat.report
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 LAST = 100
 _registered: list[ReportFormat] = []

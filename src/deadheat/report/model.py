@@ -9,6 +9,8 @@ from typing import Self, TypeAlias
 
 from deadheat.measures.base import Asked
 
+MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
+
 Cell: TypeAlias = "bool | float | str | Span | Bar | None"
 """A float is rounded where it is printed, an int (a count) is not; None and NaN mean "no value"."""
 

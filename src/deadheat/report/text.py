@@ -11,8 +11,7 @@ from itertools import count
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Bar, Fact, Report, Table
+from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Fact, Report, Table
 from deadheat.report.numbers import DOUBT, MARK, format_cell
 from deadheat.wording import on_terminal
 
@@ -20,7 +19,6 @@ GAP = "  "
 LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
-MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 MOST_READABLE = 120  # of a caption
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
 SENTENCES = 40  # a column of words that is wider has sentences
@@ -342,14 +340,3 @@ def _cut(name: str, room: int) -> str:
     left = room - cell_len(CUT) - right
     # a wide character that would be cut in two leaves a blank
     return set_cell_size(name, left).rstrip() + CUT + set_cell_size(name[::-1], right)[::-1].lstrip()
-
-
-register(
-    ReportFormat(
-        name="table",
-        suffixes=("", ".txt", ".log", ".out"),
-        write=lambda report, digits: as_text(report, width=None, digits=digits).plain,
-        draw=as_text,
-        place=0,
-    )
-)
