@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from decimal import Decimal
 from itertools import chain, repeat
 from numbers import Integral, Rational
@@ -23,7 +24,8 @@ Nested = Mapping[str, Mapping[str, float]]
 
 VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}
 LARGEST_INTEGER = 2**53
-LONGEST_NUMBER = 20  # digits of an id that may have been written as a number
+LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
+PACKED = 1 << 12  # numbers, of several queries where they have few
 _ABSENT = math.nan  # no number is NaN
 BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
 
@@ -116,8 +118,8 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
 def refuse_other_forms(lacking: Sequence[str], documents: Mapping[Any, Any], where: str) -> None:
     """Raise if documents that seem to be lacking are there as what is not text: 10 is not "10", nor is b"10"."""
     has_none = documents.keys().isdisjoint
-    numbers = [int(doc) for doc in lacking if doc.isdecimal() and len(doc) < LONGEST_NUMBER]
-    if not (has_none(numbers) and has_none(map(str.encode, lacking))):
+    short = [doc for doc in lacking if len(doc) <= LONGEST_NUMBER]
+    if not (has_none(map(int, filter(str.isdecimal, short))) and has_none(map(str.encode, lacking))):
         check_ids(list(documents), where)
 
 
@@ -176,40 +178,62 @@ def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str)
 
     Numbers are checked one by one only if some number may be wrong.
     """
-    return numbers_and_some(mapping, queries, kind, where)[0]
+    numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
+    n_queries = 1 + PACKED * len(queries) // (len(numbers) + 1)
+    with _wrong_ones_named(mapping, queries, kind, where):
+        for first in range(0, len(queries), n_queries):
+            some = (mapping[query].values() for query in queries[first : first + n_queries])
+            at = _pack([*chain.from_iterable(some)], numbers, at)
+    _check_doubtful(mapping, queries, kind, where, numbers)
+    return numbers
 
 
 def numbers_and_some(
-    mapping: Nested, queries: Sequence[str], kind: Kind, where: str, wanted: Nested | None = None
-) -> tuple[FloatArray, list[float]]:
-    """Return the same, and the numbers of the documents that are wanted of each query, NaN for those it lacks.
+    mapping: Nested, queries: Sequence[str], kind: Kind, where: str, wanted: Nested
+) -> tuple[FloatArray, list[str], FloatArray]:
+    """Return the same, and the documents that are wanted of each query with their numbers, NaN for those it lacks.
 
-    Both at once, as each dict is in the processor's cache then.
+    All at once, as each dict is in the processor's cache then.
     """
-    numbers = np.empty(sum(len(mapping[query]) for query in queries))
-    at, some = 0, list[float]()
-    try:
-        # Packing is faster than np.fromiter, and refuses text, which np.fromiter would read as numbers.
+    numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
+    some, docs = np.empty(sum(len(wanted[query]) for query in queries)), list[str]()
+    with _wrong_ones_named(mapping, queries, kind, where):
         for query in queries:
-            documents = mapping[query]
-            struct.pack_into(f"{len(documents)}d", numbers.data, at, *documents.values())
-            at += len(documents) * numbers.itemsize
-            if wanted is not None:
-                found = [*map(documents.get, wanted[query], repeat(_ABSENT))]
-                if _ABSENT in found:  # a judged document would be missed in silence
-                    lacking = [doc for doc, number in zip(wanted[query], found, strict=True) if number is _ABSENT]
-                    refuse_other_forms(lacking, documents, where)
-                some += found
+            documents, own = mapping[query], wanted[query]
+            at = _pack(documents.values(), numbers, at)
+            found = [*map(documents.get, own, repeat(_ABSENT))]
+            if _ABSENT in found:  # a judged document would be missed in silence
+                lacking = [doc for doc, number in zip(own, found, strict=True) if number is _ABSENT]
+                refuse_other_forms(lacking, documents, where)
+            _pack(found, some, len(docs))
+            docs += own
+    _check_doubtful(mapping, queries, kind, where, numbers)
+    return numbers, docs, some
+
+
+def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
+    """Write values into an array from a place on, and return the place after them.
+
+    That is faster than np.fromiter, and text is refused, which np.fromiter would read as numbers.
+    """
+    struct.pack_into(f"{len(values)}d", numbers.data, start * numbers.itemsize, *values)
+    return start + len(values)
+
+
+@contextmanager
+def _wrong_ones_named(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> Iterator[None]:
+    """Raise for the first number that cannot be evaluated, where they cannot be packed."""
+    try:
+        yield
     except (struct.error, TypeError, OverflowError):
         check_all(mapping, queries, kind, where)
         raise
-    if len(numbers) and not (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
-        _check_doubtful(mapping, queries, kind, where, numbers)
-    return numbers, some
 
 
 def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: str, numbers: FloatArray) -> None:
     """Raise for the first number that is NaN, infinite in qrels, or an integer that was rounded."""
+    if not len(numbers) or (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
+        return
     lengths = np.array([len(mapping[query]) for query in queries])
     ends = np.cumsum(lengths)
     places = np.flatnonzero(~(np.abs(numbers) < LARGEST_INTEGER))

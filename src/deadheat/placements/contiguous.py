@@ -268,12 +268,12 @@ def _ends_in_tie(scores: FloatArray, bounds: IntArray, unsorted: BoolArray) -> B
 
 def _bisect(scores: FloatArray, start: IntArray, stop: IntArray, own: FloatArray, is_before: np.ufunc) -> IntArray:
     """Return the first place from `start` to `stop` whose score, in descending order, is not before each of `own`."""
-    low, high = start, stop
-    while (is_open := low < high).any():
-        middle = (low + high) // 2
-        before = is_open & is_before(scores[np.minimum(middle, len(scores) - 1)], own)
-        low, high = np.where(before, middle + 1, low), np.where(is_open & ~before, middle, high)
-    return low
+    last, end = start - 1, stop - 1  # the last place that is before, and the last one at all
+    step = 1 << int(np.max(stop - start, initial=0)).bit_length()
+    while step := step >> 1:
+        place = np.minimum(last + step, end)
+        last = np.where(is_before(scores.take(place), own), place, last)
+    return last + 1
 
 
 def rows_of_ties(scores: FloatArray, bounds: IntArray, block: IntArray, above: IntArray, sizes: IntArray) -> IntArray:

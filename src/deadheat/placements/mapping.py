@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import compress
 
 import numpy as np
 import polars as pl
@@ -40,8 +40,7 @@ class Mapping(InBlocks):
         query_ids, documents = sorted(judged.mapping), retrieved.mapping
         bounds = np.append(0, np.cumsum(np.array([len(documents.get(query, ())) for query in query_ids], np.int64)))
         found = [query for query in query_ids if query in documents]
-        scores, looked_up = numbers_and_some(documents, found, "run", run.where, judged.mapping)
-        self._looked_up = np.array(looked_up)
+        scores, self._docs, self._own = numbers_and_some(documents, found, "run", run.where, judged.mapping)
         super().__init__(query_ids, bounds, round_and_warn(scores, precision))
 
     def place(self) -> Placements:
@@ -53,20 +52,19 @@ class Mapping(InBlocks):
         self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
         sizes = np.array([len(judgments[query]) for query in query_ids])
         code = np.repeat(np.arange(len(query_ids)), sizes)
-        own = np.full(len(code), np.nan)
-        own[np.repeat(np.diff(self._bounds) > 0, sizes)] = self._looked_up
-        is_found = ~np.isnan(own)
-        doc_ids = np.array(list(chain.from_iterable(judgments[query] for query in query_ids)), dtype=object)
         relevance = self._judged.numbers(query_ids)
+        is_found = ~np.isnan(self._own)
+        rows = np.flatnonzero(np.repeat(np.diff(self._bounds) > 0, sizes))[is_found]
+        doc_ids = np.fromiter(compress(self._docs, is_found.tolist()), dtype=object, count=len(rows))
         above, tied, ends_in_tie = count_above_and_tied(
-            self._scores, self._bounds, code[is_found], round_scores(own[is_found], self._precision)
+            self._scores, self._bounds, code[rows], round_scores(self._own[is_found], self._precision)
         )
         return sort_rows(
             np.array(query_ids, dtype=object),
             np.diff(self._bounds),
             judged_query=code,
             judged_relevance=relevance,
-            rows=(code[is_found], doc_ids[is_found], relevance[is_found], above, tied),
+            rows=(code[rows], doc_ids, relevance[rows], above, tied),
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),
