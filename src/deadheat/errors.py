@@ -288,6 +288,10 @@ class LockWarning(DeadheatWarning):
     """A folder cannot be locked, so two processes may use it at once."""
 
 
+class UnusedBoundWarning(DeadheatWarning):
+    """A bound on memory was made and never entered: it holds for the lines inside a with statement."""
+
+
 class NoteWarning(DeadheatWarning):
     """A warning that a benchmark repeats in the notes of its report."""
 

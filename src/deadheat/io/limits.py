@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+import warnings
+from contextlib import AbstractContextManager, ContextDecorator
+from contextvars import ContextVar, Token
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
-from deadheat.errors import FileFormatError, MalformedRowError
+from deadheat.errors import FileFormatError, MalformedRowError, UnusedBoundWarning
 from deadheat.wording import Advice
 
 LONGEST_LINE = 1 << 24  # bytes
@@ -46,7 +46,7 @@ def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
-    return _bound(_given, n_bytes)
+    return _Bound(_given, n_bytes)
 
 
 def max_memory(n_bytes: float) -> AbstractContextManager[None]:
@@ -74,19 +74,38 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    return _bound(_memory, n_bytes)
+    return _Bound(_memory, n_bytes)
 
 
-@contextmanager
-def _bound(limit: ContextVar[int | None], n_bytes: float) -> Iterator[None]:
-    from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
+class _Bound(ContextDecorator, AbstractContextManager[None]):
+    """A limit inside a with statement; it warns if it was never entered, where it would hold nowhere in silence."""
 
-    whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
-    token = limit.set(as_count(limit.name, cast("int", whole)))
-    try:
-        yield
-    finally:
-        limit.reset(token)
+    _is_unused = False  # until it is made: it is not, if the number is wrong
+
+    def __init__(self, limit: ContextVar[int | None], n_bytes: float) -> None:
+        from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
+
+        whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
+        self._limit, self._n_bytes = limit, as_count(limit.name, cast("int", whole))
+        self._tokens: list[Token[int | None]] = []
+        self._is_unused = True
+
+    def __enter__(self) -> None:
+        self._is_unused = False
+        self._tokens.append(self._limit.set(self._n_bytes))
+
+    def __exit__(self, *_: object) -> None:
+        self._limit.reset(self._tokens.pop())
+
+    def __call__(self, function: Any) -> Any:  # noqa: ANN401 - any function
+        """Return a function that runs inside the limit."""
+        self._is_unused = False
+        return super().__call__(function)
+
+    def __del__(self) -> None:
+        if self._is_unused:
+            name = self._limit.name
+            warnings.warn(f"dh.{name}() holds for nothing: write with dh.{name}(...):", UnusedBoundWarning, 2)
 
 
 def is_bounded() -> bool:
