@@ -48,10 +48,12 @@ def every_list(judged: dict[str, float], highest: dict[str, float]) -> tuple[dic
 def test_no_list_is_better_than_what_the_judgments_allow(judged: dict[str, float]) -> None:
     qrels, run = every_list(judged, {"a": 3})
     is_judged = np.array([set(order) <= set(judged) for order in lists_of(judged)])
-    for scores in dh.evaluate(qrels, run, NOTATIONS, missing="empty"):
+    every = dh.evaluate(qrels, run, NOTATIONS, missing="empty")
+    one = dh.evaluate({name: qrels[name] for name in ("q000", "z")}, run, NOTATIONS, missing="empty")
+    for scores, of_judgments in zip(every, one, strict=True):  # which are the same for every list
         sign = 1 if scores.measure.higher_is_better else -1
         values = sign * scores.values[:-1]
-        found = scores.spread.reachable
+        found = of_judgments.spread.reachable
         assert found is not None
         if np.isnan(values).all() or isinstance(scores.measure, dh.GAUC):  # which weighs each list by all others
             assert np.isnan(found[0])
