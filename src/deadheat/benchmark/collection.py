@@ -206,12 +206,13 @@ def read_collection(
     check_choice("synonyms", synonyms, SYNONYMS)
     tables = [texts] if isinstance(texts, str | os.PathLike) else list(texts)
     own = () if language is None else (checked_code("language", language),)
-    records = None
+    table = None
     if isinstance(source, str | os.PathLike):
         path = readable(source)
-        records = _read_table(path, format_of_records(path, format, WANTED))
-        if records is None:
+        if (records := _read_table(path, format_of_records(path, format, WANTED))) is None:
             source = read_ontology(path)
+        else:
+            table = records, path
     if isinstance(source, Ontology):
         read = [read_translations(one) for one in tables]
         named = source.translated(*read, original=original, candidates=candidates) if read else source
@@ -220,11 +221,12 @@ def read_collection(
         for note in found.notes:
             warnings.warn(note, TranslationsWarning, stacklevel=2)
         return replace(found, languages=own or named.languages)
-    if tables or records is None:
+    if tables or table is None:
         hint = "give a table of documents in their language instead"
         raise ParameterError(
             "are names of the terms of an ontology", argument="texts", given=Plain("a table"), hint=hint
         )
+    records, path = table
     return replace(_of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none"), languages=own)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from deadheat.benchmark.cases.language import guess
@@ -56,7 +56,7 @@ def spoken_in(documents: Collection, parts: Sequence[Part]) -> Spoken:
 
 def words_by_language(retriever: Retriever, parts: Sequence[Part]) -> dict[str, tuple[str, ...]]:
     """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
-    say = getattr(retriever, "words_in", None)
+    say: Callable[[str | None], str] | None = getattr(retriever, "words_in", None)
     if not callable(say):
         return {}
     found: dict[str, tuple[str, ...]] = {}

@@ -86,47 +86,59 @@ class Compared(Protocol):
     @property
     def measure(self) -> Measure:
         """The measure."""
+        ...
 
     @property
     def values(self) -> FloatArray:
         """Of each query, under the tie policy; NaN where there is none."""
+        ...
 
     @property
     def mean(self) -> FloatArray:
         """Of each query, over all orders of its ties."""
+        ...
 
     @property
     def variance(self) -> FloatArray:
         """Of each query, over all orders."""
+        ...
 
     @property
     def low(self) -> FloatArray:
         """Of each query, the least over all orders."""
+        ...
 
     @property
     def high(self) -> FloatArray:
         """Of each query, the most over all orders."""
+        ...
 
     @property
     def by_doc_id(self) -> FloatArray:
         """Of each query, under trec_eval's rule."""
+        ...
 
     @property
     def is_exact(self) -> bool:
         """Whether moments and extremes are."""
+        ...
 
     @property
     def can_draw(self) -> bool:
         """Whether orders can be listed or drawn."""
+        ...
 
     def summands(self, keep: BoolArray) -> Summands | None:
         """Return the exact distributions of some of the queries."""
+        ...
 
     def n_draws(self, keep: BoolArray) -> int:
         """Return how many orders can be drawn."""
+        ...
 
     def drawn(self, keep: BoolArray) -> Drawn | None:
         """Return sums in random orders."""
+        ...
 
 
 def side_of(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -104,7 +104,7 @@ class Table:
         self.notes = content.notes
         if isinstance(content.rows, Mapping):
             self.notes = (*without_documents(content.rows, self.kind), *self.notes)
-        elif is_read and self.kind == "run" and exceeds(content.rows.estimated_size()):
+        elif is_read and self.kind == "run" and exceeds(int(content.rows.estimated_size())):
             self.notes = (*self.notes, HELD)
         if (
             self.kind == "run"
@@ -125,7 +125,7 @@ class Table:
     def _unwrap(self, source: Source) -> Content:
         """Return what is inside the objects and documents of other tools, and the judgments of labelled cases."""
         if self.kind == "qrels" and type(source).__module__ == CASES_MODULE and hasattr(source, "qrels"):
-            return Content(source.qrels().to_dict(), (OF_CASES,))
+            return Content(cast("Any", source).qrels().to_dict(), (OF_CASES,))
         rows, notes = unwrapped(source, self.kind, self.where)
         if isinstance(rows, Mapping) and (known := exported(rows, self.kind, self.where)):
             rows, notes = known

@@ -35,15 +35,22 @@ class UnreadTrec(Unread):
         How its rows are read: the scores as they are by default.
     """
 
-    is_ordered = True
-
     def __init__(self, path: Path, reading: Reading | None = None) -> None:
         self._path, self._marked = path, Marked("run")
         self.reading, self.where = reading or Reading("run", "score"), str(path)
 
-    @cached_property
+    @property
+    def is_ordered(self) -> bool:
+        """True: a file has an order."""
+        return True
+
+    @property
     def frame(self) -> Frame:
         """All rows, in memory."""
+        return self._held
+
+    @cached_property
+    def _held(self) -> Frame:
         return nw.from_native(pl.concat(self.batches(0)).lazy())
 
     def ascending(self) -> UnreadTrec:

@@ -70,7 +70,7 @@ class Conventions:
             raise ParameterError("cannot be combined with bounds over unjudged documents", argument="judged_only")
         for name, choices in BOUNDED.items():
             if (given := getattr(self, name)) not in choices:
-                allowed = choices if len(choices) > 1 else repr(choices[0])
+                allowed = repr(*choices) if len(choices) == 1 else choices
                 raise ParameterError(argument=name, given=given, allowed=allowed, beside={"unjudged": "bounds"})
 
     def highest_label(self, max_relevance: float) -> float:

@@ -236,7 +236,8 @@ def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Sour
         return keys
     schema = getattr(run, "collect_schema", None)  # of a lazy frame the columns alone are expensive
     columns = list(schema() if schema else getattr(run, "columns", ()))
-    own = {key: Run(run, name=key, columns={"score": key}) for key in keys if isinstance(key, str) and key in columns}
+    named = [key for key in keys if isinstance(key, str) and key in columns]
+    own: dict[str, Source] = {key: Run(run, name=key, columns={"score": key}) for key in named}
     return [own.get(key, key) if isinstance(key, str) else key for key in keys]
 
 

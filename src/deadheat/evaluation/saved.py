@@ -407,7 +407,8 @@ def _check_summary(scores: Scores, stated: _Members) -> None:
 
 def _conventions(stated: _Members) -> Conventions:
     try:
-        given = {one.name: stated.given[one.name] for one in fields(Conventions) if one.name in stated.given}
-        return Conventions(**dict.fromkeys(ALWAYS, "") | given)
+        given: dict[str, Any] = dict.fromkeys(ALWAYS, "")
+        given |= {one.name: stated.given[one.name] for one in fields(Conventions) if one.name in stated.given}
+        return Conventions(**given)
     except ParameterError as error:
         raise StoredError(f"conventions: {error}") from None

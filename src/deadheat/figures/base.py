@@ -18,8 +18,15 @@ from deadheat.simulation.coarse_profile import CoarseningProfile
 from deadheat.wording import Plain
 
 Subject: TypeAlias = (
-    "Evaluation | Comparison | Languages | Strata | TieProfile | CoarseningProfile | pl.DataFrame"
-    " | Mapping[str, object] | Sequence[object]"
+    Evaluation
+    | Comparison
+    | Languages
+    | Strata
+    | TieProfile
+    | CoarseningProfile
+    | pl.DataFrame
+    | Mapping[str, object]
+    | Sequence[object]
 )
 """What figures are of: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
 

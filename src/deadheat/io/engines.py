@@ -148,7 +148,7 @@ class _Spark:
         # of versions of pandas, which no frame here comes from
         warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
         try:
-            from pyspark.sql import SparkSession  # optional
+            from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] - optional
         except ImportError as error:
             raise MissingDependencyError(
                 f"the engine spark needs the package {error.name}", hint='pip install "deadheat[spark]"'

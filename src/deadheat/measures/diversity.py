@@ -266,7 +266,7 @@ class CutNoveltyMeasure(CutTopicMeasure, NoveltyMeasure):
         """Return the sum of k documents that are relevant to all subtopics; k is n without a cutoff."""
         k = placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
         rank = np.arange(1, int(k.max(initial=0)) + 1)
-        sums = np.append(0.0, np.cumsum(self.weights(rank) * np.power(1.0 - self.alpha, rank - 1)))
+        sums: FloatArray = np.append(0.0, np.cumsum(self.weights(rank) * np.power(1.0 - self.alpha, rank - 1)))
         return self.topics(placements).n_topics * sums[k]
 
 

@@ -199,10 +199,9 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
     judged_query, gains = placements.judged_query, ideal_gains(placements, measure.gain)
     if is_list:  # the ideal holds what was retrieved
         judged_query, gains = placements.query, gains_of(measure.gain, placements.relevance)
-    if isinstance(measure.gain, Gains):
-        labels = gains_of(measure.gain, np.array(_named(measure.gain, top)))
-        if labels.min() > 0:
-            raise MeasureError("there is no bound for gains that no label has 0 of", measure=str(measure))
+    labels = gains_of(measure.gain, np.array(_named(measure.gain, top))) if isinstance(measure.gain, Gains) else None
+    if labels is not None and labels.min() > 0:
+        raise MeasureError("there is no bound for gains that no label has 0 of", measure=str(measure))
     longest = int(max(measure.depth(placements).max(initial=0), np.bincount(placements.judged_query).max(initial=0)))
     others = unjudged.counts(placements.n_queries) + (0 if unjudged.lost is None else unjudged.lost)
     longest += int(others.max(initial=0))
@@ -215,7 +214,7 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
         weights = (prefix[first + measure.inside(above, tied)] - prefix[first]) / tied
         judged = gains[slice(*np.searchsorted(judged_query, (code, code + 1)))]
         lost = 0 if is_list else unjudged.lost_of(code)
-        attainable = labels if isinstance(measure.gain, Gains) else _tried(measure.gain, judged, top)
+        attainable = _tried(measure.gain, judged, top) if labels is None else labels
         n_ranks = len(judged) + int(count.sum()) + lost
         return kernels.ndcg_ends(
             float(sums[code]),

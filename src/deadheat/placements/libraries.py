@@ -61,7 +61,7 @@ def in_memory(given: object) -> object:
         return given
     if _library(given) in _OF_JAX:
         return np.asarray(some)
-    import torch  # it is there: the array is one of its
+    import torch  # pyright: ignore[reportMissingImports] - it is there: the array is one of its
 
     try:
         some = some.detach()

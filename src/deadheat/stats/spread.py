@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -168,10 +169,8 @@ def order_range(low: FloatArray, high: FloatArray) -> tuple[float, float]:
     (0.0225, 0.25)
     """
     # the variance is the least mean square from any point, and convex in it: the best point lies between two ends
-    ends = np.unique(np.concatenate([low, high]))
-    least = min(
-        _least_between(low, high, one, other) for one, other in zip(ends, np.append(ends[1:], ends[-1]), strict=True)
-    )
+    ends: list[float] = np.unique(np.concatenate([low, high])).tolist()
+    least = min(_least_between(low, high, one, other) for one, other in pairwise([*ends, ends[-1]]))
     # convex in the numbers: largest at ends, those above some point at the upper one and all others at the lower one
     order = np.argsort(low + high, kind="stable")
     largest = max(float(np.var(np.append(low[order[:n]], high[order[n:]]))) for n in range(len(low) + 1))

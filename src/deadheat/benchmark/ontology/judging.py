@@ -29,15 +29,19 @@ class Terms(Protocol):
     @property
     def ids(self) -> tuple[str, ...]:
         """The terms, sorted."""
+        ...
 
     def __len__(self) -> int:
         """Return how many there are."""
+        ...
 
     def status(self, term: str) -> str:
         """Return in words why an id is not a current term."""
+        ...
 
     def similarities_at(self, index: int, kind: str) -> FloatArray:
         """Return how similar every term is to one, given by its index in `ids`."""
+        ...
 
 
 class Expected:

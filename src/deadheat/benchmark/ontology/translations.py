@@ -207,7 +207,7 @@ def _fields(records: Records, columns: Mapping[str, str]) -> Iterator[dict[str, 
 def _template(records: Records, columns: Mapping[str, str]) -> tuple[str, str, bool]:
     """Return language and scope of a ROBOT template, whose first row says them, and whether cells hold several."""
     first = next(_fields(records, columns), None)
-    mark = first and _MARK.match(first["text"])
+    mark = _MARK.match(first["text"]) if first else None
     if not (first and mark and first["term"] == "ID"):
         return "", "EXACT", False
     return mark[2].lower(), mark[1].upper(), bool(mark[3])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, cast, runtime_checkable
 
@@ -102,7 +102,7 @@ class Retriever(Protocol):
 
 def speaking(retriever: Retriever, language: str | None) -> Retriever:
     """Return the retriever for cases in a language: itself, if all languages are alike to it."""
-    find = getattr(retriever, "in_language", None)
+    find: Callable[[str | None], Retriever] | None = getattr(retriever, "in_language", None)
     return find(language) if callable(find) else retriever
 
 

@@ -154,7 +154,7 @@ def deciding(subject: Subject) -> Table:
     if len(names) > 1:
         columns += [Column("difference", "difference")]
     columns.append(Column("ties", "over tie orders"))
-    of_what = f"{names[0]} - {names[1]}" if len(names) > 1 else names[0]
+    of_what = " - ".join(names)
     title = f"{subject.main.label}: {of_what}"
     return Table("deciding", labels, tuple(columns), rows, title=title, main=len(columns) - 2)
 
