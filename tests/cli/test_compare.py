@@ -275,8 +275,7 @@ def test_a_compact_table_is_written_whole_whatever_the_terminal(
         for columns in ("40", "200"):
             monkeypatch.setenv("COLUMNS", columns)
             for options in ([], ["--compact"]):
-                done = call("compare", QRELS, *RUNS[:3], "-m", "nDCG@10 RR P@10", *options, "-o", tmp_path / name)
-                assert done.exit_code == 0, done.output
+                ok("-m", "nDCG@10 RR P@10", *options, "-o", tmp_path / name)
                 texts.append((tmp_path / name).read_text(encoding="utf-8"))
         assert texts[:2] == texts[2:]
         assert "not shown at this width" not in "".join(texts)

@@ -16,7 +16,7 @@ NOTATIONS = [one.notation(cutoff) for one in VARIANTS for cutoff in one.cutoffs 
 CUT = [one for one in dict.fromkeys(NOTATIONS) if dh.parse_measure(one).deepest is not None]
 
 
-def drawn(seed: int, n_queries: int = 6) -> tuple[Judged, Judged]:
+def drawn(seed: int, n_queries: int = 12) -> tuple[Judged, Judged]:
     """Draw judgments, and a run of 12 documents with few scores."""
     rng = random.Random(seed)
     docs = [f"d{n:02}" for n in range(16)]

@@ -106,7 +106,7 @@ def test_the_wrong_winner_is_counted_over_all_orders(seed: int, measure: str) ->
 
 
 def test_drawn_orders_agree_with_the_chance_of_a_wrong_winner() -> None:
-    """Real ties, too many to list: 150 random tie-breaks of both runs."""
+    """Real ties, too many to list: 400 random tie-breaks of both runs."""
     qrels = dh.read_qrels(DEMO / "qrels.human.txt.gz")
     runs = {name: dh.read_run(DEMO / f"{name}.run.gz") for name in ("TREMA-CoT", "NISTRetrieval-instruct0")}
     found = coarsening_profile(qrels, runs, "nDCG@10", levels=[3])
@@ -117,7 +117,7 @@ def test_drawn_orders_agree_with_the_chance_of_a_wrong_winner() -> None:
     drawn = {
         name: [
             dh.evaluate(qrels, run, "nDCG@10", ties="random", rng=1000 * place + n).means()["nDCG@10"]
-            for n in range(150)
+            for n in range(400)
         ]
         for place, (name, run) in enumerate(coarse.items())
     }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager, ContextDecorator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from deadheat.errors import FileFormatError, MalformedRowError, UnusedBoundWarning
 from deadheat.wording import Advice
@@ -77,30 +77,26 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     return _Bound(_memory, n_bytes)
 
 
-class _Bound(ContextDecorator, AbstractContextManager[None]):
+class _Bound(AbstractContextManager[None]):
     """A limit inside a with statement; it warns if it was never entered, where it would hold nowhere in silence."""
 
-    _is_unused = False  # until it is made: it is not, if the number is wrong
+    _is_unused = False  # where the number is wrong, and none is made
 
     def __init__(self, limit: ContextVar[int | None], n_bytes: float) -> None:
         from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
 
         whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
         self._limit, self._n_bytes = limit, as_count(limit.name, cast("int", whole))
-        self._tokens: list[Token[int | None]] = []
+        self._token: Token[int | None] | None = None
         self._is_unused = True
 
     def __enter__(self) -> None:
         self._is_unused = False
-        self._tokens.append(self._limit.set(self._n_bytes))
+        self._token = self._limit.set(self._n_bytes)
 
     def __exit__(self, *_: object) -> None:
-        self._limit.reset(self._tokens.pop())
-
-    def __call__(self, function: Any) -> Any:  # noqa: ANN401 - any function
-        """Return a function that runs inside the limit."""
-        self._is_unused = False
-        return super().__call__(function)
+        if self._token is not None:
+            self._limit.reset(self._token)
 
     def __del__(self) -> None:
         if self._is_unused:

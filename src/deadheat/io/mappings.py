@@ -191,9 +191,23 @@ def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str)
 def numbers_and_some(
     mapping: Nested, queries: Sequence[str], kind: Kind, where: str, wanted: Nested
 ) -> tuple[FloatArray, list[str], FloatArray]:
-    """Return the same, and the documents that are wanted of each query with their numbers, NaN for those it lacks.
+    """Look up documents while the numbers are read: each dict is in the processor's cache then.
 
-    All at once, as each dict is in the processor's cache then.
+    Returns
+    -------
+    numbers : ndarray of float, shape (n_rows,)
+        Those of :func:`all_numbers`.
+    docs : list of str, of length n_wanted
+        The documents that are wanted of these queries, query by query.
+    some : ndarray of float, shape (n_wanted,)
+        Their numbers, NaN for those that a query lacks.
+
+    Raises
+    ------
+    RelevanceError, ScoreError
+        For the first number that cannot be evaluated.
+    SourceTypeError
+        A wanted document is there as a number or as bytes, and not as text.
     """
     numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
     some, docs = np.empty(sum(len(wanted[query]) for query in queries)), list[str]()
