@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.io import forking as _forking  # noqa: F401 - watches for forks from the first import
+from deadheat.version import __version__ as __version__
 
 
 @cache
@@ -30,10 +31,6 @@ def _home_of() -> dict[str, str]:
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("deadheat")
     if name in _home_of():
         return getattr(import_module(_home_of()[name]), name)
     try:

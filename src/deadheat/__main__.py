@@ -11,6 +11,9 @@ SETTINGS = {
     # Polars reads text ahead, by default in pieces of 20 MB; of smaller ones the memory is used again and again.
     "POLARS_CSV_CHUNK_SIZE": "4000000",
     "POLARS_CSV_CHUNK_PREFETCH_LIMIT": "4",
+    # Its threads share as many pools of memory as there are cores, and not four times as many: what one frees, the next
+    # one takes, and the system need not clear new memory.
+    "_RJEM_MALLOC_CONF": f"narenas:{os.cpu_count() or 1}",
     # NumPy's threads wait for work at once, and not after 0.1 s in which they keep a core from reading files.
     "OPENBLAS_THREAD_TIMEOUT": "4",
 }

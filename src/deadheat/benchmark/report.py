@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deadheat.benchmark.facts import CASE, tell
@@ -27,6 +26,7 @@ from deadheat.report.of_languages import data_of_languages, list_languages
 from deadheat.report.of_shown import in_python
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import as_cell, mean_heading, reported, reported_interval, reported_pairs, totals_of_row
+from deadheat.version import __version__
 from deadheat.wording import Plain, counted, joined
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
         *list_failures(result, full=full),
     ]
     left_out = len(result.measures) - len(shown)
-    facts = (Fact("deadheat", version("deadheat")), *tell(result, groupings, left_out=left_out))
+    facts = (Fact("deadheat", __version__), *tell(result, groupings, left_out=left_out))
     heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else ""
     opening = joined(tell_verdicts(result)[0], tell_language_verdicts(result)[0])
     return Report(tuple(filter(None, tables)), facts, heading, opening=opening)
@@ -187,7 +187,7 @@ def data_of_bench(result: Results) -> Report:
     told = (
         verdict,
         of_languages,
-        Fact("deadheat", version("deadheat")),
+        Fact("deadheat", __version__),
         *tell(result, groupings),
         *tell_failures(result),
     )

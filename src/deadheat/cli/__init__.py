@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from deadheat.cli.app import App, Commands, debug_option
+from deadheat.version import __version__
 
 HELP = """Evaluate rankings, exactly where scores tie.
 
@@ -39,7 +40,7 @@ COMMANDS = Commands(
 @click.group(
     cls=App, commands=COMMANDS, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(package_name="deadheat", message="deadheat %(version)s")
+@click.version_option(__version__, message="deadheat %(version)s")
 @debug_option
 def main() -> None:
     """Run a command."""

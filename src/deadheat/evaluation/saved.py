@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -26,6 +25,7 @@ from deadheat.io.writing import replacing
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.placements.placements import Placements
+from deadheat.version import __version__
 from deadheat.wording import as_given
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ def write(
     document: dict[str, object] = {
         "kind": KIND,
         "format": FORMAT,
-        "deadheat": version("deadheat"),
+        "deadheat": __version__,
         "name": name,
         "conventions": asdict(conventions),
         "n_queries": len(query_ids),
@@ -238,7 +238,7 @@ def _read_document(path: Path) -> dict[str, Any]:
     if type(given) is not int or given not in {FIRST_FORMAT, FORMAT}:
         raise FileFormatError(
             f"was saved in format {as_given(given)} by deadheat"
-            f" {as_given(document.get('deadheat', 'another version'))}; this is {version('deadheat')!r},"
+            f" {as_given(document.get('deadheat', 'another version'))}; this is {__version__!r},"
             " which reads 1 and 2: install a newer one, or save the evaluation again",
             path=path,
         )

@@ -6,7 +6,6 @@ import json
 import math
 import re
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.placements.dense import Counted
+from deadheat.version import __version__
 from deadheat.wording import as_given
 
 KIND, FORMAT = "deadheat accumulator", 1
@@ -94,7 +94,7 @@ def write(path: str | Path, state: State, means: dict[str, float]) -> None:
     document: dict[str, Any] = {
         "kind": KIND,
         "format": FORMAT,
-        "deadheat": version("deadheat"),
+        "deadheat": __version__,
         "n_queries": 0 if counted is None else len(counted.query_ids),
         "means": {name: mean if math.isfinite(mean) else None for name, mean in means.items()},
         "measures": list(state.measures),
@@ -134,7 +134,7 @@ def read(path: str | Path) -> State:
     if document.get("format") != FORMAT:
         raise FileFormatError(
             f"has format {as_given(document.get('format'))}, written by deadheat {as_given(document.get('deadheat'))};"
-            f" this is {version('deadheat')!r}, which reads {FORMAT}",
+            f" this is {__version__!r}, which reads {FORMAT}",
             hint="install a newer one",
             path=path,
         )

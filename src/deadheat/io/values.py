@@ -90,6 +90,16 @@ def holds_large(values: pl.Series) -> bool:
     return isinstance(low, float) and isinstance(high, float) and not -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
 
 
+def are_plain(values: pl.Series) -> bool:
+    """Return whether all are numbers, finite and so small that float64 holds them exactly as they were written."""
+    value = pl.col(values.name)
+    looks = (value.min().alias("low"), value.max().alias("high"), value.is_nan().any().alias("nan"))
+    low, high, has_nan = values.to_frame().lazy().select(looks).collect().row(0)  # each by a thread of its own
+    if values.null_count() or has_nan:
+        return False
+    return not len(values) or -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
+
+
 def are_exact(texts: pl.Series, kind: Kind, path: Path) -> bool:
     """Return whether float64 can hold the numbers in all texts of large values."""
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from deadheat.report.model import Cell, Column, Fact, Report, Row, Share, Table
 from deadheat.report.numbers import format_cell
 from deadheat.report.totals import as_cell, tell_counts
 from deadheat.stats.selection import Selection, resample_choice
+from deadheat.version import __version__
 from deadheat.wording import NOISE, counted, three
 
 
@@ -149,7 +149,7 @@ def _facts(
     if not len(first.placements.query):
         text = nothing_judged(context.table)
         yield Fact("nothing_judged", value=True, heading="WARNING", text=text, is_warning=True)
-    yield Fact("deadheat", version("deadheat"))
+    yield Fact("deadheat", __version__)
     yield Fact("qrels", context.qrels)
     yield Fact("table", context.table)
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)

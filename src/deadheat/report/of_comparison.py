@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ from deadheat.report.of_systems import (
 )
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
+from deadheat.version import __version__
 from deadheat.wording import counted, joined, three
 
 BASELINE = Column("baseline", "baseline")
@@ -237,7 +237,7 @@ def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: st
     design = comparison.design
     evaluations = list(comparison.evaluations.values())
     seed, ties = arguments.whole(design.rng), evaluations[0].ties
-    yield Fact("deadheat", version("deadheat"))
+    yield Fact("deadheat", __version__)
     yield Fact("qrels", qrels)
     yield from _of_queries(comparison, qrels)
     yield Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 
 import numpy as np
 
@@ -42,6 +41,7 @@ from deadheat.report.score_tables import (
     whole,
 )
 from deadheat.report.totals import count_cell, reported, tell_counts
+from deadheat.version import __version__
 from deadheat.wording import NOISE, counted, three
 
 
@@ -117,7 +117,7 @@ def _facts(
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     yield from _unmatched(context)
-    yield Fact("deadheat", version("deadheat"))
+    yield Fact("deadheat", __version__)
     yield Fact("qrels", context.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
     # only its seed reproduces an order that was drawn

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
@@ -12,6 +11,7 @@ from deadheat.gates import Check, GateResult
 from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT, estimated_by
 from deadheat.report.model import Cell, Column, Fact, Marked, Report, Row, Table, p_value
 from deadheat.report.numbers import BOOTSTRAPS, MARK, QUERY, format_cell, too_narrow
+from deadheat.version import __version__
 from deadheat.wording import counted, three
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
@@ -148,7 +148,7 @@ def _cells(check: Check, columns: Sequence[Column], words: dict[str, str]) -> tu
 def _facts(
     result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
 ) -> Iterator[Fact]:
-    yield Fact("deadheat", version("deadheat"))
+    yield Fact("deadheat", __version__)
     yield Fact("name", result.name)
     yield Fact("passed", result.passed)
     yield Fact("summary", summary)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 import polars as pl
@@ -21,6 +20,7 @@ from deadheat.report.of_planning import doubt_margin
 from deadheat.report.of_shown import in_python
 from deadheat.report.of_systems import SYSTEM
 from deadheat.report.score_tables import level_heading
+from deadheat.version import __version__
 from deadheat.wording import counted
 
 BASELINE = Column("baseline", "against")
@@ -37,7 +37,7 @@ def of_languages(found: Languages) -> Report:
     ties = next(iter(next(iter(found.evaluations.values())).values())).ties
     pairs = [(one.system, one.pair) for one in found.differences]
     facts = [
-        Fact("deadheat", version("deadheat")),
+        Fact("deadheat", __version__),
         Fact("language_verdicts", {found.name: list(judge_languages(found))}),
         *tell_languages(found),
         *facts_of_languages({found.name: found}),

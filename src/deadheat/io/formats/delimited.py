@@ -51,11 +51,10 @@ from deadheat.io.source import (
     without_bom,
 )
 from deadheat.io.values import (
+    are_plain,
     check_ids_of_row,
     holds_controls,
-    holds_large,
     holds_only_ids,
-    holds_only_numbers,
     is_number,
     read_value,
 )
@@ -291,7 +290,7 @@ def _parse(table: _Table, values: Mapping[str, int] | None = None) -> pl.DataFra
         return None
     if frame.height != census.n_lines or frame["ends_early"].any() or not holds_only_ids(frame):
         return None
-    if any(not holds_only_numbers(frame[name]) or holds_large(frame[name]) for name in values):
+    if not all(are_plain(frame[name]) for name in values):
         return None
     has_controls = census.may_hold_controls and (holds_controls(frame) or _begins_with_mark(table))
     return None if has_controls else frame.drop("ends_early")

@@ -28,11 +28,10 @@ from deadheat.io.lists import lists_of_rows
 from deadheat.io.mappings import VALUE_ERROR, is_broken
 from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
+    are_plain,
     check_ids_of_row,
     holds_controls,
-    holds_large,
     holds_only_ids,
-    holds_only_numbers,
     read_value,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
@@ -99,7 +98,7 @@ def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[s
     scores = {}
     for name in chosen:
         own = None if found is None or len(found) != len(rows) else found[name]
-        if own is None or not holds_only_numbers(own) or holds_large(own):
+        if own is None or not are_plain(own):
             own = read_jsonl(path, "run", {**given, "score": name}).rows["score"]
         scores[name] = own.to_numpy() + 0.0
     return ScoreColumns(rows.select(KEYS), scores, notes)
@@ -141,7 +140,7 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     except (pl.exceptions.PolarsError, OSError):
         return None
     values = frame.to_series(-1)
-    if not (holds_only_ids(frame) and holds_only_numbers(values)) or holds_large(values) or holds_controls(frame):
+    if not (holds_only_ids(frame) and are_plain(values)) or holds_controls(frame):
         return None
     doubtful = pl.col("line").str.contains("|".join(_doubts(columns)))
     n_lines, n_doubtful = pl.scan_lines(data, glob=False).select(pl.len(), doubtful.sum()).collect().row(0)

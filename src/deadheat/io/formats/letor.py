@@ -23,7 +23,7 @@ from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataErr
 from deadheat.io.formats.base import Content, Format, ScoreColumns, register
 from deadheat.io.kinds import Kind
 from deadheat.io.source import blocks, decoded, refuse_binary
-from deadheat.io.values import check_ids_of_row, holds_controls, holds_large, holds_only_numbers, read_value
+from deadheat.io.values import are_plain, check_ids_of_row, holds_controls, read_value
 from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, did_you_mean, shown
 
@@ -192,9 +192,7 @@ def _parse(text: str, first_line: int) -> tuple[pl.DataFrame, IntArray, Features
         .collect()
     )
     ids, relevance = rows.select("query_id", "doc_id"), rows["relevance"]
-    if ids["query_id"].null_count() or holds_controls(ids) or not holds_only_numbers(relevance):
-        return None
-    if holds_large(relevance):
+    if ids["query_id"].null_count() or holds_controls(ids) or not are_plain(relevance):
         return None
     features = _parse_features(rows["features"])
     if features is None:
@@ -238,7 +236,7 @@ def _pairs(texts: pl.Series, n: int) -> tuple[IntArray, FloatArray] | None:
     except pl.exceptions.PolarsError:
         return None
     number, value = found["number"], found["value"]
-    if len(found) != n or number.null_count() or not holds_only_numbers(value) or holds_large(value):
+    if len(found) != n or number.null_count() or not are_plain(value):
         return None
     return number.to_numpy().astype(np.int64), value.to_numpy()
 

@@ -40,6 +40,7 @@ from deadheat.io.source import (
 from deadheat.io.splitting import ENDS_EARLY, last_byte, split
 from deadheat.io.values import (
     are_exact,
+    are_plain,
     check_ids_of_row,
     frame_of_rows,
     holds_controls,
@@ -112,8 +113,7 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
         frame = split(path, kind, separator)
     if frame is None or not _is_proved(frame, kind, census.result()):
         return None
-    value = frame[VALUE_COLUMN[kind]]
-    return None if holds_large(value) else frame.drop(ENDS_EARLY, strict=False)
+    return frame.drop(ENDS_EARLY, strict=False) if are_plain(frame[VALUE_COLUMN[kind]]) else None
 
 
 def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
@@ -197,7 +197,10 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
         frame = split(block, kind, separator)
         if frame is None or not _is_proved(frame, kind, count_blanks(block)):
             return None
-    if holds_large(frame[VALUE_COLUMN[kind]]) and not _large_are_exact(block, kind, separator, frame, path):
+    value = frame[VALUE_COLUMN[kind]]
+    if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
+        return None
+    if holds_large(value) and not _large_are_exact(block, kind, separator, frame, path):
         return None
     return frame.drop(ENDS_EARLY)
 
@@ -208,10 +211,6 @@ def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:
         return False
     # the last field of a row that ends early is its value, which is a number, and does not end as this row does
     if frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else census.ends_otherwise:
-        return False
-    if not holds_only_numbers(frame[VALUE_COLUMN[kind]]):
-        return False
-    if kind == "qrels" and frame["relevance"].is_infinite().any():
         return False
     if census.may_hold_controls and holds_controls(frame):
         return False

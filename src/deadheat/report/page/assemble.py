@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
@@ -30,6 +29,7 @@ from deadheat.report.page.sections import (
     verdict_of,
 )
 from deadheat.report.page.subject import Input, Subject
+from deadheat.version import __version__
 from deadheat.wording import counted, three
 
 # Nothing is loaded from anywhere; Vega compiles its expressions, which takes 'unsafe-eval'.
@@ -170,7 +170,7 @@ def _report(subject: Subject) -> Report:
 
 
 def _inputs(inputs: Sequence[Input], command: str) -> str:
-    made = [Fact("", None, "deadheat", version("deadheat"))]
+    made = [Fact("", None, "deadheat", __version__)]
     again = f"<p>To make this page again:</p>\n<pre>{escaped(command)}</pre>" if command else ""
     table = html_table(inputs_table(inputs)) if inputs else ""
     return "\n".join([html_facts(made), table, again])
