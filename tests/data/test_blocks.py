@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 import polars as pl
 import pytest
@@ -53,9 +55,11 @@ def test_pieces_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     other = dh.place(qrels, run, plan="count").to_polars()
     monkeypatch.setattr(pl, "thread_pool_size", lambda: 5)
     for size in (1, 7, 64):
-        monkeypatch.setattr(contiguous, "AT_ONCE", size)
-        monkeypatch.setattr(counting, "WORTH", size)
-        monkeypatch.setattr(counting, "AT_ONCE", size)
+        for module, name in (
+            *((contiguous, "AT_ONCE"), (contiguous, "WORTH")),
+            *((counting, "AT_ONCE"), (counting, "WORTH"), (counting, "SCORES")),
+        ):
+            monkeypatch.setattr(module, name, size)
         assert dh.place(qrels, run).to_polars().equals(other)
         with pytest.raises(DuplicateError, match="retrieved 2 times"):
             dh.place(qrels, twice)
@@ -72,12 +76,30 @@ def test_parts_have_whole_blocks_and_all_of_them(n_parts: int) -> None:
     assert 1 <= len(parts) <= min(n_parts, 3)
     assert pl.concat([part.frame for part in parts]).equals(run)
     assert pl.concat([part.query_ids for part in parts]).to_list() == [*"abc"]
-    assert np.concatenate([part.hashes for part in parts]).tolist() == whole.hashes.tolist()
+    assert pl.concat([part.hashes for part in parts]).equals(whole.hashes)
     for part in parts:
         sizes = part.frame.group_by("query_id", maintain_order=True).len()
         assert sizes["query_id"].to_list() == part.query_ids.to_list()
         assert part.bounds.tolist() == [0, *sizes["len"].cum_sum().to_list()]
         assert part.scores.tolist() == part.frame["score"].to_list()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
+def test_a_query_that_goes_on_in_the_next_part_is_one_block(monkeypatch: pytest.MonkeyPatch, n_threads: int) -> None:
+    monkeypatch.setattr(contiguous, "WORTH", 1)
+    monkeypatch.setattr(pl, "thread_pool_size", lambda: n_threads)
+    for queries in ("aabbbbbbbc", "a", "aaaaaaaaaa", "abcdefghij", "aaaaabbbbb", "aabab", "a" * 6 + "b" + "a" * 6):
+        run = pl.DataFrame({"query_id": [*queries]}).with_columns(
+            doc_id=pl.int_range(pl.len()).cast(pl.String), score=1.0
+        )
+        found = contiguous.blocks_of(run)
+        expected = [(query, len(list(own))) for query, own in groupby(queries)]
+        if len(expected) > len(set(queries)):
+            assert found is None
+        else:
+            assert found is not None
+            assert found.query_ids.to_list() == [query for query, _ in expected]
+            assert np.diff(found.bounds).tolist() == [size for _, size in expected]
 
 
 def test_documents_whose_hashes_are_equal_are_told_apart() -> None:
@@ -145,9 +167,9 @@ def test_equal_hashes_of_different_documents_are_no_repetition() -> None:
     )
     blocks = contiguous.blocks_of(run.head(2))
     assert blocks is not None
-    vars(blocks)["hashes"] = np.zeros(2, np.uint32)
+    vars(blocks)["hashes"] = pl.Series([0, 0], dtype=pl.UInt32)
     assert not contiguous.may_repeat(blocks)
     both = contiguous.blocks_of(run)
     assert both is not None
-    vars(both)["hashes"] = np.zeros(4, np.uint32)
+    vars(both)["hashes"] = pl.Series([0] * 4, dtype=pl.UInt32)
     assert contiguous.may_repeat(both)

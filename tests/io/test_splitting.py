@@ -163,7 +163,7 @@ def test_hashes_that_are_kept_are_those_of_the_ids(tmp_path: Path) -> None:
     assert rows.blocks is not None
     found = blocks_of(rows.frame)
     assert found is not None
-    assert rows.blocks.hashes.tolist() == found.hashes.tolist()
+    assert rows.blocks.hashes.to_list() == found.hashes.to_list()
     assert rows.frame.columns == ["query_id", "doc_id", "score"]
     in_blocks = dh.Run(written(tmp_path, GOOD.replace(" Q0 ", "  Q0 "))).rows
     assert isinstance(in_blocks, MemoryRows)

@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.io.hashing import doc_hash
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from deadheat.io.reading import Unread
 
-_NO_SCORES = pl.Series("score", [], pl.Float64)
+Numbers = TypeVar("Numbers", NDArray[np.float64], NDArray[np.uint32])
+WORTH = 1 << 20  # rows that are worth a thread
 AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 
@@ -39,17 +40,19 @@ class Blocks:
     query_ids : polars.Series of length n_blocks
     bounds : ndarray of int, shape (n_blocks + 1,)
         Where each block starts, and the number of rows.
-    hashes : ndarray of int, shape (n_rows,)
+    hashes : polars.Series of UInt32, length n_rows
         The high bits of each document id's hash.
-    scores : ndarray of float, shape (n_rows,)
-        Of a run; empty for other rows.
     """
 
     frame: pl.DataFrame
     query_ids: pl.Series
     bounds: IntArray
-    hashes: NDArray[np.uint32]
-    scores: FloatArray
+    hashes: pl.Series
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores of a run in one piece, shape (n_rows,)."""
+        return self.frame["score"].to_numpy()
 
     def parts(self, n: int) -> list[Blocks]:
         """Return the blocks in at most `n` parts of about as many rows each."""
@@ -63,14 +66,24 @@ class Blocks:
             self.query_ids[first:last],
             self.bounds[first : last + 1] - start,
             self.hashes[start:stop],
-            self.scores[start:stop],
         )
 
 
 def is_grouped(queries: pl.Series) -> bool:
     """Tell whether the rows of each query are adjacent, by the runs of equal ids: of rows there are many more."""
-    runs = queries.rle().struct.field("value")
-    return runs.n_unique() == len(runs)
+    found = _runs(queries)["value"]
+    return found.n_unique() == len(found)
+
+
+def _runs(queries: pl.Series) -> pl.DataFrame:
+    """Return the value and the last row (end) of each run of equal ids, which all cores look for."""
+    n_parts = min(pl.thread_pool_size(), len(queries) // WORTH) or 1
+    bounds = np.linspace(0, len(queries), n_parts + 1).astype(np.int64).tolist()
+    with ThreadPoolExecutor(n_parts) as beside:
+        parts = list(beside.map(lambda part: queries[slice(*part)].rle().struct.unnest(), pairwise(bounds)))
+    runs = pl.concat(parts).select("value", end=pl.col("len").cast(pl.Int64).cum_sum())
+    number = pl.col("value").rle_id()
+    return runs.filter(number.ne_missing(number.shift(-1)))  # one may go on in the next part
 
 
 def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | None:
@@ -82,22 +95,18 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | 
     hashes : polars.Series of UInt32, optional
         Those of the document ids by :func:`~deadheat.io.hashing.doc_hash`, if they are known.
     """
-    with ThreadPoolExecutor(2) as beside:  # while one core looks at the queries, the other one works too
-        scores = beside.submit(_in_one_piece, frame.get_column("score", default=_NO_SCORES))
-        joined = beside.submit(_hashes, frame) if hashes is None else beside.submit(_in_one_piece, hashes)
-        runs = frame["query_id"].rle().struct.unnest()
-        if runs["value"].n_unique() < runs.height:
-            return None
-    bounds = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
-    return Blocks(frame, runs["value"], bounds, joined.result(), scores.result())
+    runs = _runs(frame["query_id"])
+    if runs["value"].n_unique() < runs.height:
+        return None
+    if hashes is None:
+        hashes = frame.lazy().select(doc_hash()).collect(engine="streaming").to_series()
+    return Blocks(frame, runs["value"], np.append(0, runs["end"].to_numpy()), hashes)
 
 
-def _in_one_piece(column: pl.Series) -> AnyArray:
-    return column.rechunk().to_numpy()  # lets other threads work, as to_numpy() alone does not
-
-
-def _hashes(frame: pl.DataFrame) -> NDArray[np.uint32]:
-    return frame.lazy().select(doc_hash()).collect(engine="streaming").to_series().to_numpy()
+def written(column: pl.Series, memory: Numbers) -> Numbers:
+    """Write the numbers of a column to the start of some memory: to use it again is faster than to have new one."""
+    chunks = [chunk.to_numpy() for chunk in column.get_chunks()]
+    return np.concatenate(chunks, out=memory[: len(column)]) if chunks else memory[:0]
 
 
 def may_repeat(blocks: Blocks) -> bool:
@@ -127,7 +136,8 @@ def _with_equal_hashes(blocks: Blocks) -> BoolArray:
 def _doubtful(blocks: Blocks, first: int, last: int) -> IntArray:
     """Return which of some blocks have two rows with the same hash, counted from the first one."""
     bounds = blocks.bounds[first : last + 1] - blocks.bounds[first]
-    hashes = blocks.hashes[blocks.bounds[first] : blocks.bounds[last]].copy()
+    hashes = np.empty(bounds[-1], np.uint32)
+    written(blocks.hashes[int(blocks.bounds[first]) : int(blocks.bounds[last])], hashes)
     sizes = np.diff(bounds)
     for start, stop in pairwise([*run_starts(sizes).tolist(), len(sizes)]):  # blocks of one length, sorted in one call
         hashes[bounds[start] : bounds[stop]].reshape(stop - start, -1).sort(axis=1)

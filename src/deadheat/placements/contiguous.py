@@ -6,7 +6,7 @@ The results are those of the relational engine, in a fraction of its time. A dic
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, spans
-from deadheat.data.rows import Blocks
+from deadheat.data.rows import WORTH, Blocks, written
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
 from deadheat.io.guarding import guarded
@@ -28,8 +28,7 @@ UNUSED, END = np.uint32(HASH_BITS - TABLE_BITS), np.uint32((1 << TABLE_BITS) - 1
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
 MAX_PAIRS = 1 << 20  # compared at once
 AT_ONCE = 1 << 16  # hashes looked up together, whose indices stay in the cache too
-WORTH = 1 << 20  # rows that are worth a thread
-
+SCORES = 1 << 18  # scores looked at together
 
 Hashes: TypeAlias = NDArray[np.uint32]
 
@@ -42,12 +41,14 @@ class InBlocks(ABC):
     query_ids : sequence of str, shape (n_blocks,)
     bounds : ndarray of int, shape (n_blocks + 1,)
         Where each block starts, and the number of rows.
-    scores : ndarray of float, shape (n_rows,)
-        Block by block, already rounded.
     """
 
-    def __init__(self, query_ids: Sequence[str], bounds: IntArray, scores: FloatArray) -> None:
-        self._query_ids, self._bounds, self._scores = query_ids, bounds, scores
+    def __init__(self, query_ids: Sequence[str], bounds: IntArray) -> None:
+        self._query_ids, self._bounds = query_ids, bounds
+
+    @abstractmethod
+    def _all_scores(self) -> FloatArray:
+        """Return the scores, already rounded, block by block, of shape (n_rows,)."""
 
     @abstractmethod
     def _documents(self, rows: IntArray) -> pl.Series:
@@ -62,7 +63,7 @@ class InBlocks(ABC):
         block_of = {query: n for n, query in enumerate(self._query_ids)}
         block = np.array([block_of[query] for query in placements.query_ids[placements.query[first]].tolist()])
         sizes = placements.tied[first]
-        docs = self._documents(rows_of_ties(self._scores, self._bounds, block, placements.above[first], sizes))
+        docs = self._documents(rows_of_ties(self._all_scores(), self._bounds, block, placements.above[first], sizes))
         own = pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String)
         many = sizes[tie].sum() > PAIRS_PER_ROW * len(docs)
         return (_first_by_sorting if many else _first_by_comparing)(docs, sizes, own, tie, by_id=rule == "doc_id")
@@ -81,13 +82,16 @@ class Contiguous(InBlocks):
     """
 
     def __init__(self, qrels: Qrels, run: Run, blocks: Blocks) -> None:
-        super().__init__(blocks.query_ids.to_list(), blocks.bounds, blocks.scores)
+        super().__init__(blocks.query_ids.to_list(), blocks.bounds)
         self._qrels, self._run, self._blocks = qrels, run, blocks
 
     def place(self) -> Placements:
         """Return the placements, counted within each query's rows."""
         with guarded(self._run.where):
             return from_frames(self._qrels, self._run, *count(self._blocks, self._qrels.to_polars()))
+
+    def _all_scores(self) -> FloatArray:
+        return self._blocks.scores
 
     def _documents(self, rows: IntArray) -> pl.Series:
         return self._blocks.frame["doc_id"].gather(rows)
@@ -109,7 +113,7 @@ def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
     rows : polars.DataFrame
         query_id, doc_id, relevance, above and tied.
     """
-    n_parts = min(pl.thread_pool_size(), len(blocks.scores) // WORTH)
+    n_parts = min(pl.thread_pool_size(), blocks.frame.height // WORTH)
     if n_parts < 2:
         return _count(blocks, judgments)
     with ThreadPoolExecutor(n_parts) as beside:
@@ -118,10 +122,23 @@ def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
 
 
 def _count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    found, own = find_judged(judgments, blocks), blocks.scores
-    above, tied, ends_in_tie = count_above_and_tied(own, blocks.bounds, found.block, own[found.rows], found.rows)
+    found = find_judged(judgments, blocks)
+    above, tied, ends_in_tie = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
     counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds), "ends_in_tie": ends_in_tie}
     return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied)
+
+
+def _in_pieces(blocks: Blocks, found: Found) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
+    """Yield what :func:`count_above_and_tied` finds in some blocks after the other: few scores stay in the cache."""
+    parts = blocks.parts(-(-blocks.frame.height // SCORES)) or [blocks]
+    memory = np.empty(max(part.frame.height for part in parts))
+    start = first = 0
+    for part in parts:
+        scores, stop = written(part.frame["score"], memory), start + part.frame.height
+        own = slice(*np.searchsorted(found.rows, [start, stop]))
+        rows = found.rows[own] - start
+        yield count_above_and_tied(scores, part.bounds, found.block[own] - first, scores[rows], rows)
+        start, first = stop, first + len(part.query_ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +179,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
     starts = run_starts(keys)
     rows = _candidates(hashes, blocks.hashes)
     block = np.searchsorted(blocks.bounds, rows, side="right") - 1
-    wanted = _keys(block, blocks.hashes[rows])
+    wanted = _keys(block, blocks.hashes.gather(rows).to_numpy())
     place = np.searchsorted(keys[starts], wanted, side="right") - 1
     sizes = np.where(keys[starts[place]] == wanted, np.diff(starts, append=len(keys))[place], 0)
     pair, judgment = np.repeat(np.arange(len(rows)), sizes), order[spans(starts[place], sizes)]
@@ -177,18 +194,19 @@ def _keys(block: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
     return (block.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
 
 
-def _candidates(judged: Hashes, hashes: Hashes) -> IntArray:
+def _candidates(judged: Hashes, hashes: pl.Series) -> IntArray:
     """Return the rows whose hashes begin as one of the judged documents does, and end as one does."""
     beginnings, ends = np.zeros((2, 1 << TABLE_BITS), np.bool_)
     beginnings[judged >> UNUSED] = True
     ends[judged & END] = True
 
-    def look(start: int) -> IntArray:
-        piece = hashes[start : start + AT_ONCE]
-        rows = np.flatnonzero(beginnings.take(piece >> UNUSED))
-        return rows[ends.take(piece[rows] & END)] + start
-
-    return np.concatenate([np.zeros(0, np.int64), *map(look, range(0, len(hashes), AT_ONCE))])
+    found, start = [np.zeros(0, np.int64)], 0
+    for chunk in hashes.get_chunks():
+        for piece in np.split(chunk.to_numpy(), range(AT_ONCE, len(chunk), AT_ONCE)):
+            rows = np.flatnonzero(beginnings.take(piece >> UNUSED))
+            found.append(rows[ends.take(piece[rows] & END)] + start)
+            start += len(piece)
+    return np.concatenate(found)
 
 
 def count_above_and_tied(

@@ -7,7 +7,7 @@ from itertools import compress
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import IntArray
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.precision import ScorePrecision, round_and_warn, round_scores
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
@@ -41,7 +41,8 @@ class Mapping(InBlocks):
         bounds = np.append(0, np.cumsum(np.array([len(documents.get(query, ())) for query in query_ids], np.int64)))
         found = [query for query in query_ids if query in documents]
         scores, self._docs, self._own = numbers_and_some(documents, found, "run", run.where, judged.mapping)
-        super().__init__(query_ids, bounds, round_and_warn(scores, precision))
+        self._scores = round_and_warn(scores, precision)
+        super().__init__(query_ids, bounds)
 
     def place(self) -> Placements:
         """Return the placements: look up the judged documents and count scores."""
@@ -69,6 +70,9 @@ class Mapping(InBlocks):
             ends_in_tie=ends_in_tie,
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),
         )
+
+    def _all_scores(self) -> FloatArray:
+        return self._scores
 
     def _documents(self, rows: IntArray) -> pl.Series:
         found: list[str] = []
