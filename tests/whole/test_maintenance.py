@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import version
 
 import pytest
 
+import deadheat
 from support.paths import ROOT
 
 
@@ -17,7 +19,12 @@ def project() -> dict[str, object]:
 
 def test_the_version_to_cite_is_the_version() -> None:
     (cited,) = re.findall(r"(?m)^version: (\S+)$", (ROOT / "CITATION.cff").read_text("utf-8"))
-    assert cited == project()["version"]
+    assert cited == deadheat.__version__
+
+
+def test_what_is_installed_has_the_version_of_the_package() -> None:
+    assert project()["dynamic"] == ["version"]
+    assert version("deadheat") == deadheat.__version__
 
 
 def test_the_workflow_runs_every_python_that_is_declared() -> None:

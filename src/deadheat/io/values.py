@@ -92,9 +92,10 @@ def holds_large(values: pl.Series) -> bool:
 
 def are_plain(values: pl.Series) -> bool:
     """Return whether all are numbers, finite and so small that float64 holds them exactly as they were written."""
-    value = pl.col(values.name)
-    looks = (value.min().alias("low"), value.max().alias("high"), value.is_nan().any().alias("nan"))
-    low, high, has_nan = values.to_frame().lazy().select(looks).collect().row(0)  # each by a thread of its own
+    value = pl.col("value")
+    looks = (value.min().alias("low"), value.max().alias("high"), value.is_nan().any().alias("has_nan"))
+    # three threads; a name of the user's own might be read as a pattern
+    low, high, has_nan = pl.LazyFrame({"value": values}).select(looks).collect().row(0)
     if values.null_count() or has_nan:
         return False
     return not len(values) or -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
