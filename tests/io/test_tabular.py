@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import deadheat as dh
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import (
     ColumnError,
@@ -102,6 +103,29 @@ def test_the_format_can_be_given(tmp_path: Path) -> None:
 )
 def test_names_of_other_tools(names: list[str], kind: Kind, expected: list[str]) -> None:
     assert list(resolve_columns(names, kind, where="x").values()) == expected
+
+
+@pytest.mark.parametrize("name", ["r.parquet", "r.jsonl", "frame", "lazy"])
+def test_a_column_whose_name_is_a_pattern_to_polars_is_refused(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "^s.*$": [0.5], "score": [0.25]})
+    path = tmp_path / name
+    if name == "r.parquet":
+        frame.write_parquet(path)
+    elif name == "r.jsonl":
+        frame.write_ndjson(path)
+    source = path if path.suffix else frame.lazy() if name == "lazy" else frame
+    qrels = {"q": {"d": 1}}
+    assert dh.Run(source).to_dict() == {"q": {"d": 0.25}}  # what is not read may be called anything
+    with pytest.raises(ColumnError, match=r"'\^s\.\*\$' is a pattern to Polars: .*rename the column"):
+        dh.Run(source, columns={"score": "^s.*$"})
+    with pytest.raises(ColumnError, match=r"'\^s\.\*\$' is a pattern to Polars: .*rename the column"):
+        dh.evaluate_columns(qrels, source, "RR")
+
+
+def test_a_csv_may_have_names_that_are_patterns_to_polars(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("query_id,doc_id,^s.*$,score\nq,d,0.5,0.25\n")
+    assert dh.Run(path, columns={"score": "^s.*$"}).to_dict() == {"q": {"d": 0.5}}
 
 
 def test_a_missing_column_is_named_with_what_there_is() -> None:

@@ -16,7 +16,7 @@ import polars as pl
 from deadheat.errors import ColumnError, SourceTypeError
 from deadheat.io.foreign import frame_of
 from deadheat.io.formats.base import ROWS, Content, ranks_of, split_off
-from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, resolve_columns, subtopic_column
+from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, subtopic_column
 from deadheat.io.lists import RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.mappings import (
     check_number,
@@ -58,6 +58,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     schema = _schema(frame, where)
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array)]
     names = resolve_columns(list(schema.names()), kind, where=where, given=given, lists=lists)
+    refuse_patterns(names.values(), where)
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
         listed_rows = collect(frame.select(*names.values())).iter_rows(named=True)
         return Content(*lists_of_rows(((None, row) for row in listed_rows), names, kind, where))
@@ -165,6 +166,7 @@ def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> p
         return frame
     if isinstance(frame, nw.DataFrame):
         names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
+        refuse_patterns(names.values(), where)
         extra = {"rank", subtopic_column(frame.columns, kind, names, where=where, given=given)}
         kept = list(dict.fromkeys([*names.values(), *(name for name in frame.columns if name in extra)]))
         return to_polars(frame.select(*kept), where)

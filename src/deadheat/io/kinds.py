@@ -279,6 +279,14 @@ def _to_say(names: Sequence[object], kind: Kind, canonical: str) -> dict[str, st
     return dict(zip(lacking, unknown, strict=False)) if canonical in lacking[: len(unknown)] else {}
 
 
+def refuse_patterns(names: Iterable[str], where: str | Path) -> None:
+    """Raise `ColumnError` for a column whose name Polars, which is to read it, would take for a pattern of names."""
+    for name in names:
+        if name.startswith("^") and name.endswith("$"):
+            problem = f"the name of column {name!r} is a pattern to Polars: it begins with ^ and ends with $"
+            raise ColumnError(problem, hint="rename the column", path=where)
+
+
 def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:
     """Return whether the first line of a table that is not blank has names between semicolons: known ones, or no comma.
 

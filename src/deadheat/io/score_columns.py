@@ -13,7 +13,7 @@ from deadheat.errors import ColumnError, ScoreError, SourceTypeError
 from deadheat.io.formats import FORMATS, format_of
 from deadheat.io.formats.base import ScoreColumns, chosen_names
 from deadheat.io.frames import as_narwhals, canonical, to_polars
-from deadheat.io.kinds import KEYS, resolve_columns
+from deadheat.io.kinds import KEYS, refuse_patterns, resolve_columns
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.reading import collect
 from deadheat.io.source import readable
@@ -52,6 +52,7 @@ def of_frame(source: object, names: Sequence[str] | None, given: Mapping[str, st
     schema = frame.collect_schema()
     numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
     chosen, notes = chosen_names(names, numeric, schema.names(), given, where)
+    refuse_patterns(chosen, where)
     ids = resolve_columns(schema.names(), "run", where=where, given={**given, "score": chosen[0]})
     rows = _fetched(frame.select(*dict.fromkeys([*(ids[key] for key in KEYS), *chosen])), where)
     _refuse_missing(rows, ids, chosen, where)
