@@ -40,7 +40,7 @@ demo: $(VENV)/.run  ## install and show on real data what ties do to measures
 test: $(VENV)/.test  ## install and run ruff, mypy and all tests
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers=auto
 	$(BIN)/pytest --numprocesses=$(JOBS)
 
 embed: $(VENV)/.embed  ## install a small embedding model, so that `make test` tries it (1.5 GB)

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from decimal import Decimal
-from itertools import chain, repeat
+from itertools import chain, filterfalse, repeat
 from numbers import Integral, Rational
 from pathlib import Path
 from typing import Any
@@ -217,8 +217,7 @@ def numbers_and_some(
             at = _pack(documents.values(), numbers, at)
             found = [*map(documents.get, own, repeat(_ABSENT))]
             if _ABSENT in found:  # a judged document would be missed in silence
-                lacking = [doc for doc, number in zip(own, found, strict=True) if number is _ABSENT]
-                refuse_other_forms(lacking, documents, where)
+                refuse_other_forms([*filterfalse(documents.__contains__, own)], documents, where)
             _pack(found, some, len(docs))
             docs += own
     _check_doubtful(mapping, queries, kind, where, numbers)
