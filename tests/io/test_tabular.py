@@ -105,27 +105,46 @@ def test_names_of_other_tools(names: list[str], kind: Kind, expected: list[str])
     assert list(resolve_columns(names, kind, where="x").values()) == expected
 
 
-@pytest.mark.parametrize("name", ["r.parquet", "r.jsonl", "frame", "lazy"])
-def test_a_column_whose_name_is_a_pattern_to_polars_is_refused(tmp_path: Path, name: str) -> None:
-    frame = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "^s.*$": [0.5], "score": [0.25]})
-    path = tmp_path / name
-    if name == "r.parquet":
-        frame.write_parquet(path)
-    elif name == "r.jsonl":
+PATTERNS = ["^s.*$", "*"]
+
+
+@pytest.mark.parametrize("source", ["r.parquet", "frame", "lazy", "pandas", "duckdb"])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_column_whose_name_stands_for_others_is_refused_in_dataframes(tmp_path: Path, name: str, source: str) -> None:
+    frame = pl.DataFrame({"query_id": ["1", "1"], "doc_id": ["2", "3"], name: [0.5, 0.75], "score": [0.25, 0.0]})
+    path = tmp_path / "r.parquet"
+    frame.write_parquet(path)
+    given: object = path
+    if source == "duckdb":
+        given = pytest.importorskip("duckdb").read_parquet(str(path))
+    elif source != "r.parquet":
+        given = {"frame": frame, "lazy": frame.lazy(), "pandas": frame.to_pandas()}[source]
+    assert dh.Run(given).to_dict() == {"1": {"2": 0.25, "3": 0.0}}  # what is not read may be called anything
+    message = rf"column '{re.escape(name)}' stands for several columns .*rename the column"
+    with pytest.raises(ColumnError, match=message):
+        dh.Run(given, columns={"score": name})
+    with pytest.raises(ColumnError, match=message):
+        dh.Run(given, columns={"doc_id": name})
+    with pytest.raises(ColumnError, match=message):
+        dh.evaluate_columns({"1": {"2": 1}}, given, "RR")
+    with pytest.raises(ColumnError, match=message):
+        dh.evaluate({"1": {"2": 1}}, given, "RR", then_by=name)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_text_files_may_have_names_that_stand_for_others(tmp_path: Path, suffix: str, name: str) -> None:
+    path = tmp_path / f"r.{suffix}"
+    frame = pl.DataFrame(
+        {"query_id": ["q", "q"], "doc_id": ["d", "e"], name: [0.5, 0.75], "score": [0.25, 0.0], "rank": [1, 2]}
+    )
+    if suffix == "csv":
+        frame.write_csv(path)
+    else:
         frame.write_ndjson(path)
-    source = path if path.suffix else frame.lazy() if name == "lazy" else frame
-    qrels = {"q": {"d": 1}}
-    assert dh.Run(source).to_dict() == {"q": {"d": 0.25}}  # what is not read may be called anything
-    with pytest.raises(ColumnError, match=r"'\^s\.\*\$' is a pattern to Polars: .*rename the column"):
-        dh.Run(source, columns={"score": "^s.*$"})
-    with pytest.raises(ColumnError, match=r"'\^s\.\*\$' is a pattern to Polars: .*rename the column"):
-        dh.evaluate_columns(qrels, source, "RR")
-
-
-def test_a_csv_may_have_names_that_are_patterns_to_polars(tmp_path: Path) -> None:
-    path = tmp_path / "r.csv"
-    path.write_text("query_id,doc_id,^s.*$,score\nq,d,0.5,0.25\n")
-    assert dh.Run(path, columns={"score": "^s.*$"}).to_dict() == {"q": {"d": 0.5}}
+    assert dh.Run(path, columns={"score": name}).to_dict() == {"q": {"d": 0.5, "e": 0.75}}
+    found = dh.evaluate_columns({"q": {"d": 1}}, path, "RR")
+    assert {column: one.means()["RR"] for column, one in found.items()} == {name: 0.5, "score": 1.0}
 
 
 def test_a_missing_column_is_named_with_what_there_is() -> None:

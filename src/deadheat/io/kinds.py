@@ -279,12 +279,22 @@ def _to_say(names: Sequence[object], kind: Kind, canonical: str) -> dict[str, st
     return dict(zip(lacking, unknown, strict=False)) if canonical in lacking[: len(unknown)] else {}
 
 
+def is_pattern(name: str) -> bool:
+    """Return whether Polars and other engines take the name of a column for several columns.
+
+    Examples
+    --------
+    >>> is_pattern("*"), is_pattern("^s.*$"), is_pattern("score *")
+    (True, True, False)
+    """
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
 def refuse_patterns(names: Iterable[str], where: str | Path) -> None:
-    """Raise `ColumnError` for a column whose name Polars, which is to read it, would take for a pattern of names."""
-    for name in names:
-        if name.startswith("^") and name.endswith("$"):
-            problem = f"the name of column {name!r} is a pattern to Polars: it begins with ^ and ends with $"
-            raise ColumnError(problem, hint="rename the column", path=where)
+    """Raise `ColumnError` for a column that an engine of dataframes would take for others."""
+    for name in filter(is_pattern, names):
+        problem = f"the name of column {name!r} stands for several columns in dataframes, as * and ^...$ do"
+        raise ColumnError(problem, hint="rename the column", path=where)
 
 
 def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:

@@ -52,8 +52,8 @@ def of_frame(source: object, names: Sequence[str] | None, given: Mapping[str, st
     schema = frame.collect_schema()
     numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
     chosen, notes = chosen_names(names, numeric, schema.names(), given, where)
-    refuse_patterns(chosen, where)
     ids = resolve_columns(schema.names(), "run", where=where, given={**given, "score": chosen[0]})
+    refuse_patterns([*ids.values(), *chosen], where)
     rows = _fetched(frame.select(*dict.fromkeys([*(ids[key] for key in KEYS), *chosen])), where)
     _refuse_missing(rows, ids, chosen, where)
     first = canonical(rows, "run", where, {**given, "score": chosen[0]}).rows

@@ -23,7 +23,7 @@ from deadheat.io.formats.base import (
     register,
     split_off,
 )
-from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, subtopic_column
+from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, is_pattern, resolve_columns, subtopic_column
 from deadheat.io.lists import lists_of_rows
 from deadheat.io.mappings import VALUE_ERROR, is_broken
 from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
@@ -69,7 +69,6 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         raise EmptyDataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     lists = [name for name, value in first[1].items() if isinstance(value, list)]
     columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
-    refuse_patterns(columns.values(), path)
     if isinstance(first[1][columns["doc_id"]], list | dict):
         return Content(*lists_of_rows(_rows_of_lists(data, columns, kind, path), columns, kind, path))
     topic = subtopic_column(list(first[1]), kind, columns, where=path, given=given)
@@ -92,7 +91,6 @@ def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[s
     known = list(dict.fromkeys(name for row in some for name in row))
     numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {_Number}]
     chosen, notes = chosen_names(names, numeric, known, given, path)
-    refuse_patterns(chosen, path)
     rows = read_jsonl(path, "run", {**given, "score": chosen[0]}).rows
     if not isinstance(rows, pl.DataFrame):
         raise ColumnError("a line holds a list of documents", allowed="one document a line", path=path)
@@ -120,6 +118,8 @@ def _numbers(data: bytes, names: Sequence[str]) -> pl.DataFrame | None:
 def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     """Return the ranks and scores of the first rows; null for what is no number."""
     names = {"query_id": columns["query_id"], "rank": "rank", "score": columns["score"]}
+    if any(map(is_pattern, names.values())):
+        return None
     rows = pl.scan_ndjson(data, schema=dict.fromkeys(names.values(), pl.String), n_rows=ROWS, ignore_errors=True)
     return ranks_of(rows.select(**{name: pl.col(column) for name, column in names.items()}))
 
@@ -135,6 +135,8 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says."""
     if columns.keys() <= {*_TEXTS}:
         return None  # one relevant document a row: few and small
+    if any(map(is_pattern, columns.values())):
+        return None
     schema = {name: pl.String if canonical in _TEXTS else pl.Float64 for canonical, name in columns.items()}
     rows = pl.scan_ndjson(data, schema=schema)
     try:
