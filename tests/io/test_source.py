@@ -86,6 +86,13 @@ def test_a_missing_file_names_its_neighbour(tmp_path: Path) -> None:
         scan(tmp_path / "nowhere" / "bm25.run", "run")
 
 
+def test_a_pattern_without_an_engine_names_what_reads_it_and_no_other_file(tmp_path: Path) -> None:
+    pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [0.5]}).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=r"no such file: a pattern names Parquet files for an engine") as caught:
+        dh.read_run(tmp_path / "*.parquet")
+    assert "Did you mean" not in str(caught.value)
+
+
 def test_a_link_to_nowhere_is_not_its_own_neighbour(tmp_path: Path) -> None:
     (tmp_path / "bm25.run").symlink_to("moved.run")
     with pytest.raises(DataError, match=r"is a link to moved\.run, which does not exist"):

@@ -24,6 +24,7 @@ HEAD = 1 << 16
 MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
 _CONVERT = "convert it first, for instance with iconv -f cp1252 -t utf-8"
 _EXCEL = 'in Excel save it as "CSV UTF-8", or '
+PATTERN = frozenset("*?[")  # in the name of a file: characters that stand for others
 BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _COMPRESSED_LOSSY = tuple(magic.decode("utf-8", "replace") for magic in _COMPRESSED)
@@ -61,13 +62,19 @@ def readable(path: str | os.PathLike[str]) -> Path:
     if path.is_symlink() and not path.exists():
         raise DataError(f"is a link to {path.readlink()}, which does not exist", path=path)
     if not path.exists():
-        siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError("no such file", hint=did_you_mean(path.name, siblings), path=path)
+        raise DataError("no such file", hint=_meant(path), path=path)
     if not os.access(path, os.R_OK):
         raise DataError("permission denied", allowed="a file that can be read", path=path)
     if _is_endless(path):
         raise DataError("is a device", allowed="a file or a pipe", path=path)
     return path
+
+
+def _meant(path: Path) -> str:
+    """Say what a path that leads to no file may have meant."""
+    if not PATTERN.isdisjoint(path.name):
+        return "a pattern names Parquet files for an engine: polars, duckdb or spark"
+    return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else [])
 
 
 def _is_endless(path: Path) -> bool:

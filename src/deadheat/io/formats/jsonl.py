@@ -26,7 +26,7 @@ from deadheat.io.formats.base import (
 from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, is_pattern, resolve_columns, subtopic_column
 from deadheat.io.lists import lists_of_rows
 from deadheat.io.mappings import VALUE_ERROR, is_broken
-from deadheat.io.source import blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
+from deadheat.io.source import PATTERN, blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
     are_plain,
     check_ids_of_row,
@@ -38,7 +38,6 @@ from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, shown
 
 _TEXTS = (*KEYS, SUBTOPIC)
-_PATTERN = frozenset("*?[")
 
 
 class _Number(str):
@@ -59,7 +58,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """
     head = plain_head(path)
     # scan_ndjson() expands a path as a pattern, and has no option against it.
-    is_pattern = not _PATTERN.isdisjoint(str(path))
+    is_pattern = not PATTERN.isdisjoint(str(path))
     data: Path | bytes = read_all(path, has_lines=True) if head is None or is_pattern else path
     if isinstance(data, Path):
         refuse_binary(head or b"", path)
