@@ -104,7 +104,10 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | 
 
 
 def written(column: pl.Series, memory: Numbers) -> Numbers:
-    """Write the numbers of a column to the start of some memory: to use it again is faster than to have new one."""
+    """Write the numbers of a column, of shape (n,), to the first n places of some memory, and return these.
+
+    To use memory again is faster than to have the system clear new one.
+    """
     chunks = [chunk.to_numpy() for chunk in column.get_chunks()]
     return np.concatenate(chunks, out=memory[: len(column)]) if chunks else memory[:0]
 

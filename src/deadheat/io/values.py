@@ -84,12 +84,6 @@ def holds_only_numbers(values: pl.Series) -> bool:
     return values.null_count() == 0 and not values.is_nan().any()
 
 
-def holds_large(values: pl.Series) -> bool:
-    """Return whether some value is infinite or so large that its text must be checked."""
-    low, high = values.min(), values.max()
-    return isinstance(low, float) and isinstance(high, float) and not -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
-
-
 def are_plain(values: pl.Series) -> bool:
     """Return whether all are numbers, finite and so small that float64 holds them exactly as they were written."""
     value = pl.col("value")

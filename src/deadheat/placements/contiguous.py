@@ -28,7 +28,7 @@ UNUSED, END = np.uint32(HASH_BITS - TABLE_BITS), np.uint32((1 << TABLE_BITS) - 1
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
 MAX_PAIRS = 1 << 20  # compared at once
 AT_ONCE = 1 << 16  # hashes looked up together, whose indices stay in the cache too
-SCORES = 1 << 18  # scores looked at together
+SCORES = 1 << 18  # scores looked at together: they stay in the processor's cache
 
 Hashes: TypeAlias = NDArray[np.uint32]
 

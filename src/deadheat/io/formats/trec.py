@@ -44,7 +44,6 @@ from deadheat.io.values import (
     check_ids_of_row,
     frame_of_rows,
     holds_controls,
-    holds_large,
     holds_only_numbers,
     is_number,
     read_value,
@@ -198,10 +197,10 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
         if frame is None or not _is_proved(frame, kind, count_blanks(block)):
             return None
     value = frame[VALUE_COLUMN[kind]]
-    if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
-        return None
-    if holds_large(value) and not _large_are_exact(block, kind, separator, frame, path):
-        return None
+    if not are_plain(value):
+        is_wrong = not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any())
+        if is_wrong or not _large_are_exact(block, kind, separator, frame, path):
+            return None
     return frame.drop(ENDS_EARLY)
 
 
