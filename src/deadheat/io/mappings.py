@@ -6,16 +6,18 @@ import math
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, filterfalse, repeat
 from numbers import Integral, Rational
+from operator import contains
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import DataError, EmptyDataError, NullIdError, RelevanceError, ScoreError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.wording import Plain, as_given, counted, three
@@ -56,15 +58,18 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
             given=Plain(f"{documents!r} for {query!r}"),
             allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
         )
-    mapping = {query: documents for query, documents in with_text_ids(source, where).items() if documents}
+    mapping = {query: documents for query, documents in _with_text_queries(source, where).items() if documents}
     if not mapping:
         raise EmptyDataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
-    if kind == "qrels":
-        docs = list(chain.from_iterable(mapping.values()))
-    else:
-        docs = [next(iter(documents)) for documents in mapping.values()]
-        docs += [wrong for documents in mapping.values() for wrong in (None, "") if wrong in documents]
-    check_ids([*mapping, *docs], where)
+    first = _first_documents(mapping)
+    if set(map(type, first)) != {str}:
+        text_of_ids(first, where)  # raises for a mix of both
+        mapping = _with_text_documents(mapping, where)
+        first = _first_documents(mapping)
+    held = mapping.values()
+    docs = list(chain.from_iterable(held)) if kind == "qrels" else first
+    wrong = [one for one in (None, "") if any(map(contains, held, repeat(one)))]
+    check_ids([*mapping, *docs, *wrong], where)
     return mapping
 
 
@@ -72,7 +77,7 @@ def without_documents(source: Mapping[Any, Any], kind: Kind) -> tuple[str, ...]:
     """Return a note on queries of qrels that have no document, and so do not exist; a run's are reported as missing."""
     if kind == "run":
         return ()
-    lacking = [str(query) for query, documents in source.items() if isinstance(documents, Sized) and not len(documents)]
+    lacking = [str(query) for query, documents in source.items() if not documents and isinstance(documents, Sized)]
     if not lacking:
         return ()
     return (f"{counted(len(lacking), 'query', 'queries')} without a judgment left out ({three(lacking)})",)
@@ -117,10 +122,10 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
 
 def refuse_other_forms(lacking: Sequence[str], documents: Mapping[Any, Any], where: str) -> None:
     """Raise if documents that seem to be lacking are there as what is not text: 10 is not "10", nor is b"10"."""
-    has_none = documents.keys().isdisjoint
-    short = [doc for doc in lacking if len(doc) <= LONGEST_NUMBER]
-    if not (has_none(map(int, filter(str.isdecimal, short))) and has_none(map(str.encode, lacking))):
-        check_ids(list(documents), where)
+    for doc in lacking:
+        is_number = len(doc) <= LONGEST_NUMBER and doc.isdecimal()
+        if (is_number and int(doc) in documents) or doc.encode() in documents:
+            check_ids(list(documents), where)
 
 
 def is_id(given: object) -> bool:
@@ -153,19 +158,24 @@ def text_of_ids(ids: Sequence[Any], where: str | Path) -> list[str]:
         raise SourceTypeError("an id is a number of thousands of digits", allowed="text", path=where) from None
 
 
-def with_text_ids(source: Mapping[Any, Any], where: str) -> Mapping[Any, Any]:
-    """Return a dict of dicts with numbers among its ids written as text; itself where the first ids are text."""
-    found = source
-    if set(map(type, found)) != {str}:
-        found = dict(zip(text_of_ids(list(found), where), found.values(), strict=True))
-    first = [next(iter(documents)) for documents in found.values() if documents]
-    if first and set(map(type, first)) != {str}:
-        text_of_ids(first, where)  # raises for a mix of both
-        found = {
-            query: dict(zip(text_of_ids(list(documents), where), documents.values(), strict=True))
-            for query, documents in found.items()
-        }
-    return found
+def _with_text_queries(source: Mapping[Any, Any], where: str) -> Mapping[str, Any]:
+    """Return a dict of dicts with numbers among its query ids written as text; itself where all are text."""
+    if set(map(type, source)) == {str}:
+        return source
+    return dict(zip(text_of_ids(list(source), where), source.values(), strict=True))
+
+
+def _first_documents(mapping: dict[str, Any]) -> list[Any]:
+    """Return the first document of each query."""
+    return [*map(next, map(iter, mapping.values()))]
+
+
+def _with_text_documents(mapping: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return a dict of dicts with numbers among its document ids written as text."""
+    return {
+        query: dict(zip(text_of_ids(list(documents), where), documents.values(), strict=True))
+        for query, documents in mapping.items()
+    }
 
 
 def is_broken(text: str) -> bool:
@@ -188,40 +198,72 @@ def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str)
     return numbers
 
 
-def numbers_and_some(
-    mapping: Nested, queries: Sequence[str], kind: Kind, where: str, wanted: Nested
-) -> tuple[FloatArray, list[str], FloatArray]:
-    """Look up documents while the numbers are read: each dict is in the processor's cache then.
+@dataclass(frozen=True, eq=False)
+class LookedUp:
+    """The numbers of a run and of its judgments, query by query.
 
-    Returns
-    -------
-    numbers : ndarray of float, shape (n_rows,)
-        Those of :func:`all_numbers`.
-    docs : list of str, of length n_wanted
-        The documents that are wanted of these queries, query by query.
-    some : ndarray of float, shape (n_wanted,)
-        Their numbers, NaN for those that a query lacks.
+    Attributes
+    ----------
+    scores : ndarray of float, shape (n_rows,)
+    bounds : ndarray of int, shape (n_queries + 1,)
+        Where the scores of each query start, and their number.
+    docs : list of str, of length n_judged
+        The judged documents.
+    relevance : ndarray of float, shape (n_judged,)
+    own : ndarray of float, shape (n_judged,)
+        Their scores, NaN where the query lacks the document.
+    judged_bounds : ndarray of int, shape (n_queries + 1,)
+        Where the judgments of each query start, and their number.
+    """
+
+    scores: FloatArray
+    bounds: IntArray
+    docs: list[str]
+    relevance: FloatArray
+    own: FloatArray
+    judged_bounds: IntArray
+
+
+def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, qrels_where: str) -> LookedUp:
+    """Look up the judged documents while the scores are read: each dict is in the processor's cache then.
+
+    Parameters
+    ----------
+    run, qrels : dict of dict
+    queries : sequence of str, shape (n_queries,)
+        Those that have judgments; the run may lack some.
+    run_where, qrels_where : str
+        For messages.
 
     Raises
     ------
     RelevanceError, ScoreError
         For the first number that cannot be evaluated.
     SourceTypeError
-        A wanted document is there as a number or as bytes, and not as text.
+        A judged document is there as a number or as bytes, and not as text.
     """
-    numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
-    some, docs = np.empty(sum(len(wanted[query]) for query in queries)), list[str]()
-    with _wrong_ones_named(mapping, queries, kind, where):
-        for query in queries:
-            documents, own = mapping[query], wanted[query]
-            at = _pack(documents.values(), numbers, at)
-            found = [*map(documents.get, own, repeat(_ABSENT))]
+    retrieved = {query: run.get(query, {}) for query in queries}
+    scores, at, bounds, judged_bounds = np.empty(sum(map(len, retrieved.values()))), 0, [0], [0]
+    docs, relevance, own = list[str](), list[float](), list[float]()
+    with _wrong_ones_named(retrieved, queries, "run", run_where):
+        for query, documents in retrieved.items():
+            judged = qrels[query]
+            at = _pack(documents.values(), scores, at)
+            found = [*map(documents.get, judged, repeat(_ABSENT))]
             if _ABSENT in found:  # a judged document would be missed in silence
-                refuse_other_forms([*filterfalse(documents.__contains__, own)], documents, where)
-            _pack(found, some, len(docs))
-            docs += own
-    _check_doubtful(mapping, queries, kind, where, numbers)
-    return numbers, docs, some
+                refuse_other_forms([*filterfalse(documents.__contains__, judged)], documents, run_where)
+            own += found
+            docs += judged
+            relevance += judged.values()
+            bounds.append(at)
+            judged_bounds.append(len(docs))
+    _check_doubtful(retrieved, queries, "run", run_where, scores)
+    levels, found_scores = np.empty((2, len(docs)))
+    _pack(own, found_scores, 0)
+    with _wrong_ones_named(qrels, queries, "qrels", qrels_where):
+        _pack(relevance, levels, 0)
+    _check_doubtful(qrels, queries, "qrels", qrels_where, levels)
+    return LookedUp(scores, np.array(bounds), docs, levels, found_scores, np.array(judged_bounds))
 
 
 def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:

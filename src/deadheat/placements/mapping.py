@@ -11,7 +11,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.precision import ScorePrecision, round_and_warn, round_scores
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.mappings import numbers_and_some, series_of_ids
+from deadheat.io.mappings import look_up, series_of_ids
 from deadheat.placements.contiguous import InBlocks, count_above_and_tied
 from deadheat.placements.placements import Placements, no_common_query, sort_rows
 from deadheat.placements.subtopics import subtopics_of
@@ -37,12 +37,10 @@ class Mapping(InBlocks):
     ) -> None:
         self._qrels, self._judged, self._run, self._retrieved = qrels, judged, run, retrieved
         self._precision = precision
-        query_ids, documents = sorted(judged.mapping), retrieved.mapping
-        bounds = np.append(0, np.cumsum(np.array([len(documents.get(query, ())) for query in query_ids], np.int64)))
-        found = [query for query in query_ids if query in documents]
-        scores, self._docs, self._own = numbers_and_some(documents, found, "run", run.where, judged.mapping)
-        self._scores = round_and_warn(scores, precision)
-        super().__init__(query_ids, bounds)
+        query_ids = sorted(judged.mapping)
+        self._found = look_up(retrieved.mapping, judged.mapping, query_ids, run.where, qrels.where)
+        self._scores = round_and_warn(self._found.scores, precision)
+        super().__init__(query_ids, self._found.bounds)
 
     def place(self) -> Placements:
         """Return the placements: look up the judged documents and count scores."""
@@ -51,21 +49,20 @@ class Mapping(InBlocks):
         if len(unjudged) == len(retrieved):
             raise no_common_query(self._qrels, self._run, query_ids, unjudged)
         self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
-        sizes = np.array([len(judgments[query]) for query in query_ids])
-        code = np.repeat(np.arange(len(query_ids)), sizes)
-        relevance = self._judged.numbers(query_ids)
-        is_found = ~np.isnan(self._own)
-        rows = np.flatnonzero(np.repeat(np.diff(self._bounds) > 0, sizes))[is_found]
-        doc_ids = np.fromiter(compress(self._docs, is_found.tolist()), dtype=object, count=len(rows))
+        found = self._found
+        code = np.repeat(np.arange(len(query_ids)), np.diff(found.judged_bounds))
+        is_found = ~np.isnan(found.own)
+        rows = np.flatnonzero(is_found)
+        doc_ids = np.fromiter(compress(found.docs, is_found.tolist()), dtype=object, count=len(rows))
         above, tied, ends_in_tie = count_above_and_tied(
-            self._scores, self._bounds, code[rows], round_scores(self._own[is_found], self._precision)
+            self._scores, self._bounds, code[rows], round_scores(found.own[rows], self._precision)
         )
         return sort_rows(
             np.array(query_ids, dtype=object),
             np.diff(self._bounds),
             judged_query=code,
-            judged_relevance=relevance,
-            rows=(code[rows], doc_ids, relevance[rows], above, tied),
+            judged_relevance=found.relevance,
+            rows=(code[rows], doc_ids, found.relevance[rows], above, tied),
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),
