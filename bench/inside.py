@@ -55,9 +55,12 @@ def dicts(qrels_path: str, run_path: str, repeats: str, peer_only: str = "") -> 
     with open(run_path) as file:  # noqa: PTH123 - as pytrec_eval's documentation does
         run = pytrec_eval.parse_run(file)
     works = both(qrels, run, peer_only=bool(peer_only))
-    if not peer_only:
-        works["numbers"] = lambda: numbers_of(run)
-    return in_turn(works, int(repeats))
+    if peer_only:
+        return in_turn(works, int(repeats))
+    # first by themselves: the peer leaves memory behind, which later work need not ask the system for
+    alone = {"alone": works["deadheat"], "numbers alone": lambda: numbers_of(run)}
+    taken = in_turn(alone, int(repeats))
+    return {**taken, **in_turn({**works, "numbers": alone["numbers alone"]}, int(repeats))}
 
 
 def numbers_of(run: DictOfDicts) -> object:

@@ -173,10 +173,11 @@ def dicts(setting: Setting) -> Iterator[Row]:
         detail = f"deadheat {statistics.median(ours):.3f} s, pytrec_eval {statistics.median(theirs):.3f} s"
         line = f"dict of dicts, {kind} qrels: faster than pytrec_eval's evaluate()"
         yield at_least(line, 8 if kind == "sparse" else 4, ratio(theirs, ours), detail=detail)
-        numbers, target = sample.output["numbers"], 1.2 if kind == "sparse" else 1.8
-        line = f"dict of dicts, {kind} qrels: time of reading the numbers alone"
-        detail = f"numbers {statistics.median(numbers):.3f} s"
-        yield at_most(line, target, ratio(ours, numbers), "x", detail=detail)
+        alone = (sample.output["alone"], sample.output["numbers alone"], "")
+        for taken, numbers, state in (alone, (ours, sample.output["numbers"], ", after pytrec_eval")):
+            line = f"dict of dicts, {kind} qrels: time of reading the numbers alone{state}"
+            detail = f"deadheat {statistics.median(taken):.3f} s, numbers {statistics.median(numbers):.3f} s"
+            yield at_most(line, 1.2 if kind == "sparse" else 1.8, ratio(taken, numbers), "x", detail=detail)
 
 
 def forty(setting: Setting) -> Iterator[Row]:
