@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+import pytest
 
 import deadheat as dh
 
@@ -34,6 +35,39 @@ def test_ids_become_text_only_where_somebody_looks() -> None:
     assert evaluation.placements.doc_ids.tolist() == ["a", "b", "c"]
     assert id(held["doc_ids"]) == id(evaluation.placements.doc_ids)
     assert pickle.loads(pickle.dumps(evaluation.placements)).doc_ids.tolist() == ["a", "b", "c"]  # noqa: S301 - our own
+
+
+def test_ids_of_dicts_are_looked_up_only_where_somebody_looks() -> None:
+    qrels = {"q2": {"x": 1, "lacking": 3, "y": 2}, "q1": {"a": 0, "z": 1}}
+    run = {"q2": {"y": 1.0, "x": 2.0, "u": 3.0}, "q1": {"u": 1.0, "a": 0.5}}
+    evaluation = dh.evaluate(qrels, run, ["nDCG@10", "AP"])
+    held: dict[str, object] = vars(evaluation.placements)
+    assert not isinstance(held["doc_ids"], np.ndarray)
+    assert pickle.loads(pickle.dumps(evaluation.placements)).doc_ids.tolist() == ["a", "x", "y"]  # noqa: S301 - our own
+    assert evaluation.placements.to_polars().rows() == [
+        ("q1", "a", 0.0, 1, 1),
+        ("q2", "x", 1.0, 1, 1),
+        ("q2", "y", 2.0, 2, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [0, 3, -1, 2],
+        [2**15 - 1, -(2**15) + 1, 0, 1],
+        [2**15, 0, 1, 2],
+        [-40_000, 1, 0, 2],
+        [0.5, 1, 0.25, 0],
+        [2**40, 1],
+    ],
+)
+def test_judgments_are_ordered_whatever_their_levels(levels: list[float]) -> None:
+    """Small whole numbers are sorted as integers of 16 bits, others as they are."""
+    qrels = {query: {f"d{n}": level + more for n, level in enumerate(levels)} for query, more in (("p", 0), ("q", 0.0))}
+    placements = dh.place(qrels, {query: {"d0": 1.0} for query in qrels})
+    assert placements.judged_relevance.tolist() == sorted(levels, reverse=True) * 2
+    assert placements.judged_query.tolist() == [0] * len(levels) + [1] * len(levels)
 
 
 def test_the_class_has_no_ids() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import chain, filterfalse, repeat
 from numbers import Integral, Rational
 from operator import contains
@@ -271,7 +272,8 @@ def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
 
     That is faster than np.fromiter, and text is refused, which np.fromiter would read as numbers.
     """
-    struct.pack_into(f"{len(values)}d", numbers.data, start * numbers.itemsize, *values)
+    # a call with nothing but *values makes one tuple of them; with arguments before these, a list and then a tuple
+    partial(struct.pack_into, f"{len(values)}d", numbers.data, start * numbers.itemsize)(*values)
     return start + len(values)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import compress
-
 import numpy as np
 import polars as pl
 
@@ -13,7 +11,7 @@ from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import look_up, series_of_ids
 from deadheat.placements.contiguous import InBlocks, count_above_and_tied
-from deadheat.placements.placements import Placements, no_common_query, sort_rows
+from deadheat.placements.placements import Placements, SomeTexts, no_common_query, sort_rows
 from deadheat.placements.subtopics import subtopics_of
 
 
@@ -51,9 +49,7 @@ class Mapping(InBlocks):
         self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
         found = self._found
         code = np.repeat(np.arange(len(query_ids)), np.diff(found.judged_bounds))
-        is_found = ~np.isnan(found.own)
-        rows = np.flatnonzero(is_found)
-        doc_ids = np.fromiter(compress(found.docs, is_found.tolist()), dtype=object, count=len(rows))
+        rows = np.flatnonzero(~np.isnan(found.own))
         above, tied, ends_in_tie = count_above_and_tied(
             self._scores, self._bounds, code[rows], round_scores(found.own[rows], self._precision)
         )
@@ -62,7 +58,7 @@ class Mapping(InBlocks):
             np.diff(self._bounds),
             judged_query=code,
             judged_relevance=found.relevance,
-            rows=(code[rows], doc_ids, found.relevance[rows], above, tied),
+            rows=(code[rows], SomeTexts(found.docs, rows), found.relevance[rows], above, tied),
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+LARGEST = 2**15 - 1  # integer of 16 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,10 +250,35 @@ class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
         yield ("n_judged_in_ties",), int((self.tied > 1).sum())
 
 
-class _Late:
-    """Ids that may be given as a column of Polars, and become Python's text as soon as somebody looks at them.
+@dataclass(frozen=True, eq=False)
+class SomeTexts:
+    """Some of the texts of a list, looked up when somebody asks for them.
 
-    Most measures never do, and of many judgments this text takes half the memory.
+    Attributes
+    ----------
+    texts : list of str
+    places : ndarray of int, shape (n,)
+        In the list.
+    """
+
+    texts: list[str]
+    places: IntArray
+
+    def __getitem__(self, order: IntArray) -> SomeTexts:
+        return SomeTexts(self.texts, self.places[order])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.texts.__getitem__, self.places.tolist())
+
+    def to_list(self) -> list[str]:
+        """Return the texts, of length n."""
+        return list(self)
+
+
+class _Late:
+    """Ids that may be given as a column of Polars or as `SomeTexts`, and become text as soon as somebody looks at them.
+
+    Most measures never do, and of many judgments Python's text takes half the memory.
     """
 
     def __init__(self, name: str) -> None:
@@ -261,13 +287,13 @@ class _Late:
     def __get__(self, placements: Placements | None, _: type[Placements]) -> TextArray:
         if placements is None:  # of the class, which has no ids: whoever reads its documentation asks
             raise AttributeError(self.name)
-        found: TextArray | pl.Series = vars(placements)[self.name]
+        found: TextArray | pl.Series | SomeTexts = vars(placements)[self.name]
         if not isinstance(found, np.ndarray):
             found = np.array(found.to_list(), dtype=object)
             vars(placements)[self.name] = found
         return found
 
-    def __set__(self, placements: Placements, ids: TextArray | pl.Series) -> None:
+    def __set__(self, placements: Placements, ids: TextArray | pl.Series | SomeTexts) -> None:
         vars(placements)[self.name] = ids
 
 
@@ -280,7 +306,7 @@ def sort_rows(
     *,
     judged_query: IntArray,
     judged_relevance: FloatArray,
-    rows: tuple[IntArray, TextArray | pl.Series, FloatArray, IntArray, IntArray],
+    rows: tuple[IntArray, TextArray | pl.Series | SomeTexts, FloatArray, IntArray, IntArray],
     unjudged_queries: tuple[str, ...],
     ends_in_tie: BoolArray | None = None,
     subtopics: Subtopics | None = None,
@@ -294,7 +320,7 @@ def sort_rows(
         if subtopics is not None:  # equally relevant ones differ: rules that break ties need one order in every engine
             keys.insert(0, np.unique(np.array([*doc_ids], str), return_inverse=True)[1].reshape(-1))
         order = np.lexsort(keys)
-    ideal = np.lexsort((-judged_relevance, judged_query))
+    ideal = np.lexsort((_narrowest(-judged_relevance), judged_query))
     return Placements(
         query_ids,
         n_retrieved,
@@ -310,6 +336,15 @@ def sort_rows(
         ends_in_tie=ends_in_tie,
         subtopics=subtopics,
     )
+
+
+def _narrowest(keys: FloatArray) -> AnyArray:
+    """Return keys as integers of 16 bits if they are such: NumPy sorts these in a third of the time."""
+    if len(keys) and keys.min() >= -LARGEST and keys.max() <= LARGEST:
+        small = keys.astype(np.int16)
+        if (small == keys).all():
+            return small
+    return keys
 
 
 def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
