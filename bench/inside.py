@@ -59,6 +59,7 @@ def dicts(qrels_path: str, run_path: str, repeats: str, peer_only: str = "") -> 
         return in_turn(works, int(repeats))
     # first by themselves: the peer leaves memory behind, which later work need not ask the system for
     alone = {"alone": works["deadheat"], "numbers alone": lambda: numbers_of(run)}
+    works["deadheat"]()  # the first call imports
     taken = in_turn(alone, int(repeats))
     return {**taken, **in_turn({**works, "numbers": alone["numbers alone"]}, int(repeats))}
 

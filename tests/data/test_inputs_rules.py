@@ -244,8 +244,9 @@ def test_a_number_in_doubt_is_found_among_many(wrong: float, message: str) -> No
 
 
 @pytest.mark.parametrize(("other", "said"), [(10, r"10 \(int\)"), (b"10", r"b'10' \(bytes\)")])
-def test_what_is_not_text_for_an_id_does_not_miss_its_judgment(other: Any, said: str) -> None:  # noqa: ANN401
+def test_what_is_not_text_for_an_id_does_not_miss_its_judgment(other: int | bytes, said: str) -> None:
     """Only the first id of a query is looked at, for speed: 10 was unjudged, and the RR .5, in silence."""
     qrels = {"0": {"x": 1}, "1": {"20": 0, "10": 1}}
+    run: dict[str, dict[Any, float]] = {"0": {"x": 1.0}, "1": {"20": 0.4, other: 0.9}}
     with pytest.raises(SourceTypeError, match=f"ids are text, got {said}"):
-        dh.evaluate(qrels, {"0": {"x": 1.0}, "1": {"20": 0.4, other: 0.9}}, ["RR"])
+        dh.evaluate(qrels, run, ["RR"])

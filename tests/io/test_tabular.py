@@ -153,7 +153,8 @@ def test_a_missing_column_is_named_with_what_there_is() -> None:
     assert str(caught.value) == (
         "my.csv: run without a column 'doc_id': found 'query_id', 'doc_idd', 'score', expected one of 'doc_id', "
         "'doc-id', 'corpus-id', 'corpus_id', 'docno', 'docid', 'docId', 'doc', 'document_id', 'documentId', 'pid', "
-        "'passage_id' and 18 more. Did you mean 'doc_id'?"
+        "'passage_id' and 18 more. Did you mean 'doc_id'? Rename the column, or give columns={'doc_id': 'doc_idd'}; "
+        "dh.read_run takes these"
     )
 
 

@@ -26,6 +26,7 @@ from deadheat.io.mappings import (
 )
 from deadheat.io.reading import Reading, UnreadFrame, collect, readable
 from deadheat.io.results import ASSUMED, CALL
+from deadheat.wording import Plain
 
 Frame = nw.LazyFrame[Any]
 
@@ -196,6 +197,11 @@ def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from tuples; named tuples, such as those of ir_measures, are read by name."""
     value = VALUE_COLUMN[kind]
+    if hasattr(rows, "readline"):
+        hint = "give its path, whose ending says the format, or parse it, as with json.load"
+        raise SourceTypeError(
+            "an open file is no source of rows", given=Plain(type(rows).__name__), hint=hint, path=where
+        )
     topics: dict[str, list[str]] = {}
     rows = list(rows)
     if rows and hasattr(rows[0], "_fields"):

@@ -254,21 +254,29 @@ def _not_there(names: Sequence[object], name: str, where: str | Path) -> ColumnE
 def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
     accepted = _NAMES[kind][canonical]
     unknown = [name for name in names if isinstance(name, str) and name not in known_names()]
-    hint = next((near for name in unknown if (near := did_you_mean(name, accepted))), "")
+    hint: str | Advice = next(
+        (_rename(canonical, name, near, kind) for name in unknown if (near := did_you_mean(name, accepted))), ""
+    )
     if kind == "run" and canonical == "score" and any(name in names for name in _RELEVANCE_NAMES):
         hint = "This looks like qrels; were qrels and run given in the wrong order?"
     if kind == "qrels" and canonical == "relevance" and any(name in names for name in _SCORES):
         hint = "This looks like a run; were qrels and run given in the wrong order?"
     if len(names) == 1:
         hint = _other_separator(str(names[0])) or hint
-    say = {} if hint or len(names) == 1 else _to_say(names, kind, canonical)
+    if not hint and len(names) > 1 and (say := _to_say(names, kind, canonical)):
+        hint = Advice("columns", say, of=kind, when="if that is what they are, ")
     return ColumnError(
         f"{kind} without a column {canonical!r}: found {_listed(names)}",
         allowed=f"one of {_listed(accepted)}",
-        hint=Advice("columns", say, of=kind, when="if that is what they are, ") if say else hint,
-        python=f"dh.read_{kind} takes these" if say else None,
+        hint=hint,
+        python=f"dh.read_{kind} takes these" if isinstance(hint, Advice) else None,
         path=where,
     )
+
+
+def _rename(canonical: str, name: str, near: str, kind: Kind) -> Advice:
+    """Advise on a column whose name is nearly one that is known."""
+    return Advice("columns", {canonical: name}, of=kind, when=f"{near} Rename the column, or ")
 
 
 def _to_say(names: Sequence[object], kind: Kind, canonical: str) -> dict[str, str]:
