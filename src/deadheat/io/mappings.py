@@ -251,7 +251,7 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
             judged = qrels[query]
             at = _pack(documents.values(), scores, at)
             found = [*map(documents.get, judged, repeat(_ABSENT))]
-            if _ABSENT in found:  # a judged document would be missed in silence
+            if documents and _ABSENT in found:  # a judged document would be missed in silence
                 refuse_other_forms([*filterfalse(documents.__contains__, judged)], documents, run_where)
             own += found
             docs += judged
