@@ -187,11 +187,19 @@ def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     try:
         return frame.to_polars()
     except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
-        try:
-            return pl.DataFrame({name: frame[name].to_list() for name in frame.columns}, strict=True)
-        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # among them UnicodeEncodeError
-            what = "values of mixed types, of a type that cannot be read, or text that UTF-8 cannot hold"
-            raise ColumnError(f"a column holds {what}: {error}", path=where) from None
+        return pl.DataFrame([_column(name, frame[name].to_list(), where) for name in frame.columns])
+
+
+def _column(name: str, values: list[Any], where: str) -> pl.Series:
+    try:
+        return pl.Series(name, values, strict=True)
+    except (TypeError, ValueError, pl.exceptions.PolarsError):  # among them UnicodeEncodeError
+        types = dict.fromkeys(type(value).__name__ for value in values)
+        if len(types) > 1:
+            problem = f"column {name!r} holds values of several types: {', '.join(types)}"
+            raise ColumnError(problem, allowed="text, or numbers", path=where) from None
+        problem = f"column {name!r} holds values of a type that cannot be read, or text that UTF-8 cannot hold"
+        raise ColumnError(problem, given=Plain(*types), path=where) from None
 
 
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
