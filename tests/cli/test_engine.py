@@ -129,6 +129,24 @@ def test_the_name_of_a_pattern_of_one_letter(data: Path) -> None:
     assert "of parts by up to" in found
 
 
+@pytest.mark.parametrize(("engine", "expected"), [("polars", 0), ("duckdb", 3)])
+def test_columns_that_differ_only_in_case(tmp_path: Path, engine: str, expected: int) -> None:
+    """DuckDB renames the second, and the scores were not there."""
+    if engine == "duckdb":
+        pytest.importorskip("duckdb")
+    path = tmp_path / "run.parquet"
+    pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "Score": [1, 2], "score": [0.5, 0.2]}).write_parquet(
+        path
+    )
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    result = call("evaluate", tmp_path / "qrels", path, "-m", "RR", "--engine", engine, "--format", "csv")
+    assert result.exit_code == expected
+    if expected:
+        assert "columns 'Score' and 'score' differ only in case" in result.stderr
+    else:
+        assert float(next(csv.DictReader(result.stdout.splitlines()))["value"]) == 1
+
+
 def test_ctrl_c_in_duckdb(monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB notices it, and raises a RuntimeError."""
     duckdb = pytest.importorskip("duckdb")

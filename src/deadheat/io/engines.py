@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
-from deadheat.errors import DataError, MissingDependencyError
+from deadheat.errors import ColumnError, DataError, MissingDependencyError
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -103,6 +103,16 @@ def _files(path: str, engine: str) -> list[str]:
     return found
 
 
+def _refuse_cases(file: str) -> None:
+    """Raise for columns that differ only in case: DuckDB gives one of them another name."""
+    seen: dict[str, str] = {}
+    for name in pl.scan_parquet(file, glob=False).collect_schema():
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            problem = f"columns {other!r} and {name!r} differ only in case, which the engine duckdb does not tell apart"
+            raise ColumnError(problem, hint="rename one of them, or take the engine polars", path=file)
+
+
 _WIDER = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")  # no number changes
 
 
@@ -132,7 +142,10 @@ class _DuckDB:
     def frame(self, path: str) -> object:
         files = _files(path, "duckdb")
         # else numbers of later files become those of the first, and float64 that is read as float32 ties
-        return self._connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
+        rows = self._connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
+        if not is_remote(path):
+            _refuse_cases(files[0])
+        return rows
 
     def beside(self, judgments: pl.DataFrame) -> nw.LazyFrame[Any]:
         import narwhals as nw  # only joins need it
