@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
+# Compiled modules are kept, as they are of an installed package: else each run of a command compiles them anew.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 class ChildError(RuntimeError):
@@ -49,7 +51,7 @@ def run(command: Sequence[str]) -> Sample:
     This process imports no large library: on Linux a child starts with the resident set of its parent.
     """
     begin = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, env=ENVIRONMENT) as child:
         assert child.stdout
         assert child.stderr
         printed, complaints = child.stdout.read(), child.stderr.read()
