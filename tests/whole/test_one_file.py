@@ -13,14 +13,11 @@ import pytest
 import deadheat
 
 MEASURE = '''
-from dataclasses import dataclass
-
 from deadheat.measures.base import TrecName, register
 from deadheat.measures.first import RR
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Mine(RR):
     """Mine.
 

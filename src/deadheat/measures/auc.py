@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from deadheat.placements.placements import Placements
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AUC(JointMeasure, RelevanceMeasure):
     r"""Area under the ROC curve: share of pairs of a relevant and another document that are in the right order.
 
@@ -67,7 +65,6 @@ class AUC(JointMeasure, RelevanceMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class GAUC(AUC):
     r"""Area under the ROC curve of each query (or user), averaged with weights.
 
@@ -121,7 +118,6 @@ class GAUC(AUC):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Accuracy(RankSum):
     r"""Share of pairs of a relevant and another document of the top k that are in the right order.
 

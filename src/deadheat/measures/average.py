@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -139,7 +138,6 @@ class CountConditional(RelevanceMeasure, CutMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AP(SumMeasure, CountConditional):
     r"""Average precision.
 
@@ -241,7 +239,6 @@ class AP(SumMeasure, CountConditional):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AR(JointMeasure, RelevanceMeasure, CutMeasure):
     r"""Average recall.
 

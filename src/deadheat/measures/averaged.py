@@ -12,7 +12,7 @@ from deadheat.kernels import discounted_pairs, linear
 from deadheat.kernels.segments import ratio, scan_before
 from deadheat.measures.base import JointMeasure, TrecName, register
 from deadheat.measures.gains import GAIN, gain_moments, gains_of, ideal_gains, ideal_rank
-from deadheat.measures.parameters import Gains, Number, parameter
+from deadheat.measures.parameters import Gains, Number, parameter, parameters
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 
@@ -43,7 +43,7 @@ class Ideal:
         return self.dcg[self.starts[query] + np.minimum(rank, self.sizes[query]) - 1]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class AveragedMeasure(JointMeasure):
     """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it."""
 
@@ -83,7 +83,6 @@ class AveragedMeasure(JointMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RnDCG(AveragedMeasure):
     r"""Average of nDCG over the ranks where the gain of the ideal ranking changes.
 
@@ -148,7 +147,6 @@ class RnDCG(AveragedMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class nDCGRel(AveragedMeasure):
     r"""Average of nDCG over the ranks of the documents with a gain.
 

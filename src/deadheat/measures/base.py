@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, ClassVar, Self, TypeVar
+from dataclasses import MISSING, fields, is_dataclass, replace
+from inspect import Parameter, Signature
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.kernels.segments import ratio
-from deadheat.measures.parameters import Cutoff, parameter
+from deadheat.measures.parameters import Cutoff, parameter, parameters
 from deadheat.measures.words import renamed
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
@@ -125,6 +126,20 @@ class MeasureType(ABCMeta):
             object.__setattr__(made, "names_rel", True)
         return made
 
+    @property
+    def __signature__(cls) -> Signature:
+        """The parameters, as help and notebooks show them."""
+        own = [
+            Parameter(
+                field.name,
+                Parameter.KEYWORD_ONLY if field.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
+                default=Parameter.empty if field.default is MISSING else field.default,
+                annotation=field.type,
+            )
+            for field in (fields(cls) if is_dataclass(cls) else ())
+        ]
+        return Signature(sorted(own, key=lambda one: one.kind))
+
     def __matmul__(cls, cutoff: float) -> Measure:
         return cls() @ cutoff
 
@@ -132,7 +147,7 @@ class MeasureType(ABCMeta):
         return cls.__name__
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class Measure(ABC, metaclass=MeasureType):
     """A measure of one ranking, with exact moments over all orders of its ties.
 
@@ -176,6 +191,12 @@ class Measure(ABC, metaclass=MeasureType):
     _alias: ClassVar[str] = ""  # of a measure that was asked for by another name: it stands for that of the class
     _asked: ClassVar[str] = ""  # of one that was asked for by a name with the cutoff in it, as ndcg_cut_10: all of it
 
+    def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 - checked against the fields
+        """Take the parameters; others have their defaults."""
+        for field in fields(self):
+            object.__setattr__(self, field.name, parameters.get(field.name, field.default))
+        self.__post_init__()
+
     def __post_init__(self) -> None:
         """Check every parameter and bring it to its normal form."""
         for field in fields(self):
@@ -211,6 +232,16 @@ class Measure(ABC, metaclass=MeasureType):
         at = getattr(self, self.at, None)
         name = type(self).__name__ + (f"({', '.join(shown)})" if shown else "")
         return name if at is None else f"{name}@{at}"
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether it is the same measure with the same parameters."""
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, field.name) == getattr(other, field.name) for field in fields(self))
+
+    def __hash__(self) -> int:
+        """Return a number that equal measures share."""
+        return hash((type(self), *(getattr(self, field.name) for field in fields(self))))
 
     @property
     def label(self) -> str:
@@ -360,7 +391,7 @@ def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Pl
     )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class CutMeasure(Measure):
     """A measure that can be cut at a rank."""
 
@@ -412,8 +443,11 @@ class SumMeasure(Measure):
         return ratio(self.moment(placements, squares=True), self.divisor(placements) ** 2)
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 def register(measure: M) -> M:
-    """Make a measure known by its class name and its aliases."""
+    """Make a measure known by its class name and its aliases, and its fields its parameters."""
+    if "__dataclass_fields__" not in vars(measure):
+        parameters(measure)
     REGISTRY[measure.__name__] = measure
     ALIASES.update(dict.fromkeys(other_names(measure), measure.__name__))
     PRESETS.update({name: name for name in measure.aliases if isinstance(name, Preset)})

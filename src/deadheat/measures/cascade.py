@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "id
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ERR(SumMeasure, CutMeasure):
     r"""Expected reciprocal rank of the document at which the user stops.
 
@@ -147,7 +145,6 @@ def _with_gaps(placements: Placements, columns: list[IntArray]) -> list[IntArray
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class nERR(ERR):
     r"""Expected reciprocal rank as a share of the ideal one.
 

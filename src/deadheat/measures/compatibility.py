@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from deadheat.placements.placements import Placements
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Compat(MeanMeasure):
     r"""Compatibility: rank-biased overlap with the ideal ranking that is nearest to the list.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,7 +28,6 @@ class Count(Measure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NumQ(Count):
     """Number of queries: 1 for each.
 
@@ -51,7 +49,6 @@ class NumQ(Count):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NumRet(Count):
     """Number of documents retrieved.
 
@@ -72,7 +69,6 @@ class NumRet(Count):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NumRel(Count, RelevanceMeasure):
     """Number of relevant documents in the qrels.
 
@@ -93,7 +89,6 @@ class NumRel(Count, RelevanceMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NumNonrelJudgedRet(Count, RelevanceMeasure):
     """Number of documents retrieved that are judged and not relevant; negative relevance counts as unjudged.
 

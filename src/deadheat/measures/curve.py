@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from deadheat.placements.placements import Placements
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AUPRC(RelevanceMeasure, PrefixMeasure):
     r"""Area under the precision-recall curve, whose points, one for each rank, are joined by straight lines.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, Measure, register
 from deadheat.measures.discounted import WeightedMeasure, scale_top
 from deadheat.measures.orders import ExtremesMeasure
-from deadheat.measures.parameters import Cutoff, Number, parameter
+from deadheat.measures.parameters import Cutoff, Number, parameter, parameters
 from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
 from deadheat.placements.placements import Placements
 
@@ -31,7 +30,7 @@ RANKS = parameter(
 )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class GainMeasure(Measure):
     """A measure of gains between 0 and 1: where the relevance is between the lowest and the highest of its scale."""
 
@@ -59,7 +58,7 @@ class GainMeasure(Measure):
         return placements.n_relevant(float(np.nextafter(self.min_rel, np.inf))) > 0
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class StaticMeasure(GainMeasure, WeightedMeasure):
     """A sum of gains, each times a weight of its rank."""
 
@@ -77,7 +76,6 @@ def _inverse_squares(start: FloatArray | float, n_ranks: FloatArray | float | No
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class INSQ(StaticMeasure):
     r"""Inverse squares: the gain per document of a user who hopes for a gain of T.
 
@@ -110,7 +108,6 @@ class INSQ(StaticMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class SDCG(StaticMeasure):
     r"""Scaled DCG: discounted gain over what k documents of gain 1 would have.
 
@@ -145,7 +142,6 @@ class SDCG(StaticMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class BPM(GainMeasure, PrefixMeasure, CutMeasure):
     r"""Bejeweled player model: the gain per document of a user who stops at a gain of T, or after k documents.
 
@@ -213,7 +209,7 @@ class BPM(GainMeasure, PrefixMeasure, CutMeasure):
         return placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class AdaptiveMeasure(GainMeasure, ExtremesMeasure):
     """The gain per document of a user who goes on with a probability that depends on the gains down to each rank.
 
@@ -282,7 +278,6 @@ class AdaptiveMeasure(GainMeasure, ExtremesMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class INST(AdaptiveMeasure):
     r"""Gain per document of a user who hopes for a gain of T, and adapts to what was gained.
 
@@ -324,7 +319,7 @@ class INST(AdaptiveMeasure):
         return left**2 * _inverse_squares(left, n_ranks)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class CutAdaptiveMeasure(AdaptiveMeasure, CutMeasure):
     """One of a user who reads at most k documents; without a cutoff, the whole list."""
 
@@ -334,7 +329,6 @@ class CutAdaptiveMeasure(AdaptiveMeasure, CutMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NERR8(CutAdaptiveMeasure):
     r"""Not, but nearly, ERR: gain per document of a user who stops at a document with its gain as probability.
 
@@ -369,7 +363,6 @@ class NERR8(CutAdaptiveMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NERR9(CutAdaptiveMeasure):
     r"""Not, but nearly, ERR: as `NERR8`, with a user who also tires as the reciprocal rank does.
 
@@ -401,7 +394,6 @@ class NERR9(CutAdaptiveMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NERR10(AdaptiveMeasure):
     r"""Not, but nearly, ERR: a user who stops at a document with its gain as probability, else goes on with p.
 
@@ -441,7 +433,6 @@ class NERR10(AdaptiveMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NERR11(AdaptiveMeasure):
     r"""Not, but nearly, ERR: a user who stops at a document with its gain as probability, else goes on as for `INSQ`.
 

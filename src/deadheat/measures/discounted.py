@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from deadheat.measures.gains import (
     ideal_rank,
     weights_of,
 )
-from deadheat.measures.parameters import Choice, Flag, Gains, Number, parameter
+from deadheat.measures.parameters import Choice, Flag, Gains, Number, parameter, parameters
 from deadheat.measures.top import REL
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
@@ -75,7 +74,6 @@ class WeightedMeasure(SumMeasure, CutMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class DCG(WeightedMeasure):
     r"""Discounted cumulative gain.
 
@@ -129,7 +127,6 @@ class DCG(WeightedMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class nDCG(DCG):
     r"""Discounted cumulative gain as a share of the ideal one.
 
@@ -192,7 +189,7 @@ def scale_top(max_rel: float | None, placements: Placements, name: str) -> float
     return float(max_rel)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class RankBiased(WeightedMeasure):
     """A measure of a user who goes on to the next document with probability p."""
 
@@ -204,7 +201,6 @@ class RankBiased(WeightedMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RBP(RankBiased):
     r"""Rank-biased precision: the gain of a user who goes on to the next document with probability p.
 
@@ -260,7 +256,6 @@ class RBP(RankBiased):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RBPResidual(RankBiased):
     r"""How much RBP could grow if every unjudged document, and every one not retrieved, were relevant.
 

@@ -19,7 +19,7 @@ from deadheat.errors import MeasureError
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import CutMeasure, register
-from deadheat.measures.parameters import Number, parameter
+from deadheat.measures.parameters import Number, parameter, parameters
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
@@ -109,7 +109,7 @@ def find_topics(placements: Placements, rel: float) -> Topics:
     return Topics(np.array([of_docs.get(key, 0) for key in rows], np.int64), member, n_relevant, found)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class TopicMeasure(MeanMeasure):
     """A sum over subtopics and ranks of what the relevant documents of a subtopic are worth."""
 
@@ -223,7 +223,7 @@ class TopicMeasure(MeanMeasure):
         return total / (self.divisor(placements)[query] or 1.0)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class CutTopicMeasure(TopicMeasure, CutMeasure):
     """One with a cutoff."""
 
@@ -232,7 +232,7 @@ class CutTopicMeasure(TopicMeasure, CutMeasure):
         return np.inf if self.cutoff is None else self.cutoff
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class NoveltyMeasure(TopicMeasure):
     """One in which each further document of a subtopic is worth less."""
 
@@ -258,7 +258,7 @@ class NoveltyMeasure(TopicMeasure):
         return np.array(found)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class CutNoveltyMeasure(CutTopicMeasure, NoveltyMeasure):
     """One with a cutoff."""
 
@@ -281,7 +281,6 @@ class IdealShare(NoveltyMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class alpha_DCG(CutNoveltyMeasure):
     r"""Discounted cumulative gain of novelty, as a share of documents that are relevant to all subtopics.
 
@@ -322,7 +321,6 @@ class alpha_DCG(CutNoveltyMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class alpha_nDCG(IdealShare, alpha_DCG):
     r"""Discounted cumulative gain of novelty, as a share of that of an ideal list.
 
@@ -348,7 +346,6 @@ class alpha_nDCG(IdealShare, alpha_DCG):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ERR_IA(CutNoveltyMeasure):
     r"""Intent-aware expected reciprocal rank, as a share of documents that are relevant to all subtopics.
 
@@ -382,7 +379,6 @@ class ERR_IA(CutNoveltyMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class nERR_IA(IdealShare, ERR_IA):
     r"""Intent-aware expected reciprocal rank, as a share of that of an ideal list.
 
@@ -406,7 +402,6 @@ class nERR_IA(IdealShare, ERR_IA):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NRBP(NoveltyMeasure):
     r"""Novelty- and rank-biased precision.
 
@@ -441,7 +436,6 @@ class NRBP(NoveltyMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class nNRBP(IdealShare, NRBP):
     r"""Novelty- and rank-biased precision, as a share of that of an ideal list.
 
@@ -465,7 +459,6 @@ class nNRBP(IdealShare, NRBP):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AP_IA(TopicMeasure):
     r"""Intent-aware average precision: the mean over the subtopics.
 
@@ -499,7 +492,6 @@ class AP_IA(TopicMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class P_IA(CutTopicMeasure):
     r"""Intent-aware precision: the mean over the subtopics.
 
@@ -533,7 +525,6 @@ class P_IA(CutTopicMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class StRecall(CutTopicMeasure):
     r"""Subtopic recall: share of the subtopics that the top k has a relevant document for.
 

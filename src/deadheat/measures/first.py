@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, JointMeasure, TrecName, also_called, register
-from deadheat.measures.parameters import Choice, parameter
+from deadheat.measures.parameters import Choice, parameter, parameters
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
@@ -63,7 +62,6 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RR(FirstMeasure):
     r"""Reciprocal of the rank of the first relevant document.
 
@@ -98,7 +96,6 @@ class RR(FirstMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Hit(FirstMeasure):
     r"""Whether a relevant document is in the top k.
 
@@ -132,7 +129,6 @@ class Hit(FirstMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class FRP(FirstMeasure):
     r"""Rank of the first relevant document.
 
@@ -174,7 +170,7 @@ def last_rank(placements: Placements, cutoff: int | None) -> FloatArray:
     return np.where(placements.missing, np.nan, placements.n_retrieved + 1.0)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class PaperMeasure(FirstMeasure):
     """A measure of the G-RAG paper, by the mean over permutations or as the paper prints it."""
 
@@ -211,7 +207,6 @@ class PaperMeasure(FirstMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class MTRR(PaperMeasure):
     r"""Tied reciprocal rank of the G-RAG paper.
 
@@ -257,7 +252,6 @@ class MTRR(PaperMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class TMHits(PaperMeasure):
     r"""Tied Hits@k of the G-RAG paper.
 

@@ -17,6 +17,7 @@ from deadheat.kernels.segments import batches
 from deadheat.measures.average import AP
 from deadheat.measures.base import Measure, TrecName, register
 from deadheat.measures.orders import OrdersMeasure
+from deadheat.measures.parameters import parameters
 from deadheat.measures.preference import bpref
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
@@ -110,7 +111,7 @@ def transform_of(parts: Parts, n_queries: int) -> Callable[[NDArray[Any]], NDArr
     return transform_at
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class GeometricMeasure(LogarithmMeasure):
     """The logarithm of an average, at least that of 0.00001; its mean is reported as a geometric mean."""
 
@@ -192,7 +193,6 @@ class PrecisionSum(LogarithmMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class GMAP(GeometricMeasure, PrecisionSum):
     r"""Geometric mean of average precision over the queries.
 
@@ -228,7 +228,6 @@ class GMAP(GeometricMeasure, PrecisionSum):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class GMbpref(GeometricMeasure):
     r"""Geometric mean of binary preference over the queries.
 
@@ -285,7 +284,6 @@ class GMbpref(GeometricMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class yaap(PrecisionSum):
     r"""Yet another average precision: the logarithm of the odds of average precision, smoothed.
 

@@ -82,7 +82,6 @@ def moment(
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class GAP(SumMeasure, CutMeasure):
     r"""Graded average precision.
 
@@ -144,7 +143,6 @@ class GAP(SumMeasure, CutMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Q(SumMeasure, RelevanceMeasure, CutMeasure):
     r"""Q-measure: average precision whose precision is blended with cumulative gain.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deadheat.arrays import FloatArray
@@ -13,7 +11,6 @@ from deadheat.placements.placements import Placements
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Hole(CutTopMeasure):
     r"""Share of the top k that is not judged; negative relevance counts as unjudged.
 

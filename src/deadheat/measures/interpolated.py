@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -95,7 +94,6 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class IPrec(InterpolatedMeasure):
     r"""Interpolated precision: the highest precision at or below the rank where a level of recall is reached.
 
@@ -136,7 +134,6 @@ class IPrec(InterpolatedMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AP11(InterpolatedMeasure):
     r"""Interpolated precision, averaged over the eleven recall levels 0, 0.1, ..., 1.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
@@ -14,7 +12,6 @@ from deadheat.placements.placements import Placements
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class MaxRel(JointMeasure, CutMeasure):
     r"""Largest relevance in the top k.
 

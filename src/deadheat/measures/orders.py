@@ -14,6 +14,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import SlowMeasureWarning
 from deadheat.kernels import orders
 from deadheat.measures.base import JointMeasure
+from deadheat.measures.parameters import parameters
 from deadheat.placements.placements import Placements
 
 MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn
@@ -54,7 +55,7 @@ class Plan:
         return cls(ranking, ties, int(np.clip(MOST_RANKS // n_ranks, FEWEST_DRAWN, MAX_ORDERS)), is_listed=False)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class OrdersMeasure(JointMeasure):
     """A measure that can be computed on the orders of a query's ties: on all if they are few, else on a sample.
 
@@ -140,7 +141,7 @@ class OrdersMeasure(JointMeasure):
         return ranking, ties
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class ExtremesMeasure(OrdersMeasure):
     """One whose :meth:`moments` also find the smallest and the largest value: they are its fourth and fifth."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from deadheat.errors import ParameterError
 from deadheat.wording import did_you_mean
 
 ALL_WHOLE = 2.0**53  # from here on a float has no fraction, and as an integer up to 309 digits
+M = TypeVar("M")
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 
 
@@ -31,6 +32,15 @@ class Check(Protocol):
 def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 - typed by its field
     """Return a dataclass field that knows its check and its meaning."""
     return field(default=default, metadata={"check": check, "meaning": meaning})
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def parameters(measure: type[M]) -> type[M]:
+    """Make the fields of a measure its parameters; the class from which all measures derive has the methods for them.
+
+    Those that a dataclass would have of its own are compiled for each class, which takes most of an import.
+    """
+    return dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)(measure)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
@@ -15,7 +13,6 @@ from deadheat.placements.placements import Placements
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class bpref(JointMeasure, RelevanceMeasure):
     r"""Binary preference: how rarely judged non-relevant documents are ranked above relevant ones.
 
@@ -76,7 +73,6 @@ class bpref(JointMeasure, RelevanceMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class binG(RelevanceMeasure, JointMeasure):
     r"""Gain of the relevant documents, each discounted by the documents above it that are not relevant.
 

@@ -148,7 +148,6 @@ def along(values: FloatArray | IntArray, n_axes: int) -> Any:  # noqa: ANN401 - 
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class infAP(RelevanceMeasure, PrefixMeasure):
     r"""Inferred average precision, for judgments of a sample of the pool.
 
@@ -221,7 +220,6 @@ def _inferred(rank: IntArray, relevant: IntArray, judged: IntArray, pooled: IntA
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class G(PrefixMeasure):
     r"""Gain of each document, discounted by the gain that was missed down to its rank.
 

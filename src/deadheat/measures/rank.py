@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
@@ -14,13 +12,13 @@ from deadheat.measures.base import register
 from deadheat.measures.discounted import weighted_sum
 from deadheat.measures.first import last_rank
 from deadheat.measures.gains import binary_gains
-from deadheat.measures.parameters import Choice, parameter
+from deadheat.measures.parameters import Choice, parameter, parameters
 from deadheat.measures.top import retrieved_relevant
 from deadheat.placements.placements import Placements, Relevant
 from deadheat.wording import Plain
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class RankSum(CountConditional):
     """A measure of the sum of the ranks of the relevant documents in the top k, and of their number."""
 
@@ -40,7 +38,6 @@ class RankSum(CountConditional):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class MR(RankSum):
     r"""Mean rank of the relevant documents.
 

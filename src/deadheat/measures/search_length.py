@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deadheat.arrays import FloatArray
@@ -26,7 +24,6 @@ class Wanted(Cutoff):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ESL(JointMeasure, RelevanceMeasure):
     r"""Expected search length: documents that are not relevant above the s-th relevant one.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +25,6 @@ class SetMeasure(Count, RelevanceMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class SetAP(SetMeasure):
     r"""Average precision of a set: precision times recall of all that is retrieved.
 
@@ -57,7 +55,6 @@ class SetAP(SetMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Utility(SetMeasure):
     r"""Weighted sum of the documents that are retrieved or not, and relevant or not.
 
@@ -99,7 +96,6 @@ class Utility(SetMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RelP(RelevanceMeasure, CutTopMeasure):
     r"""Precision as a share of the highest one possible.
 
@@ -136,7 +132,6 @@ class RelP(RelevanceMeasure, CutTopMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RprecMult(RelevanceMeasure, TopMeasure):
     r"""Precision at a multiple of R, the number of relevant documents.
 

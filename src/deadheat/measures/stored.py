@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 from deadheat.errors import MeasureError
 from deadheat.measures.base import Measure
+from deadheat.measures.parameters import parameters
 from deadheat.placements.placements import Placements
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class StoredMeasure(Measure):
     """A `Custom` measure of a saved evaluation: its values are in the file, its function is not.
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import counts
 from deadheat.measures.base import CutMeasure, Measure, SumMeasure, TrecName, register
-from deadheat.measures.parameters import Choice, Number, parameter
+from deadheat.measures.parameters import Choice, Number, parameter, parameters
 from deadheat.placements.placements import Placements, Relevant
 
 REL = "lowest relevance that counts as relevant"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@parameters
 class RelevanceMeasure(Measure):
     """A measure that tells relevant documents from others by their lowest relevance."""
 
@@ -68,7 +67,6 @@ def constant_norm(norm: str, placements: Placements, rel: float, cutoff: int | N
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class P(RelevanceMeasure, CutTopMeasure):
     r"""Share of the top k that is relevant.
 
@@ -105,7 +103,6 @@ class P(RelevanceMeasure, CutTopMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class R(RelevanceMeasure, CutTopMeasure):
     r"""Share of the relevant documents that are in the top k.
 
@@ -142,7 +139,6 @@ class R(RelevanceMeasure, CutTopMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class F(RelevanceMeasure, CutTopMeasure):
     r"""Weighted harmonic mean of precision and recall.
 
@@ -184,7 +180,6 @@ class F(RelevanceMeasure, CutTopMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Rprec(RelevanceMeasure, TopMeasure):
     r"""Precision at R, the number of relevant documents.
 
@@ -215,7 +210,6 @@ class Rprec(RelevanceMeasure, TopMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NumRelRet(RelevanceMeasure, CutTopMeasure):
     """Number of relevant documents retrieved (in the top k, with a cutoff).
 
@@ -234,7 +228,6 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
 
 
 @register
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Judged(CutTopMeasure):
     r"""Share of the top k that is judged; negative relevance counts as unjudged.
 
