@@ -177,4 +177,4 @@ def test_columns_of_one_kind_of_files(tmp_path: Path) -> None:
     ok("evaluate", tmp_path / "q.txt", tmp_path / "r.csv", "-m", "RR", "--columns", "run.doc_id=hit,run.score=sim")
     result = call("evaluate", tmp_path / "q.txt", tmp_path / "r.csv", "-m", "RR", "--columns", "doc_id=hit,score=sim")
     assert result.exit_code == 2
-    assert "run.score=similarity" in result.stderr
+    assert "for the run alone, give --columns run.doc_id=hit,run.score=sim" in result.stderr

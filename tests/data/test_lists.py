@@ -270,7 +270,7 @@ def test_columns_that_the_user_names(tmp_path: Path) -> None:
     with pytest.raises(dh.DeadheatError, match=r"columns must be one of 'query_id', .*got 'doc'"):
         dh.read_run(path, columns={"doc": "hit"})
     (tmp_path / "x.run").write_text("q Q0 a 1 0.5 t\n")
-    with pytest.raises(dh.DeadheatError, match="trec has no names"):
+    with pytest.raises(dh.DeadheatError, match=r"a trec file, which has no names; for the qrels alone, give columns="):
         dh.read_run(tmp_path / "x.run", columns=columns)
 
 

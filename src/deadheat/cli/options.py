@@ -169,17 +169,22 @@ def parsed_names(value: str | None, example: str) -> dict[str, str]:
     parts = [part.partition("=") for part in (value or "").split(",") if part]
     if not all(name and found for name, _, found in parts):
         raise click.BadParameter(f"write names as in {example}")
+    names = [name.strip() for name, _, _ in parts]
+    for name in names:
+        if names.count(name) > 1:
+            raise click.BadParameter(f"{name} is given {names.count(name)} times")
     return {name.strip(): found.strip() for name, _, found in parts}
 
 
-def _parsed_columns(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
-    _keep(ctx, option, parsed_names(value, "query_id=question,doc_id=chunk,score=similarity"))
+def _parsed_columns(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> None:
+    _keep(ctx, option, parsed_names(",".join(values), "query_id=question,doc_id=chunk,score=similarity"))
 
 
 reading_options = together(
     click.option(
         "--columns",
         metavar="NAME=COLUMN,...",
+        multiple=True,
         callback=_parsed_columns,
         expose_value=False,
         help="Names of columns that are not recognised, such as doc_id=hit,score=similarity; of one kind of files as in"

@@ -15,13 +15,13 @@ import polars as pl
 
 from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
 from deadheat.io.formats.base import FORMATS, Content, Format, register
-from deadheat.io.kinds import SUBTOPIC, VALUE_COLUMN, Kind
+from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.mappings import VALUE_ERROR
 from deadheat.io.source import HEAD, blocks, plain_head, readable
 from deadheat.io.values import CONTROL, holds_only_numbers
 from deadheat.io.writing import Compression, replacing
-from deadheat.wording import Plain, shown
+from deadheat.wording import Advice, Plain, shown
 
 for _file in iter_modules(__path__):
     import_module(f"{__name__}.{_file.name}")
@@ -141,9 +141,9 @@ def scan(
         has_names = " and ".join(one.name for one in FORMATS.values() if one.columns)
         raise ParameterError(
             argument="columns",
-            given=Plain(f"{columns} for {path}"),
-            allowed=f"given for {has_names} only: {form.name} has no names",
-            hint="of one kind of files it is written run.score=similarity in a command",
+            given=Plain(f"{path}, a {form.name} file, which has no names"),
+            allowed=f"given for {has_names} files only",
+            hint=Advice("columns", columns, of=OTHER_KIND[kind], when=f"for the {OTHER_KIND[kind]} alone, "),
         )
     content = form.read(path, kind, columns or {})
     if progress is not None:
