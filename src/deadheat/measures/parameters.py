@@ -38,7 +38,7 @@ def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 
 def parameters(measure: type[M]) -> type[M]:
     """Make the fields of a measure its parameters; the class from which all measures derive has the methods for them.
 
-    Those that a dataclass would have of its own are compiled for each class, which takes most of an import.
+    Those that a dataclass would have of its own are compiled for each class: a quarter of the time that imports take.
     """
     return dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)(measure)
 
