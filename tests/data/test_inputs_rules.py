@@ -214,6 +214,15 @@ def test_columns_that_hold_no_ids(frame: object, message: str) -> None:
         dh.read_run(frame)
 
 
+@pytest.mark.parametrize("kind", ["qrels", "run"])
+@pytest.mark.parametrize(
+    "column", [pd.Series([1, 2], name="d"), pd.Series({("q", "a"): 1.0}, name="d"), pl.Series("d", [1.0])], ids=repr
+)
+def test_a_single_column_is_no_table(column: object, kind: str) -> None:
+    with pytest.raises(SourceTypeError, match=f"{kind}: expected a table, got a single column of .*, 'd'; give the"):
+        getattr(dh, f"read_{kind}")(column)
+
+
 def test_bytes_in_duckdb_are_no_ids() -> None:
     r"""It would write those of an umlaut as \\xC3\\xBC."""
     with pytest.raises(ColumnError, match="'doc_id' holds Binary"):

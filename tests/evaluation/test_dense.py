@@ -208,3 +208,9 @@ def test_nan_names_its_place() -> None:
         dh.evaluate_dense([[0.5, float("nan")]], [[0]], ["RR"])
     with pytest.raises(dh.DeadheatError, match="relevant of query 0 and document 1 is inf, expected a finite number"):
         dh.evaluate_dense([[0.5, 0.5]], np.array([[0, float("inf")]]), ["RR"])
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_a_matrix_without_rows_or_columns(shape: tuple[int, int]) -> None:
+    with pytest.raises(dh.DeadheatError, match=r"\(n_queries, n_documents\), at least one of each, got shape"):
+        dh.evaluate_dense(np.zeros(shape), np.zeros(shape))

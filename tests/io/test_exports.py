@@ -258,3 +258,22 @@ def test_qrels_that_are_refused(document: Any, error: type[Exception], message: 
 def test_plain_runs_with_such_words(plain: Any, tmp_path: Path) -> None:  # noqa: ANN401 - JSON
     (tmp_path / "x.json").write_text(json.dumps(plain))
     assert set(dh.read_run(tmp_path / "x.json").to_dict()) == set(plain) == set(dh.read_run(plain).to_dict())
+
+
+@pytest.mark.parametrize(
+    ("held", "message"),
+    [
+        ({"error": {"type": "x", "reason": "no such index [docs]"}, "status": 404}, "got 404, no such index"),
+        ({"error": "boom", "status": 500}, "got 500, boom"),
+    ],
+)
+def test_the_error_of_a_search_engine_is_no_run(held: dict[str, Any], message: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(held))
+    for source in (held, tmp_path / "run.json"):
+        with pytest.raises(DataError, match=f"the search engine answered with an error, {message}"):
+            dh.read_run(source)
+
+
+def test_queries_may_be_called_error_and_status() -> None:
+    run = {"error": {"a": 1.0}, "status": {"b": 2.0}}
+    assert dh.read_run(run).to_dict() == run

@@ -96,3 +96,9 @@ def test_a_measure_of_ones_own_without_a_limit() -> None:
     expected = Fraction(sum(range(7)), 7) * sum(Fraction(1, rank) for rank in range(1, 8))
     assert found.values[0] == pytest.approx(float(expected), rel=1e-13)
     assert found.standard_error[0] == 0 < dh.evaluate({"q": judged}, run, [sampled])[sampled].standard_error[0]
+
+
+@pytest.mark.parametrize("value", [float("inf"), -float("inf")])
+def test_a_function_of_ones_own_returns_no_infinity(value: float) -> None:
+    with pytest.raises(MeasureError, match=f"own: the function must return a finite number, .* got {value!r} for"):
+        dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [dh.Custom("own", lambda _: value)])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 
@@ -81,3 +83,9 @@ def test_a_measure_of_ones_own_has_parameters_with_and_without_the_head_of_a_dat
             measure(weight=-1)
         with pytest.raises(FrozenInstanceError):
             measure().weight = 5  # type: ignore[misc]  # this is what must not be
+
+
+def test_the_package_of_measures_is_the_same_whatever_was_imported() -> None:
+    code = "import deadheat as dh; print(dh.measures.RBP(p=0.9) @ 10, dh.measures()['RR'], dh.RR)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["RBP(p=0.9)@10", "RR", "RR"]

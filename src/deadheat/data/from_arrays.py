@@ -121,11 +121,20 @@ def _queries(
     if not is_sizes:
         return _ids(values, argument, n_rows)
     if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 0).any() or int(values.sum()) != n_rows:
-        total = f"{counted(len(values), 'number')} that sum to {values.sum()}" if values.dtype.kind in "iuf" else "text"
-        raise ParameterError(
-            argument=argument, given=Plain(total), allowed=f"whole numbers that sum to {n_rows:,} rows"
-        )
+        allowed = f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows"
+        raise ParameterError(argument=argument, given=Plain(_described(values)), allowed=allowed)
     return _repeated(values)
+
+
+def _described(values: NDArray[Any]) -> str:
+    """Return what is wrong with sizes, in words."""
+    if values.ndim != 1 or values.dtype.kind not in "iuf":
+        return "text" if values.dtype.kind == "U" else f"shape {values.shape}, dtype {values.dtype}"
+    if wrong := [value for value in values.tolist() if value < 0 or value % 1]:
+        return f"{wrong[0]} among them"
+    is_float = values.dtype.kind == "f"
+    many = counted(len(values), "number that sums", "numbers that sum")
+    return f"{many} to {int(values.sum())}" + ", as floats" * is_float
 
 
 def _are_sizes(values: NDArray[Any], n_rows: int) -> bool:

@@ -54,6 +54,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     """
     if (listed := _listed(source, kind, where, given)) is not None:
         return listed
+    _refuse_column(source, kind, where)
     held = _hold(source, kind, where, given)
     frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
     schema = _schema(frame, where)
@@ -160,6 +161,15 @@ def as_narwhals(source: object, where: str) -> object:
         raise ColumnError(" ".join(str(error).split()), path=where) from error
 
 
+def _refuse_column(source: object, kind: Kind, where: str) -> None:
+    """Raise for a series of pandas, Polars or another library, which its index does not make a table."""
+    column = nw.from_native(cast("Any", source), pass_through=True, allow_series=True)
+    if isinstance(column, nw.Series):
+        hint = f"give the dataframe, with query_id, doc_id and {VALUE_COLUMN[kind]}; pandas' reset_index() makes one"
+        given = Plain(f"a single column of {type(source).__module__.partition('.')[0]}, {column.name!r}")
+        raise SourceTypeError(given=given, allowed="a table", hint=hint, path=where)
+
+
 def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> pl.DataFrame | Frame:
     """Convert a frame in memory, or tuples, to Polars, usually without a copy; a lazy frame stays in its engine."""
     frame = as_narwhals(source, where)
@@ -222,7 +232,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
             if isinstance(row, str | os.PathLike):
-                msg += "; for several runs use dh.compare, or call evaluate for each"
+                msg += "; for several runs use dh.compare, or call evaluate for each; ids alone are {query: [ids]}"
             elif not isinstance(row, tuple | list):
                 msg += f"; for results of a search library write {CALL[kind]}({{query: results}})"
             raise SourceTypeError(msg)

@@ -157,12 +157,15 @@ class Custom(JointMeasure, CutMeasure):
                 f"the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}",
                 measure=self.name,
             ) from error
+        given = Plain(f"{value!r} for query {query!r}")
         try:
-            return float(value)
+            number = float(value)
         except (TypeError, ValueError):
-            raise MeasureError(
-                "the function must return a number", measure=self.name, given=Plain(f"{value!r} for query {query!r}")
-            ) from None
+            raise MeasureError("the function must return a number", measure=self.name, given=given) from None
+        if math.isinf(number):
+            problem = "the function must return a finite number, or NaN where no value is defined"
+            raise MeasureError(problem, measure=self.name, given=given)
+        return number
 
 
 def _takes_two(function: Callable[..., float]) -> bool:

@@ -179,7 +179,7 @@ def _scores_of(scores: object) -> Array:
         some = detached(scores)
         if len(some.shape) != 2 or 0 in some.shape or "complex" in str(some.dtype):
             given = Plain(f"shape {tuple(some.shape)}, dtype {some.dtype}")
-            raise ParameterError(argument="scores", given=given, allowed=NUMBERS)
+            raise ParameterError(argument="scores", given=given, allowed=_allowed(some.shape))
         return some
     try:
         matrix = np.asarray(in_memory(scores))
@@ -190,8 +190,12 @@ def _scores_of(scores: object) -> Array:
         raise ParameterError(argument="scores", given=given, allowed=allowed, hint=SWAPPED) from None
     if matrix.ndim != 2 or not matrix.size or not (matrix.dtype.kind in "fiub" or is_short(matrix.dtype)):
         given = Plain(f"shape {matrix.shape}, dtype {matrix.dtype}")
-        raise ParameterError(argument="scores", given=given, allowed=NUMBERS)
+        raise ParameterError(argument="scores", given=given, allowed=_allowed(matrix.shape))
     return matrix
+
+
+def _allowed(shape: tuple[int, ...]) -> str:
+    return NUMBERS + ", at least one of each" * (len(shape) == 2 and 0 in shape)
 
 
 def _mask_of(mask: object, scores: Array, shape: tuple[int, int]) -> Array:

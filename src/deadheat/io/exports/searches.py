@@ -63,5 +63,18 @@ def _refuse(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...
     raise DataError(f"{what} not say the query", hint=SAVE, path=where)
 
 
+def _is_error(held: Mapping[Any, Any]) -> bool:
+    """Return whether this is what a search engine answers instead of hits: ``{"error": {...}, "status": 404}``."""
+    return set(held) == {"error", "status"} and isinstance(held["status"], int)
+
+
+def _refuse_error(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]:
+    error = held["error"]
+    reason = error.get("reason", error) if isinstance(error, dict) else error
+    said = f"{held['status']}, {reason!s:.200}"
+    raise DataError("the search engine answered with an error", given=Plain(said), hint="search again", path=where)
+
+
+register(Export(name="the error of a search engine", kind="run", matches=_is_error, read=_refuse_error))
 register(Export(name="a dict of _search responses", kind="run", matches=_are_responses, read=_read))
 register(Export(name="a response without its query", kind="run", matches=_is_single, read=_refuse))
