@@ -21,11 +21,12 @@ PACKAGES = (
 )
 METHOD = (
     "Each tool runs as a whole process, from the start of the interpreter to the means (of CSV: to the rows), in turn"
-    " with the others (A B A B); ratios are medians of the ratios pair by pair, seconds are medians, peak memory is"
-    " the largest resident set that the operating system counted. Dicts, the small evaluation, the tied documents and"
-    " the tools that average over ties are timed inside one process, and so are matrices of scores, torchmetrics"
-    " beside them where it is installed; ten times the rows from after the import to the means. CPU seconds are those"
-    " of all threads together: deadheat and Polars read files with all cores, the others with one."
+    " with what its line compares it with (A B A B); ratios are medians of the ratios pair by pair, seconds are"
+    " medians, peak memory is the largest resident set that the operating system counted. Dicts, the small evaluation,"
+    " the tied documents and the tools that average over ties are timed inside one process, and so are matrices of"
+    " scores, torchmetrics beside them where it is installed; ten times the rows from after the import to the means."
+    " CPU seconds are those of all threads together: deadheat and Polars read files with all cores, the others with"
+    " one."
 )
 VERDICTS = {True: "pass", False: "MISS", None: ""}
 
