@@ -154,6 +154,16 @@ def test_documents_that_are_not_retrieved_may_be_relevant_too(seed: int) -> None
             assert (low[0], high[0]) == pytest.approx((min(values), max(values)), abs=EQUAL), (cut, judged, scores)
 
 
+@pytest.mark.parametrize("scores", [{"w": 1.0}, {}])
+def test_what_is_judged_elsewhere_counts_where_nothing_relevant_is_retrieved(scores: dict[str, float]) -> None:
+    qrels, run = {"q": {"w": 0.0, "d": 1.0}, "p": {"x": 1.0}}, dh.Run({"q": scores, "p": {"x": 1.0}})
+    placements = dh.place(qrels, run)
+    ties = replace(with_ties(placements, run), lost=np.array([0, 2]))
+    for name in ("P@1", "R", "R@1", "F@2", "Hit@1", "RR", "AP", "AP@1", "Rprec", "DCG", "nDCG", "nDCG@1", "RBP", "ERR"):
+        low, high = ends(dh.parse_measure(name), placements, ties, 1.0)
+        assert (low[1], high[1]) == (0.0, 0.0), name
+
+
 def test_a_cutoff_far_below_the_lists_is_none() -> None:
     judged, scores = case(1)
     placements = dh.place({"q": judged}, run := dh.Run({"q": scores}))

@@ -120,6 +120,8 @@ def precision_sums(ties: Ties) -> tuple[FloatArray, FloatArray]:
     low, high : ndarray of shape (n_unjudged + 1,)
         With the lowest documents relevant, and the highest.
     """
+    if not len(ties.above):  # nothing of it is retrieved
+        return np.zeros(1), np.zeros(1)
     last = int((ties.above + ties.inside).max(initial=0))
     harmonic = _prefix(1 / np.arange(1.0, last + 1))
     inverse = harmonic[np.minimum(ties.above + ties.inside, last)] - harmonic[np.minimum(ties.above, last)]
