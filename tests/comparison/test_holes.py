@@ -33,37 +33,75 @@ def with_answer(qrels: Nested, query: str, document: str, label: float) -> Neste
     return {one: own | ({document: label} if one == query else {}) for one, own in qrels.items()}
 
 
-def width(qrels: Nested, run: Nested, name: str) -> float:
-    """The range of the mean over all labels."""
-    scores = dh.evaluate(qrels, run, name, unjudged="bounds")[name]
-    return scores.mean_unjudged_max - scores.mean_unjudged_min
+def widths(qrels: Nested, run: Nested, name: str) -> dict[str, float]:
+    """The range of each query over all labels up to 3."""
+    scores = dh.evaluate(qrels, run, name, unjudged="bounds", unjudged_max_rel=3, missing="empty")[name]
+    apart = scores.unjudged_max - scores.unjudged_min
+    return dict(zip(scores.query_ids.tolist(), apart.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("seed", range(3))
-def test_a_weight_by_range_is_what_a_judgment_takes_off_it(seed: int, name: str) -> None:
-    qrels, runs = drawn(seed)
-    found = dh.holes(qrels, runs, name, depth=8)
-    assert set(found.documents.select("query_id", "doc_id").rows()) == {
-        (query, one) for run in runs.values() for query, own in run.items() for one in own if one not in qrels[query]
+def some_documents(rng: random.Random, most: int) -> list[str]:
+    return rng.sample([f"d{n}" for n in range(7)], rng.randrange(most))
+
+
+@pytest.mark.parametrize("n_runs", [1, 2, 3])
+@pytest.mark.parametrize("name", [*MEASURES, "R", "F@2", "AP@2", "AP(norm='min')@2", "Rprec", "nDCG", "ERR@2", "DCG"])
+def test_a_weight_by_range_is_what_a_judgment_takes_off_it(name: str, n_runs: int) -> None:
+    """In 2,028 cases, each a query: every answer is judged, and the ranges of all runs are computed anew."""
+    rng = random.Random(f"{name} {n_runs}")
+    queries, runs = [f"q{n}" for n in range(52)], [f"run{n}" for n in range(n_runs)]
+    qrels = {query: {one: float(rng.randrange(4)) for one in some_documents(rng, 4)} | {"x": 1.0} for query in queries}
+    ranked: dict[str, Nested] = {
+        run: {query: {one: float(rng.randrange(3)) for one in some_documents(rng, 5)} for query in queries}
+        for run in runs
     }
-    before = {run: width(qrels, own, name) for run, own in runs.items()}
-    for query, document, _, weight, *_ in found.documents.rows():
-        expected = 0.0
-        for run, own in runs.items():
-            if document in own[query]:
-                after = [width(with_answer(qrels, query, document, label), own, name) for label in (0.0, 3.0)]
-                expected += (before[run] - sum(after) / 2) / 2
-        assert weight == pytest.approx(expected, abs=1e-12)
-    weights = found.documents["weight"].to_list()
-    assert weights == sorted(weights, reverse=True)
+    found = dh.holes(qrels, ranked, name, unjudged_max_rel=3, depth=7).documents
+    weights = {(query, one): weight * len(queries) for query, one, _, weight, *_ in found.rows()}
+    assert set(weights) == {
+        (query, one) for run in ranked.values() for query in queries for one in run[query] if one not in qrels[query]
+    }
+    answers = {f"{query} {one} {label}": (query, one, label) for query, one in weights for label in (0.0, 3.0)}
+    known = {key: qrels[query] | {one: label} for key, (query, one, label) in answers.items()}
+    taken = dict.fromkeys(weights, 0.0)
+    for run in ranked.values():
+        before = widths(qrels, run, name)
+        after = widths(known, {key: run[query] for key, (query, *_) in answers.items()}, name)
+        for key, (query, one, _) in answers.items():
+            taken[query, one] += (before[query] - after[key]) / (2 * n_runs)
+    assert weights == pytest.approx(taken, abs=1e-12)
+    assert found["weight"].is_sorted(descending=True)
+    shallow = dh.holes(qrels, ranked, name, unjudged_max_rel=3, depth=1)
+    for query, one, _, weight, *_ in shallow.documents.rows():
+        assert weight * len(queries) == weights[query, one]
+    is_of_top = name in {"P@2", "ERR@2"}
+    assert is_of_top or len(shallow.documents) + shallow.n_below == len(found)
 
 
+def test_documents_below_the_cutoff_are_listed_where_they_count() -> None:
+    qrels, run = {"q": {"d1": 1, "d2": 1}}, dh.Run({"q": [f"d{n}" for n in range(1, 120)]})
+    found = dh.holes(qrels, run, "R@2")
+    assert (found.depth, len(found.documents), found.n_below) == (100, 98, 19)
+    assert (found.documents["weight"] > 0).all()
+    text = " ".join(str(found).split())
+    assert "the first 20 are shown; 19 more below that rank count too, and are not listed" in text
+    for name in ("P@3", "RR@3", "DCG@3"):
+        found = dh.holes(qrels, run, name)
+        assert (found.depth, found.documents["doc_id"].to_list(), found.n_below) == (3, ["d3"], 0)
+
+
+def test_a_judgment_may_widen_the_range_of_runs_that_lack_the_document() -> None:
+    """R@2 of the first two is 1 whatever d2 is; with d5 relevant it is 1/2 to 2/3. The third goes from 2/3 to 1/2."""
+    runs = {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d1", "d2"]}, "c": {"q": ["d3", "d4", "d5"]}}
+    weights = dict(dh.holes({"q": {"d1": 1}}, runs, "R@2").documents.select("doc_id", "weight").rows())
+    assert weights["d5"] == pytest.approx((-2 * (2 / 3 - 1 / 2) + (2 / 3 - 1 / 2)) / 2 / 3)
+
+
+@pytest.mark.parametrize("depth", [1, 8])
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("seed", range(3))
-def test_a_weight_by_decision_is_how_far_its_answers_are_apart(seed: int, name: str) -> None:
+def test_a_weight_by_decision_is_how_far_its_answers_are_apart(seed: int, name: str, depth: int) -> None:
     qrels, runs = drawn(seed)
-    found = dh.holes(qrels, runs, name, by="decision", depth=8)
+    found = dh.holes(qrels, runs, name, by="decision", depth=depth)
     for query, document, _, weight, *_ in found.documents.rows():
         apart = []
         for label in (0.0, 3.0):

@@ -49,7 +49,10 @@ EXAMPLES = examples(
 )
 @click.option("-n", "--number", "number", type=click.IntRange(1), metavar="N", help="The first N documents only.")
 @click.option(
-    "--depth", type=click.IntRange(1), metavar="N", help="Documents up to this rank; default: the cutoff, else 100."
+    "--depth",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Documents up to this rank; default: the cutoff, or 100 where documents below it count too, as in nDCG and R.",
 )
 @click.option("--unjudged-max-rel", type=float, metavar="LEVEL", help="Highest relevance; default: that of the qrels.")
 @click.option(

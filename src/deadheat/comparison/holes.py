@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -22,14 +22,14 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.io.phases import phase
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.measures.unjudged import ends, has_ends
+from deadheat.measures.unjudged import deepest_counted, ends, has_ends
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import Unjudged, answered, answers_elsewhere, left_after, with_ties
 from deadheat.wording import counted
 
 BY = ("range", "decision")
-DEEPEST = 100  # ranks that are looked at for a measure without a cutoff
+DEEPEST = 100  # ranks that are looked at where all documents count
 AT_ONCE = 1 << 20  # rows of copied judgments, placements and ties that are held at a time
 
 
@@ -51,7 +51,9 @@ class Holes(Shown, reported_by="deadheat.report.of_holes:of_holes"):
     depth : int
         Ranks that were looked at.
     n_unjudged : int
-        Unjudged documents above that depth, by query.
+        Unjudged documents that a run has up to that depth, by query.
+    n_below : int
+        Those below it in all runs that count too, but are not in `documents`.
     n_queries : int
         Queries of the qrels, over which all means are.
     missing_queries : dict of str to tuple of str
@@ -65,6 +67,7 @@ class Holes(Shown, reported_by="deadheat.report.of_holes:of_holes"):
     ranges: Mapping[str, tuple[float, float]]
     depth: int
     n_unjudged: int
+    n_below: int
     n_queries: int
     missing_queries: Mapping[str, tuple[str, ...]]
 
@@ -106,13 +109,17 @@ def holes(
         One that has bounds over unjudged documents.
     by : {"range", "decision"}, default "range"
         By "range", the weight of a document is how much its judgment takes off the range of the mean (the greatest
-        minus the least over all labels), averaged over the answers 0 and `unjudged_max_rel`, and over the runs. By
+        minus the least over all labels), averaged over the answers 0 and `unjudged_max_rel`, and over the runs. A
+        run that did not retrieve the document counts too: a relevant one that it lacks changes its R or its ideal, and
+        may widen its range, so that weights below 0 are possible. By
         "decision", with two runs or more, it is how far these two answers are apart in the difference of two runs,
         while other unjudged documents have no gain; averaged over the pairs of runs.
     n : int, optional
         The first ones only.
     depth : int, optional
-        Documents up to this rank; by default the cutoff of the measure, and 100 without one.
+        Documents that a run has up to this rank; by default the cutoff of the measure if documents below it do not
+        count. They do in R@k, F@k, AP@k and nDCG@k, through R or the ideal: then, and without a cutoff, it is 100 (or
+        the cutoff, if that is deeper), and `Holes.n_below` says how many more there are.
     unjudged_max_rel : float, optional
         The highest relevance that a document can have; by default the highest in the qrels.
     score_precision, check_duplicates
@@ -145,7 +152,8 @@ def holes(
         raise ParameterError(argument="runs", given=runs, allowed="one run or more")
     if by == "decision" and len(named) < 2:
         raise ParameterError(argument="by", given=by, allowed="'range' for a single run")
-    depth = as_count("depth", parsed.deepest or DEEPEST if depth is None else depth)
+    deepest = deepest_counted(parsed)
+    depth = as_count("depth", deepest or max(parsed.deepest or 0, DEEPEST) if depth is None else depth)
     limit = None if n is None else as_count("n", n)
     judged = Qrels.of(qrels)
     if check_duplicates:
@@ -160,11 +168,14 @@ def holes(
             placements = engine_of(judged, run, precision).place()
             unjudged = with_ties(placements, run, precision)
         top = conventions.highest_label(placements.max_relevance)
-        frame = _unjudged_documents(judged, run, precision, placements, unjudged, depth)
+        frame = _unjudged_documents(judged, run.rounded(precision), parsed, placements, unjudged)
         sides.append(_Side(name, parsed, placements, unjudged, frame, top))
+    names = ["query_id", "doc_id"]
+    highest = pl.concat([side.frame for side in sides]).group_by(names).agg(pl.col("rank").min())
+    every = highest.filter(pl.col("rank") <= depth).select(names).sort(names)
+    below = highest.filter(pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right"))
     with phase("weighing documents"):
-        documents = (_by_range if by == "range" else _by_decision)(sides)
-    documents = documents.sort("weight", "query_id", "doc_id", descending=[True, False, False])
+        documents = _weighed(sides, every, by)
     ranges = {side.name: side.range for side in sides}
     return Holes(
         parsed,
@@ -174,6 +185,7 @@ def holes(
         ranges,
         depth,
         len(documents),
+        len(below),
         sides[0].placements.n_queries,
         {side.name: side.missing for side in sides},
     )
@@ -206,34 +218,33 @@ class _Side:
         """The name of the column of ranks."""
         return f"rank {self.name}"
 
-    def narrowed(self) -> pl.DataFrame:
-        """Return tie and weight: how much a judgment in each tie takes off the range."""
-        ties = self._ties()
-        low, high = ends(self.measure, self.placements, self.unjudged, self.top)
-        before = (high - low)[self.unjudged.query[ties]]
-        after = np.zeros(len(ties))
-        for part in self._parts(ties):
-            left = left_after(self.unjudged, ties[part])
-            for label in (0.0, self.top):
-                judged = answered(self.placements, self.unjudged, ties[part], label)
-                low, high = ends(self.measure, judged, left, self.top)
-                after[part] += (high - low) / 2
-        return pl.DataFrame({"tie": ties, "weight": np.maximum(before - after, 0.0)})
+    def effects(self, by: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return what a judgment changes: of a document in each tie, and by query of one that is not retrieved.
 
-    def effects(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Return how far the answers are apart: by tie, and by query of a document that is not retrieved."""
-        ties, queries = self._ties(), np.arange(self.placements.n_queries)
-        of_ties, of_queries = np.zeros(len(ties)), np.zeros(len(queries))
+        By range, what it takes off the range, over both answers; by decision, how far the answers are apart.
+        """
+        ties, queries = np.unique(self.frame["tie"].to_numpy()), np.arange(self.placements.n_queries)
+        of_queries = np.zeros(len(queries))
+        if by == "range":
+            of_queries -= 2 * self._told(by, self.placements, self.unjudged, 0)
+        of_ties = of_queries[self.unjudged.query[ties]]
         for label, sign in ((self.top, 1), (0.0, -1)):
             for part in self._parts(ties):
                 judged = answered(self.placements, self.unjudged, ties[part], label)
-                of_ties[part] += sign * self.measure.mean(judged)
-            of_queries += sign * self.measure.mean(answers_elsewhere(self.placements, queries, label))
+                of_ties[part] += self._told(by, judged, left_after(self.unjudged, ties[part]), sign)
+            judged = answers_elsewhere(self.placements, queries, label)
+            of_queries += self._told(by, judged, self.unjudged, sign)
+        if by == "range":  # fewer labels are left: what is below 0 is rounding error
+            of_ties = np.maximum(of_ties, 0.0)
         ids = pl.Series(self.placements.query_ids.tolist(), dtype=pl.String)
         return pl.DataFrame({"tie": ties, "effect": of_ties}), pl.DataFrame({"query_id": ids, "effect": of_queries})
 
-    def _ties(self) -> IntArray:
-        return np.unique(self.frame["tie"].to_numpy())
+    def _told(self, by: str, placements: Placements, unjudged: Unjudged, sign: int) -> FloatArray:
+        """Return what one answer adds to an effect."""
+        if by == "decision":
+            return sign * self.measure.mean(placements)
+        low, high = ends(self.measure, placements, unjudged, self.top)
+        return (low - high) / 2
 
     def _parts(self, ties: IntArray) -> Iterator[slice]:
         """Give ranges of ties, of whose queries copies fit into memory."""
@@ -249,52 +260,39 @@ class _Side:
             start = stop
 
 
-def _unjudged_documents(  # noqa: PLR0917 - of one run
-    qrels: Qrels, run: Run, precision: ScorePrecision, placements: Placements, unjudged: Unjudged, depth: int
+def _unjudged_documents(
+    qrels: Qrels, run: Run, measure: Measure, placements: Placements, unjudged: Unjudged
 ) -> pl.DataFrame:
-    """Return the unjudged documents up to a depth: query_id, doc_id, the tie that each is in, and its rank."""
+    """Return the unjudged documents: query_id, doc_id, a tie in which a judgment does the same, and the rank."""
     codes = pl.DataFrame(
         {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "code": np.arange(placements.n_queries)}
     )
-    near = positions(run.rounded(precision)).filter(pl.col("above") < depth)
-    frame = near.join(codes, on="query_id").join(
-        qrels.to_polars().select("query_id", "doc_id"), on=["query_id", "doc_id"], how="anti"
+    frame = (
+        positions(run)
+        .join(codes, on="query_id")
+        .join(qrels.to_polars().select("query_id", "doc_id"), on=["query_id", "doc_id"], how="anti")
     )
     ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})
+    if measure.deepest is not None:  # one tie is as good as another below
+        ties = ties.with_columns(pl.col("tie").min().over("code", pl.col("above").clip(upper_bound=measure.deepest)))
     return frame.join(ties, on=["code", "above"]).select("query_id", "doc_id", "tie", rank=pl.col("above") + 1)
 
 
-def _by_range(sides: Sequence[_Side]) -> pl.DataFrame:
-    frames = [
-        side.frame.join(side.narrowed(), on="tie").select(
-            "query_id", "doc_id", pl.col("weight") / (len(sides) * side.placements.n_queries)
-        )
-        for side in sides
-    ]
-    weights = pl.concat(frames).group_by("query_id", "doc_id").agg(pl.col("weight").sum())
-    return _with_ranks(weights, sides)
-
-
-def _by_decision(sides: Sequence[_Side]) -> pl.DataFrame:
-    every = pl.concat([side.frame.select("query_id", "doc_id") for side in sides]).unique()
+def _weighed(sides: Sequence[_Side], every: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Return documents with their weights, and the rank that each run has them at."""
     effects: list[FloatArray] = []
-    every = every.sort("query_id", "doc_id")
     for side in sides:
-        of_ties, of_queries = side.effects()
-        own = side.frame.join(of_ties, on="tie").select("query_id", "doc_id", "effect")
-        joined = every.join(own, on=["query_id", "doc_id"], how="left", maintain_order="left").join(
-            of_queries, on="query_id", how="left", suffix="_lost", maintain_order="left"
-        )
-        found = joined.select(pl.coalesce("effect", "effect_lost").fill_null(0.0)).to_series()
-        effects.append(found.to_numpy() / side.placements.n_queries)
-    pairs = list(combinations(range(len(sides)), 2))
-    weight = sum((np.abs(effects[a] - effects[b]) for a, b in pairs), np.zeros(len(every))) / len(pairs)
-    return _with_ranks(every.with_columns(weight=weight), sides)
-
-
-def _with_ranks(weights: pl.DataFrame, sides: Sequence[_Side]) -> pl.DataFrame:
-    found = weights.select("query_id", "doc_id", pl.lit(None, pl.Float64).alias("relevance"), "weight")
+        own = replace(side, frame=side.frame.join(every, on=["query_id", "doc_id"], how="semi"))
+        of_ties, of_queries = own.effects(by)
+        joined = every.join(
+            own.frame.join(of_ties, on="tie"), on=["query_id", "doc_id"], how="left", maintain_order="left"
+        ).join(of_queries, on="query_id", how="left", suffix="_lost", maintain_order="left")
+        effects.append(joined.select(pl.coalesce("effect", "effect_lost")).to_series().to_numpy())
+    n_queries = sides[0].placements.n_queries
+    told = effects if by == "range" else [np.abs(one - other) for one, other in combinations(effects, 2)]
+    weight = sum(told, np.zeros(len(every))) / (len(told) * n_queries)
+    found = every.with_columns(relevance=pl.lit(None, pl.Float64), weight=weight)
     for side in sides:
         ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(side.rank))
         found = found.join(ranks, on=["query_id", "doc_id"], how="left")
-    return found
+    return found.sort("weight", "query_id", "doc_id", descending=[True, False, False])

@@ -39,6 +39,23 @@ def has_ends(measure: Measure) -> bool:
     return type(measure) in ENDS and not is_open
 
 
+def deepest_counted(measure: Measure) -> int | None:
+    """Return the rank below which judgments of retrieved documents change nothing; None: they do, through R or ideals.
+
+    Parameters
+    ----------
+    measure : Measure
+        One that has bounds.
+
+    Examples
+    --------
+    >>> from deadheat import P, R
+    >>> deepest_counted(P @ 5), deepest_counted(R @ 5)
+    (5, None)
+    """
+    return measure.deepest if ENDS[type(measure)] is _rising else None
+
+
 def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
     """Return the least and the greatest value of each query over all relevance of its unjudged documents.
 

@@ -46,6 +46,7 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
         tuple(rows),
     )
     shown = f", the first {len(rows):,} are shown" if len(rows) < len(found.documents) else ""
+    below = f"; {found.n_below:,} more below that rank count too, and are not listed" if found.n_below else ""
     ranges = {name: {"low": low, "high": high} for name, (low, high) in found.ranges.items()}
     told = "; ".join(
         f"{name} {' to '.join(map(format_cell, (low, high)))}" for name, (low, high) in found.ranges.items()
@@ -60,8 +61,9 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
             "n_unjudged",
             found.n_unjudged,
             "unjudged",
-            f"{counted(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}",
+            f"{counted(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}{below}",
         ),
+        Fact("n_below", found.n_below),
         Fact("n_queries", found.n_queries),
         Fact(
             "missing_queries",
