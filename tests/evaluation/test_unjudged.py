@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import random
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ def drawn(seed: int, n_systems: int = 1) -> tuple[Nested, list[Nested]]:
     return qrels, runs
 
 
-def labelled(qrels: Nested, runs: list[Nested]) -> list[Nested]:
+def labelled(qrels: Nested, runs: Sequence[Mapping[str, Iterable[str]]]) -> list[Nested]:
     """Judgments in which each query by itself has every combination of labels of what is retrieved unjudged."""
     free = {q: sorted({one for run in runs for one in run[q] if one not in own}) for q, own in qrels.items()}
     sets = {q: list(itertools.product((0.0, 1.0, 2.0, 3.0), repeat=len(own))) for q, own in free.items()}
@@ -64,20 +65,40 @@ def test_ends_are_those_of_all_judgments_that_can_be(seed: int, ties: str) -> No
         _ = found["bpref"].unjudged_min
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_no_labels_lead_beyond_the_outer_bound_of_a_difference(seed: int) -> None:
+@pytest.mark.parametrize(("ties", "depth"), [("expected", None), ("doc_id", None), ("doc_id", 2)])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_difference_is_bounded_by_the_ends_of_each_system_over_the_labels_of_both(
+    seed: int, ties: str, depth: int | None
+) -> None:
+    """And so no labels lead beyond. Only of what a depth cut off is it not known whether both retrieve it."""
     qrels, runs = drawn(seed, 2)
+    del runs[1]["q2"]["d0" if "d0" in runs[1]["q2"] else next(iter(runs[1]["q2"]))]  # lists of several lengths
     names = MEASURES[:-1]
-    found = dh.compare(qrels, {"a": runs[0], "b": runs[1]}, MEASURES, unjudged="bounds", n_resamples=99)
+    options = {"ties": ties, "depth": depth}
+    found = dh.compare(qrels, {"a": runs[0], "b": runs[1]}, MEASURES, unjudged="bounds", n_resamples=99, **options)
     bounds = {one.measure: one for one in found.unjudged_outer_bounds}
     assert list(bounds) == names
-    every = labelled(qrels, runs)
-    for known in every[:: max(1, len(every) // 60)]:
-        one, other = (dh.evaluate(known, run, names) for run in runs)
-        for name in names:
-            apart = other[name].mean - one[name].mean
-            assert bounds[name].low - 1e-12 <= apart <= bounds[name].high + 1e-12
-            assert not bounds[name].is_safe or apart * bounds[name].difference > 0
+    kept = [{q: sorted(own, key=lambda one: (own[one], one))[::-1][:depth] for q, own in run.items()} for run in runs]
+    known = labelled(qrels, kept)
+    every = {f"{query} {n}": own[query] for n, own in enumerate(known) for query in qrels}
+    values = []
+    for run in runs:
+        ranked = {key: run[key.split()[0]] for key in every}
+        scores = dh.evaluate(every, ranked, names, **options)
+        of = [np.array([key.startswith(query) for key in scores.query_ids]) for query in qrels]
+        values.append({name: [scores[name].values[own] for own in of] for name in names})
+    for name in names:
+        sides = [one[name] for one in values]
+        low, high = (
+            np.mean([here(theirs) - there(own) for own, theirs in zip(*sides, strict=True)])
+            for here, there in ((np.min, np.max), (np.max, np.min))
+        )
+        if depth is None:
+            assert (bounds[name].low, bounds[name].high) == pytest.approx((low, high), abs=1e-12), name
+        apart = [theirs - own for own, theirs in zip(*sides, strict=True)]
+        least, most = (float(np.mean([end(one) for one in apart])) for end in (np.min, np.max))
+        assert bounds[name].low - 1e-12 <= least <= most <= bounds[name].high + 1e-12
+        assert not bounds[name].is_safe or least * most > 0
 
 
 def test_a_lower_top_has_narrower_bounds() -> None:

@@ -13,7 +13,6 @@ import polars as pl
 from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.comparison.compare import named_runs
-from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
@@ -25,7 +24,14 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import deepest_counted, ends, has_ends
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
-from deadheat.placements.unjudged import Unjudged, answered, answers_elsewhere, left_after, with_ties
+from deadheat.placements.unjudged import (
+    Unjudged,
+    answered,
+    answers_elsewhere,
+    left_after,
+    unjudged_documents,
+    with_ties,
+)
 from deadheat.wording import counted
 
 BY = ("range", "decision")
@@ -168,7 +174,7 @@ def holes(
             placements = engine_of(judged, run, precision).place()
             unjudged = with_ties(placements, run, precision)
         top = conventions.highest_label(placements.max_relevance)
-        frame = _unjudged_documents(judged, run.rounded(precision), parsed, placements, unjudged)
+        frame = _with_ties(unjudged_documents(judged, run, precision), parsed, placements, unjudged)
         sides.append(_Side(name, parsed, placements, unjudged, frame, top))
     names = ["query_id", "doc_id"]
     highest = pl.concat([side.frame for side in sides]).group_by(names).agg(pl.col("rank").min())
@@ -260,22 +266,16 @@ class _Side:
             start = stop
 
 
-def _unjudged_documents(
-    qrels: Qrels, run: Run, measure: Measure, placements: Placements, unjudged: Unjudged
-) -> pl.DataFrame:
+def _with_ties(documents: pl.DataFrame, measure: Measure, placements: Placements, unjudged: Unjudged) -> pl.DataFrame:
     """Return the unjudged documents: query_id, doc_id, a tie in which a judgment does the same, and the rank."""
     codes = pl.DataFrame(
         {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "code": np.arange(placements.n_queries)}
     )
-    frame = (
-        positions(run)
-        .join(codes, on="query_id")
-        .join(qrels.to_polars().select("query_id", "doc_id"), on=["query_id", "doc_id"], how="anti")
-    )
     ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})
     if measure.deepest is not None:  # one tie is as good as another below
         ties = ties.with_columns(pl.col("tie").min().over("code", pl.col("above").clip(upper_bound=measure.deepest)))
-    return frame.join(ties, on=["code", "above"]).select("query_id", "doc_id", "tie", rank=pl.col("above") + 1)
+    frame = documents.join(codes, on="query_id").join(ties, on=["code", "above"])
+    return frame.select("query_id", "doc_id", "tie", rank=pl.col("above") + 1)
 
 
 def _weighed(sides: Sequence[_Side], every: pl.DataFrame, by: str) -> pl.DataFrame:

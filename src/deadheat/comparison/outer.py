@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, TextArray, members
+from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.pairs import Design, pairs_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores
 from deadheat.measures.unjudged import ends
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
 class OuterBound:
     """How far labels of unjudged documents can move a difference, at most.
 
-    Each system is bounded by itself, over the labels of what either of the two retrieves. A document that both
-    retrieve may so have two labels, one in each bound. So no labels lead outside of the ends, but these may not be
+    Each system is bounded by itself, over the labels of what either of the two retrieves, each document once. One that
+    both retrieve may so have two labels, one in each bound. So no labels lead outside of the ends, but these may not be
     attained.
 
     Attributes
@@ -55,31 +59,56 @@ def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, de
     design : Design
     """
     names = list(evaluations)
+    documents: dict[str, pl.DataFrame | None] = {}
     for measure in evaluations[names[0]].measures:
         scores = [one[str(measure)] for one in evaluations.values()]
         if not all(one.has_unjudged_bounds and isinstance(one.unjudged, PlacedBounds) for one in scores):
             continue
+        documents = documents or {name: _documents(one, str(measure)) for name, one in evaluations.items()}
         for a, b in pairs_of(names, design.baseline):
-            value, low, high = _beside(scores[a], scores[b], query_ids)
-            other, other_low, other_high = _beside(scores[b], scores[a], query_ids)
+            both = _both(documents[names[a]], documents[names[b]], query_ids)
+            value, low, high = _beside(scores[a], scores[b], query_ids, both)
+            other, other_low, other_high = _beside(scores[b], scores[a], query_ids, both)
             keep = ~np.isnan(value - other)
             if keep.any():
                 found = (value - other, low - other_high, high - other_low)
                 yield OuterBound(measure.label, names[a], names[b], *(float(one[keep].mean()) for one in found))
 
 
-def _beside(scores: Scores, other: Scores, query_ids: TextArray) -> FloatArray:
+def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame | None:
+    """Return query_id and doc_id of what was retrieved unjudged, but for ties that a depth cuts; None: not known."""
+    bounds, depth = evaluation[measure].unjudged, evaluation.conventions.depth
+    if not isinstance(bounds, PlacedBounds) or bounds.documents is None:
+        return None
+    found = bounds.documents()
+    is_whole = True if depth is None else found["above"] + found["tied"] <= depth
+    return found.filter(is_whole).select("query_id", "doc_id")
+
+
+def _both(one: pl.DataFrame | None, other: pl.DataFrame | None, query_ids: TextArray) -> IntArray:
+    """Return how many unjudged documents of each query two systems retrieve, as far as is known."""
+    import polars as pl
+
+    if one is None or other is None:
+        return np.zeros(len(query_ids), np.int64)
+    shared = one.join(other, on=["query_id", "doc_id"]).group_by("query_id").len()
+    queries = pl.DataFrame({"query_id": pl.Series(query_ids.tolist(), dtype=pl.String)})
+    counts = queries.join(shared, on="query_id", how="left", maintain_order="left")["len"]
+    return counts.fill_null(0).cast(pl.Int64).to_numpy()
+
+
+def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray) -> FloatArray:
     """Return values and ends over all queries, of shape (3, n_queries), where the other's documents have labels too.
 
-    What the other retrieves unjudged may be relevant and not retrieved here: it counts in divisors.
+    What only the other retrieves unjudged may be relevant and not retrieved here: it counts in divisors.
     """
     bounds, its = scores.unjudged, other.unjudged
     assert isinstance(bounds, PlacedBounds)  # noqa: S101 - looked at above
     assert isinstance(its, PlacedBounds)  # noqa: S101 - as above
     own, others = (members(query_ids, one.query_ids) for one in (scores, other))
-    lost = np.zeros(len(query_ids), np.int64)
-    lost[others] = its.unjudged.counts(len(other.query_ids))
-    unjudged = replace(bounds.unjudged, lost=lost[own])
+    lost = -both
+    lost[others] += its.unjudged.counts(len(other.query_ids))
+    unjudged = replace(bounds.unjudged, lost=np.maximum(lost[own], 0))  # repeated rows may count twice
     low, high = ends(scores.measure, bounds.placements, unjudged, bounds.top)
     found = np.full((3, len(query_ids)), np.nan)
     found[:, own] = scores.values, low, high

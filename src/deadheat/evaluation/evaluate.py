@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
@@ -17,6 +18,7 @@ from deadheat import arguments
 from deadheat.arguments import Rng
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run, Source, Table
 from deadheat.errors import (
     LowRelevanceWarning,
@@ -36,7 +38,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.placements.shortened import Shortened, shortened
-from deadheat.placements.unjudged import Unjudged, with_ties, without_ties
+from deadheat.placements.unjudged import unjudged_documents, with_ties, without_ties
 from deadheat.wording import Plain, counted, three
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
@@ -285,8 +287,8 @@ def evaluate_under(
             score_of(measure, placements, ranked, conventions.no_relevant) for measure in conventions.measures(measures)
         ]
         if conventions.unjudged == "bounds":
-            labels = _labels(conventions, run, placements, ranked)
-            scores = [replace(one, unjudged=PlacedBounds(one.measure, *labels)) for one in scores]
+            bounds = _bounds(conventions, qrels, run, placements, ranked)
+            scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
     return Evaluation(
         scores,
         name=run.name,
@@ -327,14 +329,18 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
     )
 
 
-def _labels(
-    conventions: Conventions, run: Run, placements: Placements, ranked: Placements
-) -> tuple[Placements, Unjudged, float]:
-    """Return what bounds over unjudged documents need: the placements, where those are ranked, and the top."""
-    top = conventions.highest_label(placements.max_relevance)
-    if conventions.ties != "expected":
-        return ranked, without_ties(ranked), top
-    return placements, with_ties(placements, run, conventions.score_precision, conventions.depth), top
+def _bounds(
+    conventions: Conventions, qrels: Qrels, run: Run, placements: Placements, ranked: Placements
+) -> Callable[[Measure], PlacedBounds]:
+    """Return what makes the bounds over unjudged documents of a measure."""
+    top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
+    is_far = False
+    if conventions.ties == "expected":
+        unjudged = with_ties(placements, run, precision, conventions.depth)
+    else:
+        placements, unjudged, is_far = ranked, without_ties(ranked), isinstance(run.rows, UnreadRows)
+    documents = None if is_far else partial(unjudged_documents, qrels, run, precision)
+    return lambda measure: PlacedBounds(measure, placements, unjudged, top, documents)
 
 
 def load_evaluation(path: str | Path) -> Evaluation:

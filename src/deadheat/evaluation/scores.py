@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import Unjudged
 from deadheat.wording import counted
+
+if TYPE_CHECKING:
+    import polars as pl
 
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 
@@ -159,12 +162,15 @@ class PlacedBounds:
     unjudged : Unjudged
     top : float
         The highest relevance that an unjudged document can have.
+    documents : function or None
+        Finds them by their ids, as :func:`deadheat.placements.unjudged.unjudged_documents`; None: they are not known.
     """
 
     measure: Measure
     placements: Placements
     unjudged: Unjudged
     top: float
+    documents: Callable[[], pl.DataFrame] | None
 
     @property
     def is_known(self) -> bool:

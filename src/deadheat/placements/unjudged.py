@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.arrays import BoolArray, IntArray
+from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.io.forking import check_threads
 from deadheat.placements.placements import Placements
 
 if TYPE_CHECKING:
-    from deadheat.data.tables import Run
+    import polars as pl
+
+    from deadheat.data.tables import Qrels, Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +132,28 @@ def with_ties(
     count = tied - judged
     some = count > 0
     return Unjudged(query[some], above[some], tied[some], count[some])
+
+
+def unjudged_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:
+    """Return query_id, doc_id, above and tied of the documents that a run retrieves and nobody judged.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    run : Run
+        Its queries without judgments are left out.
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+
+    Examples
+    --------
+    >>> from deadheat import Qrels, Run
+    >>> found = unjudged_documents(Qrels({"q": {"b": 1}}), Run({"q": {"a": 3, "b": 2, "c": 2}, "p": {"a": 1}}))
+    >>> found.sort("above").rows()
+    [('q', 'a', 0, 1), ('q', 'c', 1, 2)]
+    """
+    judged = qrels.to_polars().select("query_id", "doc_id")
+    found = positions(run.rounded(score_precision))
+    return found.join(judged, on="query_id", how="semi").join(judged, on=["query_id", "doc_id"], how="anti")
 
 
 def answered(placements: Placements, unjudged: Unjudged, ties: IntArray, relevance: float) -> Placements:
