@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+import click
 import pytest
 
+import deadheat as dh
+from deadheat.cli import COMMANDS, main
+from deadheat.errors import DataError
 from support.command import call, ok
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -36,3 +42,27 @@ def test_tables_fit_a_screen(width: int, arguments: list[str], monkeypatch: pyte
     monkeypatch.setenv("COLUMNS", "200")
     if any("not shown at this width" in line for line in lines):
         assert "not shown" not in ok(*arguments)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_empty_name_of_a_file_is_refused_and_not_the_current_folder(name: str) -> None:
+    context = click.Context(main)
+    command = main.get_command(context, name)
+    assert command is not None
+    of_files = re.compile(r"FILE|FOLDER|DIR|SAVED|CASES|QRELS|RUN_OR|^IN$|^OUT$")
+    named = [
+        one for one in command.params if one.name in {"qrels", "run", "train"} or of_files.search(one.metavar or "")
+    ]
+    assert named
+    for param in named:
+        with pytest.raises(click.BadParameter, match="the file name is empty"):
+            param.type.convert("", param, context)
+
+
+def test_an_empty_name_is_an_error_in_python_too() -> None:
+    scores = dh.evaluate("qrels.txt", "bm25.run", ["RR"])
+    for read in (dh.Run, dh.Qrels, dh.read_cases, dh.evaluate_columns, dh.load_evaluation, scores.save):
+        with pytest.raises(DataError, match="the file name is empty"):
+            read("")
+    result = call("evaluate", "qrels.txt", "")
+    assert (result.exit_code, result.stdout) == (2, "")

@@ -88,16 +88,20 @@ def trec(data: bytes) -> list[Row]:
         for n, line in enumerate(lines_of(data), 1):
             fields = [part.decode() for part in line.encode().split()]
             if line.startswith("#") and not _is_row(fields):
-                marked[n] = fields[0]
+                marked[n] = line
             elif fields:
                 rows.append(_row(fields, n))
     except Refused as refused:
         refused.lines |= set(marked)
         raise
-    damaged = {n for n, query in marked.items() if query in {row[0] for row in rows}}
+    damaged = {n for n, line in marked.items() if line.split()[0] in {row[0] for row in rows} or _holds_controls(line)}
     if damaged:
         raise Refused("a damaged row", damaged)
     return _not_empty(rows)
+
+
+def _holds_controls(comment: str) -> bool:
+    return bool(CONTROL.search(comment.removesuffix("\n").rstrip("\r").replace("\t", " ")))
 
 
 def _row(fields: list[str], n: int) -> Row:
@@ -116,6 +120,8 @@ def letor(data: bytes) -> list[Row]:
     for n, line in enumerate(lines_of(data), 1):
         head, _, comment = line.removesuffix("\n").partition("#")
         fields = [text for text in re.split("[ \t]", head.strip(" \t\r")) if text]
+        if _holds_controls(comment):
+            raise Refused("a comment that may hold a row", {n})
         if not fields:
             continue
         if len(fields) < 2 or not fields[1].startswith("qid:"):
@@ -123,7 +129,7 @@ def letor(data: bytes) -> list[Row]:
         relevance = float(number(fields[0], n))
         if math.isinf(relevance):
             raise Refused("infinite", {n})
-        named = re.search(r"(?i)\bdoc_?id\s*[=:]\s*(\S+)", comment)
+        named = re.search(r"(?:^|[^0-9A-Za-z_])[dD][oO][cC]_?[iI][dD]\s*[=:]\s*(\S+)", comment)
         query, doc = ident(fields[1].removeprefix("qid:"), n), ident(named[1], n) if named else None
         rows.append((query, doc, with_features(relevance, _features(fields[2:], n).items())))
     return _not_empty([(query, str(n) if doc is None else doc, rest) for n, (query, doc, rest) in enumerate(rows)])

@@ -213,3 +213,26 @@ def test_features_are_evaluated_at_once(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(letor, "MOST_CELLS", 5)
     with pytest.raises(DataError, match="3 features of 3 documents are too many at once"):
         dh.evaluate_columns(path)
+
+
+@pytest.mark.parametrize("end", ["\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize("comment", [" docid = b note{}1 qid:1 1:0.95 # docid = c", " doc_id{}:b", "{}2 qid:2 1:1"])
+def test_a_comment_has_no_character_after_which_a_row_may_follow(comment: str, end: str, tmp_path: Path) -> None:
+    text = "2 qid:1 1:0.9 # docid = a\n0 qid:1 1:0.8 #" + comment.format(end) + "\n1 qid:1 1:0.3 # docid = d\n"
+    with pytest.raises(MalformedRowError, match=rf"letor:2: a comment .* U\+{ord(end):04X}"):
+        read_letor(written(tmp_path, text))
+
+
+def test_a_line_that_is_a_comment_has_none_either(tmp_path: Path) -> None:
+    with pytest.raises(MalformedRowError, match=r"letor:1: a comment .* U\+000D"):
+        read_letor(written(tmp_path, "# made by hand\r2 qid:1 1:0.9\n1 qid:1 1:0.3\n"))
+
+
+@pytest.mark.parametrize(
+    "comment", ["\tdocid\t=\tb\t", " docid = b\r", " docid = b\r\r", "x\u00a0DOC_ID:b", "\u0301docid=b"]
+)
+def test_comments_may_have_tabs_and_blanks_beyond_ascii(comment: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"2 qid:1 1:0.9 #{comment}\n")
+    assert read_letor(path).rows["doc_id"].to_list() == ["b"]
+    text = path.read_bytes().decode()
+    assert letor._read_lines(text, path, 1)[0].equals(read_letor(path).rows)  # the other way to read

@@ -21,7 +21,7 @@ from deadheat.errors import (
 )
 from deadheat.io import source
 from deadheat.io.formats import scan
-from deadheat.io.formats.trec import read_lines
+from deadheat.io.formats.trec import Marked, read_blocks, read_lines
 
 if TYPE_CHECKING:
     from deadheat.errors import DataError
@@ -94,6 +94,19 @@ def test_blanks_beyond_ascii_are_parts_of_ids(tmp_path: Path) -> None:
 
 def test_control_characters_outside_ids_are_accepted(tmp_path: Path) -> None:
     assert read(written(tmp_path, "q Q0 d 1 2.5 \x01\x1f\x7f\u0085\n")).rows() == [("q", "d", 2.5)]
+
+
+@pytest.mark.parametrize("end", ["\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_a_comment_has_no_character_after_which_a_row_may_follow(end: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"{ROW}# judged by us{end}q1 Q0 d2 2 2 bm25\nq1 Q0 d3 3 1 bm25\n")
+    with pytest.raises(MalformedRowError, match=rf"x.run:2: a comment .* U\+{ord(end):04X}"):
+        read(path)
+    with pytest.raises(MalformedRowError, match=rf"x.run:2: a comment .* U\+{ord(end):04X}"):
+        list(read_blocks(path, "run", Marked("run"), 1))
+
+
+def test_a_comment_may_have_tabs_and_a_windows_line_end(tmp_path: Path) -> None:
+    assert len(read(written(tmp_path, f"#\tjudged\tby us\r\n{ROW}"))) == 1
 
 
 def test_an_id_may_begin_like_a_magic_number(tmp_path: Path) -> None:

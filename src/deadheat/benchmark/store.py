@@ -25,7 +25,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, cluster_name
 from deadheat.evaluation.saved import refuse_foreign
 from deadheat.io.locking import locked
-from deadheat.io.naming import MARK, hashed, is_kept
+from deadheat.io.naming import MARK, hashed, is_kept, path_named
 from deadheat.io.writing import replacing
 from deadheat.report.model import named
 from deadheat.report.numbers import plain
@@ -61,7 +61,7 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, limit: int | None) -> None:
-        self.folder = Path(folder)
+        self.folder = path_named(folder)
         self.suffix = "" if limit is None else f".limit-{limit}"
         self._report = self.folder / f"report{self.suffix}.md"
         self._summary = self.folder / f"bench{self.suffix}.json"

@@ -52,6 +52,7 @@ EXAMPLES = examples(
 @click.option(
     "--retriever",
     "retrievers",
+    type=PATH,
     multiple=True,
     metavar="NAME",
     help="bm25, with options as in 'bm25(k1=1.2)'; string, for similar strings; a run file; the name or folder of a"
@@ -61,6 +62,7 @@ EXAMPLES = examples(
 )
 @click.option(
     "--output",
+    type=PATH,
     metavar="DIR",
     help="A folder for runs, evaluations and report. Finished runs found there are reused; evaluations,"
     " bench.json and report.md are those of the last call.",

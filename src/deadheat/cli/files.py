@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATH = click.Path(readable=False)  # an unreadable file is reported later, as bad data
+
+class _Named(click.Path):
+    """A path that is not empty: Python takes an empty one for the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click's own
+        """Return the path, or fail if it is empty."""
+        if not value:
+            self.fail("the file name is empty, expected a path. Is a variable of the shell not set?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _Named(readable=False)  # an unreadable file is reported later, as bad data
 STDOUT = "-"
 
 

@@ -57,6 +57,7 @@ EXAMPLES = examples(
 @click.option("--unjudged-max-rel", type=float, metavar="LEVEL", help="Highest relevance; default: that of the qrels.")
 @click.option(
     "--judge",
+    type=PATH,
     metavar="FILE.csv|.tsv",
     help="Write the documents to a new file for annotators, who fill in its column relevance; deadheat convert --add"
     " adds that to the qrels.",

@@ -202,6 +202,7 @@ reading_options = together(
 
 then_by_option = click.option(
     "--then-by",
+    type=PATH,
     multiple=True,
     metavar="RUN_OR_COLUMN",
     callback=_keep,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from deadheat.cli.app import BAD_DATA, Failure, forget_stdout, reason, say
-from deadheat.cli.files import STDOUT, check_output
+from deadheat.cli.files import PATH, STDOUT, check_output
 from deadheat.cli.options import together
 from deadheat.wording import printable
 
@@ -58,7 +58,7 @@ def format_option(*parts: str) -> Callable[[Any], Any]:
 
 
 output_option = click.option(
-    "-o", "--output", metavar="FILE", help="Write to a file, whole or not at all; - is stdout."
+    "-o", "--output", type=PATH, metavar="FILE", help="Write to a file, whole or not at all; - is stdout."
 )
 
 

@@ -76,7 +76,9 @@ class Remembering(click.Command):
 @click.command(cls=Remembering, short_help="Write one HTML file about runs, for mail and wiki.", **EXAMPLES)
 @click.argument("qrels", type=PATH, metavar="QRELS|SAVED|FOLDER")
 @click.argument("runs", type=PATH, nargs=-1, metavar="RUN...|SAVED...")
-@click.option("-o", "--output", required=True, metavar="FILE.html", help="The file, written whole or not at all.")
+@click.option(
+    "-o", "--output", type=PATH, required=True, metavar="FILE.html", help="The file, written whole or not at all."
+)
 @click.option("--title", help="By default the names of the systems, and the first measure.")
 @click.option("--baseline", metavar="RUN", help="Compare all others with this run; by default every pair.")
 @measure_option

@@ -107,6 +107,7 @@ def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tu
 @click.option(
     "-o",
     "--output",
+    type=PATH,
     metavar="FOLDER|FILE",
     help="Folder for qrels.txt, NAME.run and queries.csv; with --coarsen a file for the report.",
 )

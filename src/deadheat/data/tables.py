@@ -34,6 +34,7 @@ from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
 from deadheat.io.limits import exceeds, is_bounded
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
 from deadheat.io.mappings import check_mapping, is_plain, without_documents
+from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
 from deadheat.io.results import RANKED, Pick, Reader, Repeated
 from deadheat.wording import counted, three
@@ -601,7 +602,7 @@ def path_of(source: Source) -> Path | None:
     """Return a source as a path, or None if it is not one."""
     if in_catalogue(source):
         return None
-    return Path(os.fsdecode(source)) if isinstance(source, str | os.PathLike) else None
+    return path_named(os.fsdecode(source)) if isinstance(source, str | os.PathLike) else None
 
 
 def label_in_catalogue(source: Source) -> str:

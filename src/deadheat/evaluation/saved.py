@@ -19,6 +19,7 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.stored import StoredError, read_rows, read_tables, tables_of
+from deadheat.io.naming import path_named
 from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
@@ -75,7 +76,7 @@ def write(
     DataError
         A file of this name exists and is not a saved evaluation.
     """
-    path = Path(path)
+    path = path_named(path)
     if path.suffix.lower() != SUFFIX:
         raise ParameterError(
             f"must end in {SUFFIX}",
@@ -148,7 +149,7 @@ def refuse_foreign(path: str | Path, ours: re.Pattern[bytes] = OURS, what: str =
 
 def read(path: str | Path) -> tuple[list[Scores], dict[str, Any]]:
     """Return the scores of a saved evaluation, and its other parts by their arguments of `Evaluation`."""
-    path = Path(path)
+    path = path_named(path)
     if path.suffix.lower() == BESIDE:
         raise FileFormatError(
             "holds the queries of a saved evaluation",

@@ -16,6 +16,7 @@ from deadheat.errors import BaselineMismatchError, DataError, FileFormatError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.saved import checksum, make_folder, refuse_foreign
 from deadheat.evaluation.stored import ENCODING, StoredError, checked_columns, packed, require, unpacked
+from deadheat.io.naming import path_named
 from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
@@ -88,7 +89,7 @@ def write(path: str | Path, state: State, means: dict[str, float]) -> None:
     means : dict of str to float
         For people; nothing reads them.
     """
-    path = Path(path)
+    path = path_named(path)
     refuse_foreign(path, OURS, "state of an accumulator")
     counted = state.counted
     document: dict[str, Any] = {
@@ -122,7 +123,7 @@ def _tables_of(counted: Counted) -> dict[str, str]:
 
 def read(path: str | Path) -> State:
     """Read a state; raise if the file is another one, damaged, or of a newer version."""
-    path = Path(path)
+    path = path_named(path)
     text = decoded(read_all(readable(path)), path)
     try:
         document = parsed(text, path)

@@ -14,6 +14,7 @@ import polars as pl
 
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io import limits
+from deadheat.io.naming import path_named
 from deadheat.io.zstandard import largest_content
 from deadheat.wording import Advice, Plain, did_you_mean, printable
 
@@ -43,9 +44,7 @@ _FOREIGN = {
 
 def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path, or raise DataError if there is no file that can be read."""
-    if not os.fspath(path):
-        raise DataError("the file name is empty", allowed="a path")
-    path = Path(path)
+    path = path_named(path)
     try:
         str(path).encode()
     except UnicodeEncodeError:

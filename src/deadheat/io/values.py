@@ -69,6 +69,14 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
             raise MalformedRowError(f"{message}, and {LINE_ENDS}", path=path, line=line)
 
 
+def check_comment(comment: str, path: Path, line: int) -> None:
+    """Raise MalformedRowError for a control character in a comment: after some of them another row may follow."""
+    found = _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r"))
+    if found:
+        problem = f"a comment contains the control character U+{ord(found[0]):04X}: {shown(comment)}"
+        raise MalformedRowError(problem, hint=LINE_ENDS, path=path, line=line)
+
+
 def holds_controls(frame: pl.DataFrame) -> bool:
     """Return whether an id contains a control character."""
     return any(ids.str.contains(CONTROL).any() for ids in frame.select("query_id", "doc_id"))

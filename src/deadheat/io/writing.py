@@ -16,7 +16,7 @@ import polars as pl
 from deadheat.errors import DataError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import LARGEST_INTEGER
-from deadheat.io.naming import LONGEST, cut
+from deadheat.io.naming import LONGEST, cut, path_named
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
 
@@ -79,7 +79,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     DataError
         If the folder does not exist, or the file is read-only.
     """
-    path = Path(path)
+    path = path_named(path)
     if _is_stream(path):
         with tempfile.TemporaryFile() as held:
             yield held

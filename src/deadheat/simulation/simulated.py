@@ -19,6 +19,7 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write
+from deadheat.io.naming import path_named
 from deadheat.io.writing import replacing
 from deadheat.measures import parse_measure
 from deadheat.placements.place import engine_of
@@ -127,7 +128,7 @@ class Simulation:
             A file is there already and differs, or the folder cannot be made.
         """
         check_threads()
-        folder = Path(folder)
+        folder = path_named(folder)
         if folder.exists() and not folder.is_dir():
             raise DataError("is a file", hint="name a folder", path=folder)
         if not folder.absolute().parent.is_dir():

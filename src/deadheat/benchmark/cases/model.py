@@ -17,6 +17,7 @@ import polars as pl
 from deadheat.arguments import as_count, is_number
 from deadheat.data.tables import Qrels
 from deadheat.errors import CasesError, ParameterError
+from deadheat.io.naming import path_named
 from deadheat.io.writing import replacing
 from deadheat.wording import counted
 
@@ -210,7 +211,7 @@ class Cases:
             Whether the fields are called test_cases, expected_hpo_ids and hpo_domain, as in the schema for the Human
             Phenotype Ontology; their ids are checked when they are read.
         """
-        path = Path(path)
+        path = path_named(path)
         is_packed = path.name.lower().endswith(".json.gz")
         if not is_packed and path.suffix.lower() != ".json":
             raise ParameterError("cases are written as JSON: name the file .json or .json.gz", given=path.name)

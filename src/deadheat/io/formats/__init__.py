@@ -18,6 +18,7 @@ from deadheat.io.formats.base import FORMATS, Content, Format, register
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.mappings import VALUE_ERROR
+from deadheat.io.naming import path_named
 from deadheat.io.source import HEAD, blocks, plain_head, readable
 from deadheat.io.values import CONTROL, holds_only_numbers
 from deadheat.io.writing import Compression, replacing
@@ -206,7 +207,7 @@ def write(
     ParameterError
         If the format is unknown, or the tag is empty or holds a blank.
     """
-    path = Path(target) if isinstance(target, str | os.PathLike) else Path()
+    path = path_named(target) if isinstance(target, str | os.PathLike) else Path()
     form = FORMATS[chosen_format(path, format)]
     if not tag or any(char.isspace() for char in tag):
         raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")

@@ -23,7 +23,7 @@ from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataErr
 from deadheat.io.formats.base import Content, Format, ScoreColumns, register
 from deadheat.io.kinds import Kind
 from deadheat.io.source import blocks, decoded, refuse_binary
-from deadheat.io.values import are_plain, check_ids_of_row, holds_controls, read_value
+from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
 from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, did_you_mean, shown
 
@@ -33,7 +33,7 @@ DENSE = 1 << 16  # numbers up to which counting is faster than sorting
 MOST_CELLS = 1 << 30  # of features and documents: 8 GB
 ABSENT = "a feature that a line lacks is 0, as in SVMlight"
 NUMBERED = "documents without 'docid = ' are numbered from 0 in the order of the file"
-_ID = r"(?i)\bdoc_?id\s*[=:]\s*(\S+)"
+_ID = r"(?:^|[^0-9A-Za-z_])[dD][oO][cC]_?[iI][dD]\s*[=:]\s*(\S+)"  # with no class on which Rust and Python differ
 _FIND_ID = re.compile(_ID)
 _BEGINS = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*[ \t]*[^\s#]+[ \t]+qid:\S")
 _FEATURE = re.compile(r"[0-9]{1,10}", re.ASCII)
@@ -178,9 +178,11 @@ def _parse(text: str, first_line: int) -> tuple[pl.DataFrame, IntArray, Features
     fields = pl.col("head").str.splitn(" ", 3).struct
     squeezed = head[0].str.replace_all(r"[ \t]+", " ") if "  " in text or "\t" in text else head[0]
     lines = pl.DataFrame({"line": text.split("\n")}).with_row_index("n", first_line)
+    parts = lines.lazy().select("n", head=squeezed.str.strip_chars(" \r"), comment=head[1]).collect()
+    if parts["comment"].str.strip_chars_end("\r").str.replace_all("\t", " ", literal=True).str.contains(CONTROL).any():
+        return None  # check_comment looks for the same
     rows = (
-        lines.lazy()
-        .select("n", head=squeezed.str.strip_chars(" \r"), comment=head[1])
+        parts.lazy()
         .filter(pl.col("head") != "")
         .select(
             "n",
@@ -253,6 +255,7 @@ def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, I
             raise MalformedRowError(
                 given=Plain("a NUL byte"), allowed=LINE, hint="the file is damaged", path=path, line=line
             )
+        check_comment(comment, path, line)
         if not fields:
             continue
         query, relevance = _begin(fields, raw, path, line)

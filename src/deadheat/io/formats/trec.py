@@ -41,6 +41,7 @@ from deadheat.io.splitting import ENDS_EARLY, last_byte, split
 from deadheat.io.values import (
     are_exact,
     are_plain,
+    check_comment,
     check_ids_of_row,
     frame_of_rows,
     holds_controls,
@@ -164,8 +165,9 @@ class Marked:
         return b"\n".join(lines)
 
     def check(self, path: Path) -> None:
-        """Raise `MalformedRowError` for a comment that begins as a record does: it is a damaged record."""
+        """Raise `MalformedRowError` for a comment that begins as a record does, or holds what may end a line."""
         for number, line in self.comments.items():
+            check_comment(line.decode(), path, number)
             if line.split(maxsplit=1)[0] in self.queries:
                 _fields(line, self.kind, path, number)
                 value = line.split()[TREC_FIELDS[self.kind].index(VALUE_COLUMN[self.kind])].decode()
