@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, DuplicateError, RelevanceError, ScoreError, SwappedFilesError
+from support.changed_documents import changes
 
 HITS = [
     {"_index": "i", "_id": "a", "_score": 2.0},
@@ -199,6 +201,10 @@ REFUSED_RUNS: list[tuple[Any, type[Exception], str]] = [
         r'got dict with \'chunk\', \'sim\'; write dh.Run.of_results\(results, id="chunk"\)',
     ),
     (IMPORTED, SwappedFilesError, "a list of judgments of OpenSearch holds judgments, expected results"),
+    (EVALUATED | {"details": {"q1": []}}, DataError, r"details.q1 is \[\], expected an object with 'hits'"),
+    (EVALUATED | {"details": {"q1": {"hits": ["a"]}}}, DataError, r"details.q1.hits\[0\] is 'a'"),
+    (EVALUATED | {"details": []}, DataError, r"details is \[\], expected an object"),
+    (EVALUATED | {"failures": 5}, DataError, "failures is 5, expected an object"),
     ({"queries": [{"query": "q", "ratings": {}}]}, SwappedFilesError, "export a snapshot as CSV"),
     (MTEB | {"de": {"test": SCORES}}, DataError, SEVERAL),
     (
@@ -221,7 +227,9 @@ REFUSED_QRELS: list[tuple[Any, type[Exception], str]] = [
     (EVALUATED, SwappedFilesError, "it rates retrieved documents alone: give the request"),
     (MTEB, SwappedFilesError, "the judgments are in the task's data set: task.load_data"),
     ({"q1": RESPONSE}, SwappedFilesError, "were qrels and run given in the wrong order"),
-    ({"requests": [{"ratings": []}]}, DataError, "request 1 has no id"),
+    ({"requests": [{"ratings": []}]}, DataError, r"requests\[0\] has no 'id': it has 'ratings'"),
+    ({"requests": [{"id": ["q"], "ratings": []}]}, DataError, r"requests\[0\].id is \['q'\], expected text or a whole"),
+    ({"requests": [{"id": "q", "ratings": 5}]}, DataError, r"requests\[0\].ratings is 5, expected a list"),
     ({"requests": [RANK_EVAL["requests"][0]] * 2}, DuplicateError, "request id 'q1' appears twice"),
     (
         {"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": "good"}]}]},
@@ -229,10 +237,37 @@ REFUSED_QRELS: list[tuple[Any, type[Exception], str]] = [
         "'a' for query 'q' is not a number, got 'good'",
     ),
     ({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": "nan"}]}]}, RelevanceError, "NaN"),
+    (
+        {"judgmentRatings": [{"query": "q", "rating": []}]},
+        DataError,
+        r"\[0\] has no 'ratings'. Did you mean 'rating'\?",
+    ),
+    ({"judgmentRatings": [{"query": "q", "ratings": [[]]}]}, DataError, r"judgmentRatings\[0\].ratings\[0\] is \[\]"),
+    ({"judgmentRatings": [5]}, DataError, r"judgmentRatings\[0\] is 5, expected an object with 'query'"),
     ({"judgmentRatings": [{"query": "q", "ratings": []}] * 2}, DuplicateError, "expected each query once"),
     ({"hits": {"hits": [{"_source": IMPORTED}] * 2}}, DataError, "2 lists of judgments: Imported"),
     ({"queries": [{"query": "q", "ratings": {}}] * 2}, DuplicateError, "query 'q' appears twice"),
+    *(
+        ({"queries": [{"query": "q", "ratings": wrong}]}, DataError, rf"queries\[0\].ratings{message}")
+        for wrong, message in [
+            (5, " is 5, expected an object or a list"),
+            (None, " is None"),
+            ("x", " is 'x'"),
+            ([5], r"\[0\] is 5, expected an object with 'doc_id'"),
+            ([{"doc_id": ["a"], "rating": 1}], r"\[0\].doc_id is \['a'\], expected text or a whole number"),
+            ([{"doc_id": "a", "rate": 1}], r"\[0\] has no 'rating'. Did you mean 'rate'\?"),
+        ]
+    ),
 ]
+
+
+@pytest.mark.filterwarnings("ignore::deadheat.errors.RankOrderWarning")
+@pytest.mark.parametrize("document", [one for one, _ in RUNS.values()] + [one for one, *_ in QRELS.values()])
+def test_any_change_is_read_or_refused(document: Any) -> None:  # noqa: ANN401 - JSON
+    for changed in changes(document):
+        for read in (dh.read_qrels, dh.read_run):
+            with suppress(dh.DeadheatError):
+                read(changed).to_dict()
 
 
 @pytest.mark.parametrize(("document", "error", "message"), REFUSED_QRELS)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 1000  # nesting depth of JSON; ontologies have about ten
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+NO_GRAPHS = re.compile(rb'"graphs"\s*:\s*(?:null|\[\s*\])')
 FORMATS = "expected OBO, OBO Graphs JSON or OWL in RDF/XML, in UTF-8, plain or .gz"
 
 
@@ -81,6 +82,8 @@ def _check_json(path: Path) -> None:
     if b'"graphs"' not in content:
         raise FileFormatError(f"JSON without 'graphs'; {FORMATS}", path=path)
     _check_nesting(content, path)
+    if NO_GRAPHS.search(content):
+        raise FileFormatError(f"JSON whose 'graphs' is empty; {FORMATS}", path=path)
     if b'"synonymType"' in content:
         warnings.warn(
             f"{path}: the types of synonyms (layperson, abbreviation, ...) are not read from OBO Graphs JSON;"

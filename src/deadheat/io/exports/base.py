@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deadheat.errors import SwappedFilesError
+from deadheat.errors import DataError, SwappedFilesError
 from deadheat.io.kinds import OTHER_KIND, Kind
 from deadheat.io.mappings import Nested
+from deadheat.wording import did_you_mean
 
 EXPORTS: dict[str, Export] = {}
+_WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +67,43 @@ def exported(held: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, t
 def first_of(held: Mapping[Any, Any]) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return the first value of a dict, None if it is empty."""
     return next(iter(held.values()), None)
+
+
+def part(held: Any, key: str, kinds: tuple[type, ...], place: str, where: str) -> Any:  # noqa: ANN401 - of JSON
+    """Return what an object in a document holds under a key.
+
+    Parameters
+    ----------
+    held : dict
+    key : str
+    kinds : tuple of type
+        What may be there; true and false are no whole numbers.
+    place : str
+        Where the object is in the document, such as ``"requests[0]"``.
+    where : str
+        Where the document comes from.
+
+    Raises
+    ------
+    DataError
+        It is no object, it lacks the key, or something else is there; with the path inside the document.
+
+    Examples
+    --------
+    >>> part({"ratings": [1]}, "ratings", (list, dict), "requests[0]", "x.json")
+    [1]
+    >>> part({"ratings": 5}, "ratings", (list, dict), "requests[0]", "x.json")
+    Traceback (most recent call last):
+        ...
+    deadheat.errors.DataError: x.json: requests[0].ratings is 5, expected a list or an object
+    """
+    if not isinstance(held, Mapping):
+        raise DataError(f"{place} is {held!r:.60}", allowed=f"an object with {key!r}", path=where)
+    if key not in held:
+        has = f"it has {', '.join(map(repr, [*held][:6])) or 'no keys'}"
+        raise DataError(f"{place} has no {key!r}", hint=did_you_mean(key, map(str, held)) or has, path=where)
+    found = held[key]
+    if not isinstance(found, kinds) or (isinstance(found, bool) and int in kinds):
+        allowed = " or ".join(_WORDS[kind] for kind in kinds)
+        raise DataError(f"{place}.{key}".lstrip(".") + f" is {found!r:.60}", allowed=allowed, path=where)
+    return found

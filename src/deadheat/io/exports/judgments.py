@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from deadheat.errors import DataError, DuplicateError, RelevanceError
-from deadheat.io.exports.base import Export, register
+from deadheat.io.exports.base import Export, part, register
 from deadheat.io.mappings import Nested
 from deadheat.io.results import Reader, results_in
 from deadheat.io.values import is_number
@@ -29,20 +29,20 @@ def _read(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]
         names = three([str(one.get("name")) for one in found])
         raise DataError(f"{len(found)} lists of judgments: {names}", allowed="one", hint="save one of them", path=where)
     ratings: dict[str, Any] = {}
-    for one in found[0][_KEY]:
-        query = one.get("query")
-        if query is None or query in ratings:
-            error = DataError if query is None else DuplicateError
-            raise error(f"query {query!r} in {_KEY}", allowed="each query once, with its text", path=where)
-        ratings[query] = [_with_number(rating, query, where) for rating in one["ratings"]]
+    for n, one in enumerate(found[0][_KEY]):
+        query = part(one, "query", (str,), place := f"{_KEY}[{n}]", where)
+        if query in ratings:
+            raise DuplicateError(f"query {query!r} in {_KEY}", allowed="each query once, with its text", path=where)
+        given = part(one, "ratings", (list,), place, where)
+        ratings[query] = [_with_number(rating, query, f"{place}.ratings[{m}]", where) for m, rating in enumerate(given)]
     return Reader("qrels", where).nested(ratings)
 
 
-def _with_number(rating: Mapping[str, Any], query: str, where: str) -> Mapping[str, Any]:
+def _with_number(rating: Any, query: str, place: str, where: str) -> Mapping[str, Any]:  # noqa: ANN401 - of JSON
     """Return a rating as a number: the workbench keeps text."""
-    given = rating.get("rating")
+    given = part(rating, "rating", (object,), place, where)
     if not isinstance(given, str):
-        return rating
+        return dict(rating)
     if not is_number(given):
         place = f"rating of document {rating.get('docId')!r} for query {query!r}"
         raise RelevanceError(f"{place} is not a number", given=given, path=where)

@@ -7,11 +7,11 @@ CSV reads them, and asks here what is Quepid's own about them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deadheat.errors import DuplicateError
-from deadheat.io.exports.base import Export, register
+from deadheat.io.exports.base import Export, part, register
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested
 from deadheat.wording import counted
@@ -71,14 +71,22 @@ def _text(query: object) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _pairs(ratings: list[Any], place: str, where: str) -> Iterator[tuple[Any, Any]]:
+    """Yield document and rating of each."""
+    for n, one in enumerate(ratings):
+        doc = part(one, "doc_id", (str, int), f"{place}[{n}]", where)
+        yield doc, part(one, "rating", (object,), f"{place}[{n}]", where)
+
+
 def _read(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]:
     found: dict[str, Any] = {}
     n_unrated = 0
-    for query in held["queries"]:
-        text, given = str(_text(query)), query["ratings"]
+    for n, query in enumerate(held["queries"]):
+        place = f"queries[{n}]"
+        text, given = str(_text(query)), part(query, "ratings", (dict, list), place, where)
         if text in found:
             raise DuplicateError(f"query {text!r} appears twice", allowed="once", path=where)
-        ratings = given if isinstance(given, dict) else {one["doc_id"]: one["rating"] for one in given}
+        ratings = given if isinstance(given, dict) else dict(_pairs(given, f"{place}.ratings", where))
         found[text] = {doc: rating for doc, rating in ratings.items() if rating is not None}
         n_unrated += len(ratings) - len(found[text])
     return found, (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()

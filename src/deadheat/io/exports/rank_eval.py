@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
-from deadheat.errors import DataError, DuplicateError
-from deadheat.io.exports.base import Export, register
+from deadheat.errors import DuplicateError
+from deadheat.io.exports.base import Export, part, register
 from deadheat.io.mappings import Nested
 from deadheat.io.results import Reader
 from deadheat.wording import counted, three
@@ -20,28 +21,30 @@ def _is_request(held: Mapping[Any, Any]) -> bool:
 def _read_request(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]:
     """Return the ratings of each request, by its id."""
     ratings: dict[str, Any] = {}
-    for place, request in enumerate(held["requests"], 1):
-        query = request.get("id")
-        if query is None:
-            raise DataError(f"request {place} has no id", allowed="an id for each query", path=where)
+    for n, request in enumerate(held["requests"]):
+        query = part(request, "id", (str, int), f"requests[{n}]", where)
         if query in ratings:
             raise DuplicateError(f"request id {query!r} appears twice", allowed="once", path=where)
-        ratings[query] = request["ratings"]
+        ratings[query] = part(request, "ratings", (list,), f"requests[{n}]", where)
     return Reader("qrels", where).nested(ratings)
 
 
 def _is_response(held: Mapping[Any, Any]) -> bool:
-    details = held.get("details")
-    return isinstance(details, dict) and isinstance(held.get("metric_score"), int | float)
+    return isinstance(held.get("details"), dict | list) and isinstance(held.get("metric_score"), int | float)
 
 
 def _read_response(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]:
     """Return the hits of each query, with notes on what the response itself says is missing."""
-    nested, notes = Reader("run", where).nested(held["details"])
-    hits = [hit for detail in held["details"].values() for hit in detail["hits"]]
+    details = part(held, "details", (dict,), "", where)
+    lists = {query: part(one, "hits", (list,), f"details.{query}", where) for query, one in details.items()}
+    for query, hits in lists.items():
+        for n, hit in enumerate(hits):
+            part(hit, "hit", (dict,), f"details.{query}.hits[{n}]", where)
+    nested, notes = Reader("run", where).nested(lists)
+    hits = list(chain.from_iterable(lists.values()))
     unrated = sum(hit.get("rating") is None for hit in hits)
     more = [f"{unrated:,} of {counted(len(hits), 'hit')} are unrated"] if unrated else []
-    if failed := list(held.get("failures") or ()):
+    if failed := list(part({"failures": {}, **held}, "failures", (dict,), "", where)):
         more.append(f"{counted(len(failed), 'query', 'queries')} failed in the search engine: {three(failed)}")
     return nested, (*notes, *more)
 
