@@ -127,15 +127,11 @@ def evaluate_part(
     """
     qrels = part.cases.qrels()
     graded = [one for one in measures if ontology is not None and isinstance(one, MaxRel)]
-    plain = [one for one in measures if one not in graded]
-    found_by: list[Evaluation] = [_evaluate(qrels, found, plain, name)] if plain else []
-    notes: list[Warning | str] = []
-    if ontology is not None and graded:
-        judged = qrels  # for a run without documents, whose MaxRel is 0 on any judgments
-        if not found.is_empty():
-            judged, notes = _judged(ontology, qrels, Run(found, name=name), kind)
-        found_by.append(_evaluate(judged, found, graded, name))
-    return (found_by[0] if not graded else _merged(found_by, measures, qrels)), notes
+    plain = _evaluate(qrels, found, measures, name)
+    if ontology is None or not graded or found.is_empty():  # an empty run's MaxRel is 0 on any judgments
+        return plain, []
+    judged, notes = _judged(ontology, qrels, Run(found, name=name), kind)
+    return _merged(plain, _evaluate(judged, found, graded, name), qrels), notes
 
 
 def _judged(ontology: Ontology, qrels: Qrels, run: Run, kind: str) -> tuple[Qrels, list[Warning | str]]:
@@ -178,16 +174,16 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
     )
 
 
-def _merged(evaluations: Sequence[Evaluation], measures: Sequence[Measure], qrels: Qrels) -> Evaluation:
-    """Combine evaluations of one run by different measures, without placements: each measure has its own."""
-    scores = {of_measure.measure: of_measure for one in evaluations for of_measure in one}
-    first = evaluations[0]
+def _merged(plain: Evaluation, graded: Evaluation, qrels: Qrels) -> Evaluation:
+    """Take the measures that there are on an ontology's judgments from those."""
+    scores = {one.measure: one for one in (*plain, *graded)}
     return Evaluation(
-        [scores[one] for one in measures],
-        name=first.name,
-        query_ids=first.query_ids,
-        conventions=first.conventions,
-        missing_queries=first.missing_queries,
-        unjudged_queries=first.unjudged_queries,
-        qrels=qrels.fingerprint,
+        scores.values(),
+        name=plain.name,
+        query_ids=plain.query_ids,
+        conventions=plain.conventions,
+        missing_queries=plain.missing_queries,
+        placements=plain.placements,
+        graded=graded.placements,
+        qrels=qrels,
     )

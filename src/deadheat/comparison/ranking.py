@@ -139,10 +139,11 @@ class _Side:
         """
         if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
             return None
-        if not self.measure.can_list_orders(self.evaluation.placements):
+        placements = self.evaluation.placements_of(self.measure)
+        if not self.measure.can_list_orders(placements):
             return None
         moved = keep & is_moved(self.mean, self.variance)
-        found = self._values(self.evaluation.placements, moved[self.own], rng) if moved.any() else np.zeros((0, 1))
+        found = self._values(placements, moved[self.own], rng) if moved.any() else np.zeros((0, 1))
         if found is None:
             return None
         values = np.broadcast_to(self.mean[keep][:, None], (int(keep.sum()), found.shape[1])).copy()

@@ -18,6 +18,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.measures.stored import StoredMeasure
+from deadheat.placements.placements import Placements
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,11 @@ class Side:
     rng: Rng
 
     @property
+    def placements(self) -> Placements:
+        """What the measure is computed from."""
+        return self.evaluation.placements_of(self.measure)
+
+    @property
     def can_draw(self) -> bool:
         """Whether orders can be listed or drawn: not of a `Custom` measure from a file, nor without placements.
 
@@ -56,11 +62,11 @@ class Side:
         """
         if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
             return False
-        return self.measure.can_list_orders(self.evaluation.placements)
+        return self.measure.can_list_orders(self.placements)
 
     def summands(self, keep: BoolArray) -> Summands | None:
         """Return the exact distributions over tie orders of some of the queries, where they are feasible."""
-        return summands(self.measure, self.evaluation.placements, keep[self.own])
+        return summands(self.measure, self.placements, keep[self.own])
 
     def moved(self, keep: BoolArray) -> BoolArray:
         """Tell which of some queries ties move, of shape (n_queries,)."""
@@ -68,11 +74,11 @@ class Side:
 
     def n_draws(self, keep: BoolArray) -> int:
         """Return how many orders of some queries can be drawn at a cost that does not hurt."""
-        return n_draws(self.evaluation.placements, self.moved(keep)[self.own])
+        return n_draws(self.placements, self.moved(keep)[self.own])
 
     def drawn(self, keep: BoolArray) -> Drawn | None:
         """Return sums over some of the queries in random orders, where they are feasible."""
-        placements, moved = self.evaluation.placements, self.moved(keep)[self.own]
+        placements, moved = self.placements, self.moved(keep)[self.own]
         # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
         content = hashlib.sha256()
         for column in (placements.above, placements.tied, placements.relevance):

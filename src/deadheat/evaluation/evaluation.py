@@ -36,7 +36,7 @@ from deadheat.evaluation.strata import (
     order,
 )
 from deadheat.io.forking import check_threads
-from deadheat.measures import Measure, parse_measure
+from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
@@ -79,6 +79,7 @@ class Evaluation(
         missing_queries: tuple[str, ...] = (),
         unjudged_queries: tuple[str, ...] = (),
         placements: Placements | None = None,
+        graded: Placements | None = None,
         qrels: Qrels | str = "",
         notes: tuple[str, ...] = (),
     ) -> None:
@@ -90,6 +91,7 @@ class Evaluation(
         self.missing_queries = missing_queries
         self.unjudged_queries = unjudged_queries
         self._placements = placements
+        self._graded = graded  # by an ontology; for MaxRel alone
         self._qrels = qrels
         self.notes = notes
 
@@ -142,6 +144,10 @@ class Evaluation(
                 hint="evaluate the run again",
             )
         return self._placements
+
+    def placements_of(self, measure: Measure) -> Placements:
+        """Return what a measure is computed from: under an ontology, MaxRel has judgments of its own."""
+        return self._graded if self._graded is not None and isinstance(measure, MaxRel) else self.placements
 
     @cached_property
     def facts(self) -> Facts:
@@ -243,6 +249,7 @@ class Evaluation(
             missing_queries=self.missing_queries,
             unjudged_queries=self.unjudged_queries,
             placements=self._placements,
+            graded=self._graded,
             qrels=self.qrels_hash,
             notes=self.notes,
         )
@@ -264,6 +271,7 @@ class Evaluation(
             conventions=self.conventions,
             missing_queries=tuple(sorted(set(self.missing_queries).intersection(query_ids.tolist()))),
             placements=self._placements and self._placements.select(keep),
+            graded=self._graded and self._graded.select(keep),
             qrels=self._qrels,
             notes=self.notes,
         )
@@ -287,6 +295,7 @@ class Evaluation(
             conventions=self.conventions,
             missing_queries=tuple(sorted(names[one] for one in some.missing_queries)),
             placements=some._placements and some._placements.renamed(ids, order),  # noqa: SLF001 - of its class
+            graded=some._graded and some._graded.renamed(ids, order),  # noqa: SLF001 - of its class
             qrels=self._qrels,
             notes=self.notes,
         )

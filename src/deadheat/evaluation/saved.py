@@ -52,6 +52,7 @@ def write(
     missing_queries: tuple[str, ...],
     unjudged_queries: tuple[str, ...],
     placements: Placements | None,
+    graded: Placements | None,
     qrels: str,
     notes: tuple[str, ...],
 ) -> None:
@@ -66,7 +67,7 @@ def write(
         Of the JSON file, ``.json``.
     scores : sequence of Scores
     options : IntervalOptions
-    name, query_ids, conventions, missing_queries, unjudged_queries, placements, qrels, notes
+    name, query_ids, conventions, missing_queries, unjudged_queries, placements, graded, qrels, notes
         As for `Evaluation`; of the qrels the hash.
 
     Raises
@@ -101,7 +102,7 @@ def write(
         "unjudged_queries": list(unjudged_queries),
         "notes": list(notes),
     }
-    data = tables_of(query_ids, scores, placements)
+    data = tables_of(query_ids, scores, placements, graded)
     try:
         document |= {"sha256": checksum({**document, "data": data}), "data": data}
         written = f"{json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
@@ -321,9 +322,9 @@ def _parts(document: _Members, path: Path) -> tuple[list[Scores], dict[str, Any]
         document.refuse("measures", "names one twice")
     n_queries, unjudged = document.take("n_queries", int), document.texts("unjudged_queries")
     if document.given["format"] == FIRST_FORMAT:
-        query_ids, scores, placements = read_rows(_beside(path, document.part("per_query")), measures, n_queries)
+        query_ids, scores, placed = read_rows(_beside(path, document.part("per_query")), measures, n_queries)
     else:
-        query_ids, scores, placements = read_tables(document.take("data", dict), measures, n_queries, unjudged)
+        query_ids, scores, placed = read_tables(document.take("data", dict), measures, n_queries, unjudged)
     for one in scores:
         _check_summary(one, of_measures.part(str(one.measure)))
     document.part("intervals")
@@ -335,7 +336,7 @@ def _parts(document: _Members, path: Path) -> tuple[list[Scores], dict[str, Any]
         "conventions": _conventions(document.part("conventions")),
         "missing_queries": document.texts("missing_queries"),
         "unjudged_queries": unjudged,
-        "placements": placements,
+        **placed,
         "qrels": document.sha256("qrels_hash"),
         "notes": document.texts("notes") if "notes" in document.given else (),  # files of early versions have none
     }

@@ -47,6 +47,7 @@ SUBTOPICS: dict[str, type[pl.DataType]] = {  # only of qrels that have some
     "topic": pl.Int64,
     "relevance": pl.Float64,
 }
+GRADED = "graded"  # the tables of placements once more, by an ontology's judgments; only with MaxRel on one
 ENCODING = "Parquet in base64"
 
 
@@ -54,23 +55,30 @@ class StoredError(Exception):
     """A fault in the content of a saved evaluation; the caller adds the name of the file."""
 
 
-def tables_of(query_ids: TextArray, scores: Sequence[Scores], placed: Placements | None) -> dict[str, object]:
+def tables_of(
+    query_ids: TextArray, scores: Sequence[Scores], placed: Placements | None, graded: Placements | None = None
+) -> dict[str, object]:
     """Return the tables of an evaluation's queries and, if it has placements, of their documents.
 
     ``scores`` has a row for each measure and query, sorted by measure and then query; null means no value.
     """
     check_threads()
-    ids = query_ids.tolist()
     held: dict[str, object] = {"encoding": ENCODING, "scores": packed(_score_rows(scores))}
     if placed is None:
-        return held | {"queries": packed(pl.DataFrame({"query_id": ids}, schema={"query_id": pl.String}))}
+        ids = {"query_id": query_ids.tolist()}
+        return held | {"queries": packed(pl.DataFrame(ids, schema={"query_id": pl.String}))}
+    return held | _placed_tables(placed) | ({} if graded is None else {GRADED: _placed_tables(graded)})
+
+
+def _placed_tables(placed: Placements) -> dict[str, object]:
+    ids = placed.query_ids.tolist()
     retrieved = {name: getattr(placed, "doc_ids" if name == "doc_id" else name).tolist() for name in RETRIEVED}
     judged = {"query": placed.judged_query, "relevance": placed.judged_relevance}
     ends = [None] * len(ids) if placed.ends_in_tie is None else placed.ends_in_tie.tolist()
     lengths = {"query_id": ids, "n_retrieved": placed.n_retrieved.tolist(), CUT: ends}
     own = placed.subtopics
     topics = {} if own is None else {name: getattr(own, f"{name}s" if name == "doc_id" else name) for name in SUBTOPICS}
-    return held | {
+    return {
         **({"subtopics": packed(pl.DataFrame(topics, schema=SUBTOPICS))} if topics else {}),
         "queries": packed(pl.DataFrame(lengths, schema=QUERIES)),
         "retrieved": packed(pl.DataFrame(retrieved, schema=RETRIEVED)),
@@ -111,18 +119,25 @@ def packed(table: pl.DataFrame) -> str:
 
 def read_tables(
     data: Mapping[str, Any], measures: Sequence[Measure], n_queries: int, unjudged: tuple[str, ...]
-) -> tuple[TextArray, list[Scores], Placements | None]:
-    """Read what `tables_of` returned: the query ids, the scores of each measure, and the placements."""
+) -> tuple[TextArray, list[Scores], dict[str, Placements | None]]:
+    """Read what `tables_of` returned: the query ids, the scores of each measure, and the arguments of placements."""
     queries = unpacked(data, "queries")
     query_ids = _query_ids(queries, n_queries)
     scores = _all_scores(measures, query_ids, unpacked(data, "scores"))
     has_placements = "retrieved" in data or "judged" in data or queries.width > 1
-    return query_ids, scores, _placements(data, queries, query_ids, unjudged) if has_placements else None
+    placed = _placements(data, queries, query_ids, unjudged) if has_placements else None
+    if GRADED not in data:
+        return query_ids, scores, {"placements": placed}
+    own = data[GRADED]
+    require(placed is not None and isinstance(own, dict), f"{GRADED!r} must be placements beside others")
+    lengths = unpacked(own, "queries")
+    require(lengths.equals(queries), f"the queries of {GRADED!r} are others")
+    return query_ids, scores, {"placements": placed, "graded": _placements(own, lengths, query_ids, unjudged)}
 
 
 def read_rows(
     data: bytes, measures: Sequence[Measure], n_queries: int
-) -> tuple[TextArray, list[Scores], Placements | None]:
+) -> tuple[TextArray, list[Scores], dict[str, Placements | None]]:
     """Read the Parquet file of the first format: a row for each measure and query, with both names; no placements."""
     rows = _parquet(data, "the Parquet file")
     is_text = rows.schema.get("query_id") == rows.schema.get("measure") == pl.String
@@ -133,7 +148,7 @@ def read_rows(
         block = rows.slice(n * n_queries, n_queries)
         is_there = (block["measure"] == str(measure)).all() and block["query_id"].equals(rows["query_id"][:n_queries])
         require(is_there, f"the rows of {measure} are not where they belong")
-    return query_ids, _all_scores(measures, query_ids, rows.drop("query_id", "measure")), None
+    return query_ids, _all_scores(measures, query_ids, rows.drop("query_id", "measure")), {}
 
 
 def unpacked(data: Mapping[str, Any], name: str) -> pl.DataFrame:

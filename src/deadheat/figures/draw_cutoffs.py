@@ -199,8 +199,9 @@ def _scores(evaluation: Evaluation, family: Sequence[Measure]) -> list[Scores]:
         raise FigureError(
             f"{evaluation.name} was saved by an earlier deadheat, without placements", hint="evaluate it again"
         )
-    placements = evaluation.placements
-    return [score_of(one, placements, placements, evaluation.conventions.no_relevant) for one in family]
+    placed = [evaluation.placements_of(one) for one in family]
+    no_relevant = evaluation.conventions.no_relevant
+    return [score_of(one, its, its, no_relevant) for one, its in zip(family, placed, strict=True)]
 
 
 def drawn(found: Sequence[Row], step: str, x: alt.X, title: str, finding: str) -> alt.LayerChart:

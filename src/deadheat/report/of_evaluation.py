@@ -249,7 +249,7 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
         yield Fact("", None, "estimated", text, is_note=True)
     for one in evaluations:
         for scores in one if one.has_placements else ():
-            n_drawn = int(scores.measure.has_drawn_spread(one.placements).sum())
+            n_drawn = int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum())
             if n_drawn:
                 of = f"tie std, min and max of {scores.measure.label} of {one.name}"
                 text = f"{of} are of drawn orders for {counted(n_drawn, 'query', 'queries')}; its means are exact"

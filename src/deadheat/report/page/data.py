@@ -21,6 +21,7 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
+from deadheat.placements.placements import Placements
 from deadheat.report.page.subject import Subject
 from deadheat.wording import NOISE, printable
 
@@ -137,7 +138,7 @@ def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:
     rows = run.to_polars().filter(pl.col("query_id").is_in(queries))
     scores = round_scores(rows["score"].to_numpy(), evaluation.conventions.score_precision)
     rows = rows.with_columns(score=pl.Series(scores, dtype=pl.Float64))
-    rows = rows.join(_judged(evaluation, queries), on=["query_id", "doc_id"], how="left")
+    rows = rows.join(_judged(evaluation.placements_of(subject.main), queries), on=["query_id", "doc_id"], how="left")
     rows = _shortened(rows.sort("query_id", "score", "doc_id", descending=[False, True, False]), evaluation.conventions)
     rows = rows.with_columns(
         n=pl.len().over("query_id").cast(pl.Int64),
@@ -156,9 +157,8 @@ def _shortened(rows: pl.DataFrame, conventions: Conventions) -> pl.DataFrame:
     return rows.filter(pl.col("relevance") >= 0) if conventions.judged_only else rows
 
 
-def _judged(evaluation: Evaluation, queries: list[str]) -> pl.DataFrame:
+def _judged(placements: Placements, queries: list[str]) -> pl.DataFrame:
     """Return query_id, doc_id and relevance of the judged documents of some queries."""
-    placements = evaluation.placements
     wanted = np.isin(placements.query, np.flatnonzero([query in set(queries) for query in placements.query_ids]))
     return pl.DataFrame(
         {
@@ -178,7 +178,7 @@ def _orders(evaluation: Evaluation, measure: Measure, queries: Iterable[str]) ->
     code = {query: n for n, query in enumerate(evaluation.placements.query_ids.tolist())}
     for query in found:
         if query in code:
-            listed = listed_values(measure, evaluation.placements, np.array([code[query]]), MAX_ORDERS)
+            listed = listed_values(measure, evaluation.placements_of(measure), np.array([code[query]]), MAX_ORDERS)
             found[query] = None if listed is None else gathered(*listed[0])
     return found
 
@@ -197,7 +197,7 @@ def _each_order(
     ties = top.group_by("score", maintain_order=True).agg("doc_id")["doc_id"].to_list()
     if not 1 < math.prod(math.factorial(min(len(tie), FEW_ORDERS)) for tie in ties) <= FEW_ORDERS:
         return
-    own = evaluation.placements.select(evaluation.placements.query_ids == query)
+    own = evaluation.placements_of(measure).select(evaluation.query_ids == query)
     found: list[tuple[float, tuple[str, ...]]] = []
     for choice in product(*map(permutations, ties)):
         order = tuple(chain.from_iterable(choice))
