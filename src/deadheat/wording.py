@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
+BY_DOC_ID = "by document id, as trec_eval"  # how ties are broken beside the exact values: its only name
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 LONGEST_GIVEN = 200  # characters of a value that a message shows
 

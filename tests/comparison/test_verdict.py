@@ -97,7 +97,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "better",
         (
             "new leads by nDCG@10 (0.7000 to 0.6000), and is better than old by more than chance: difference +0.1000,"
-            " 95% CI [0.0500, 0.1500], p = 0.0020, 50 queries. No order of tied scores reverses this."
+            " 95% CI [0.0500, 0.1500], p = 0.0020, 50 queries. No order of tied scores puts old ahead of new by"
+            " nDCG@10."
         ),
     ),
     "the baseline is better: numbers are seen from the leader": (
@@ -106,7 +107,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "better",
         (
             "old leads by nDCG@10 (0.7000 to 0.6000), and is better than new by more than chance: difference +0.1000,"
-            " 90% CI [0.0500, 0.1500], p = 0.0020, 50 queries. No order of tied scores reverses this."
+            " 90% CI [0.0500, 0.1500], p = 0.0020, 50 queries. No order of tied scores puts new"
+            " ahead of old by nDCG@10."
         ),
     ),
     "not shown": (
@@ -115,8 +117,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "not shown",
         (
             "new leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than old: difference +0.1000, 95% CI"
-            " [-0.0500, 0.1500], p = 0.3000, 50 queries. No order of tied scores reverses this. These 50 queries find"
-            " a true difference of 0.1230 with a power of 80%, a smaller one less often."
+            " [-0.0500, 0.1500], p = 0.3000, 50 queries. No order of tied scores puts old ahead of new by"
+            " nDCG@10. These 50 queries find a true difference of 0.1230 with a power of 80%, a smaller one less often."
         ),
     ),
     "clusters": (
@@ -131,7 +133,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "few",
         (
             "new leads by nDCG@10 (0.7000 to 0.6000), but 4 queries prove little about old: difference +0.1000, p ="
-            " 0.0020, 4 queries. No order of tied scores reverses this."
+            " 0.0020, 4 queries. No order of tied scores puts old ahead of new by nDCG@10."
         ),
     ),
     "few clusters": (
@@ -147,7 +149,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "one query",
         (
             "new leads by nDCG@10 (0.7000 to 0.6000), on one query only, which shows nothing about others. No order"
-            " of tied scores reverses this."
+            " of tied scores puts old ahead of new by nDCG@10."
         ),
     ),
     "skewed, p near the level": (
@@ -155,8 +157,9 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         {},
         "in doubt",
         (
-            "new leads by nDCG@10 (0.7000 to 0.6000), but whether that is more than chance is undecided, as the"
-            " differences are too skewed (+3.2) for so few queries to trust p: difference +0.1000, 95% CI [0.0500,"
+            "new leads by nDCG@10 (0.7000 to 0.6000), but whether the lead over old is more than chance is undecided,"
+            " as the differences are too skewed (+3.2) for so few queries to trust p: difference +0.1000, 95%"
+            " CI [0.0500,"
             " 0.1500], p = 0.0300, 50 queries."
         ),
     ),
@@ -230,33 +233,36 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         {"can_flip": True, "flip_probability": 0.362, "flip_standard_error": 0.003, "flip_method": "sampled"},
         {},
         "better",
-        "50 queries. Ties broken at random reverse this with a probability of 36% ± 0.3%.",
+        "50 queries. Ties broken at random put old ahead of new by nDCG@10 with a probability of 36% ± 0.3%.",
     ),
     "ties hardly ever reverse it": (
         {"can_flip": True, "flip_probability": 1e-9},
         {},
         "better",
-        "Some order of the ties reverses this, but ties broken at random hardly ever do (<1%).",
+        "Some order of the ties puts old ahead of new by nDCG@10, but ties broken at random hardly ever do (<1%).",
     ),
     "trec_eval reverses it": (
         {"can_flip": True, "flip_probability": 0.2, "doc_id_reverses": True},
         {},
         "better",
-        "Ties broken at random reverse this with a probability of 20%, and trec_eval's rule does.",
+        (
+            "Ties broken at random put old ahead of new by nDCG@10 with a probability of 20%; ties broken by"
+            " document id, as trec_eval, put old ahead."
+        ),
     ),
     "a probability that nobody knows": (
         {"can_flip": True, "flip_probability": 0.2, "flip_method": "normal", "flip_standard_error": 0.3},
         {},
         "better",
-        "Ties broken at random reverse this with a probability that is not known without the runs.",
+        "Ties broken at random put old ahead of new by nDCG@10 with a probability that is not known without the runs.",
     ),
     "the tie policy decides": (
         {"expected_difference": -0.02, "can_flip": True, "flip_probability": 0.4},
         {"ties": "doc_id"},
         "better",
         (
-            "That depends on how ties were broken (doc_id): over all their orders old is ahead by 0.0200, and ties"
-            " broken at random put new ahead with a probability of 40%."
+            "Who is ahead by nDCG@10 depends on how ties are broken (doc_id): over all orders of the ties old"
+            " is ahead by 0.0200, and ties broken at random put new ahead with a probability of 40%."
         ),
     ),
 }
@@ -278,14 +284,14 @@ WITHIN = Within(margin=0.01, p_no_worse=0.004, no_worse=True, p_equivalent=0.6, 
 @pytest.mark.parametrize(
     ("within", "said"),
     [
-        (WITHIN, "new is no worse than old by the margin of 0.01 (p = 0.0040)."),
+        (WITHIN, "By nDCG@10, new is no worse than old by the margin of 0.01 (p = 0.0040)."),
         (
             replace(WITHIN, no_worse=False, p_no_worse=0.2),
-            "That new is no worse than old by the margin of 0.01 is not shown (p = 0.2000).",
+            "By nDCG@10, it is not shown that new is no worse than old by the margin of 0.01 (p = 0.2000).",
         ),
         (
             replace(WITHIN, equivalent=True, p_equivalent=0.00001),
-            "new and old are equivalent within the margin of 0.01 (p < 0.0001).",
+            "By nDCG@10, new and old are equivalent within the margin of 0.01 (p < 0.0001).",
         ),
     ],
 )
@@ -302,7 +308,7 @@ def test_a_margin_says_that_few_queries_cannot_show_it() -> None:
     one = pair(n_queries=3, **{**NOT_SHOWN, "p_adjusted": 0.25})
     said = str(judged(one, within={one: replace(WITHIN, no_worse=False)}))
     assert "but 3 queries prove little about old" in said
-    assert "That new is no worse than old by the margin of 0.01 is not shown: 3 queries cannot." in said
+    assert "it is not shown that new is no worse than old by the margin of 0.01: 3 queries cannot show it." in said
 
 
 def of_three(**of_next: Any) -> tuple[Pair, Pair, Pair]:  # noqa: ANN401 - of any field
@@ -324,15 +330,15 @@ def test_the_first_of_many_is_held_against_the_next() -> None:
     )
     assert found.sentences[0] == (
         "good is first of 3 systems by nDCG@10 (0.7000 to 0.6000), and is better than the runner-up fair by more than"
-        " chance: difference +0.1000, 95% CI [0.0500, 0.1500], adjusted p = 0.0020, 50 queries; it is better than"
+        " chance: difference +0.1000, 95% CI [0.0500, 0.1500], adjusted p = 0.0020, 50 queries; good is better than"
         " each of the 2 others by more than chance."
     )
     found = judged(*of_three(**NOT_SHOWN))
     assert not found.is_better
     assert "but is not shown better than the runner-up fair: difference" in str(found)
-    assert "50 queries; it is better than 1 of the 2 others by more than chance." in str(found)
+    assert "50 queries; good is better than 1 of the 2 others by more than chance." in str(found)
     nobody = [replace(one, significant=False) for one in of_three()]
-    assert "; nor better than any other of 2." in str(judged(*nobody))
+    assert "; good is shown better than none of the 2 others." in str(judged(*nobody))
     assert "adjusted" not in str(judged(*of_three(), test="tukey")) + str(judged(*of_three(), correction="none"))
 
 
@@ -350,7 +356,7 @@ def test_systems_are_held_against_the_baseline() -> None:
     found = judged(*own, baseline="base", levels=levels)
     assert (found.leader, found.runner_up, found.is_better) == ("good", "base", True)
     assert "and is better than the baseline base by more than chance: difference +0.1000" in str(found)
-    assert "Of 3 systems 1 is better than base by more than chance, and 1 is worse." in str(found)
+    assert "By more than chance, of the 3 other systems 1 is better than base by nDCG@10, and 1 is worse." in str(found)
     levels = {"nDCG@10": {"base": 0.8, "good": 0.7, "poor": 0.5, "fair": 0.61}}
     behind = tuple(replace(one, **BEHIND) if one.system == "good" else one for one in own)
     found = judged(*behind, baseline="base", levels=levels)
@@ -370,14 +376,14 @@ def test_means_that_print_alike_are_printed_once() -> None:
 def test_margins_of_many() -> None:
     own = of_three()
     within = dict.fromkeys(own, WITHIN)
-    assert "None of 3 pairs are equivalent within the margin of 0.01." in str(judged(*own, within=within))
+    assert "By nDCG@10, none of 3 pairs are equivalent within the margin of 0.01." in str(judged(*own, within=within))
     against = tuple(replace(one, baseline="base") for one in (pair(system="a"), pair(system="b")))
     said = str(
         judged(
             *against, within=dict(zip(against, (WITHIN, replace(WITHIN, no_worse=False)), strict=True)), baseline="base"
         )
     )
-    assert "a (1 of 2) is no worse than base by the margin of 0.01." in said
+    assert "By nDCG@10, a (1 of the 2 other systems) is no worse than base by the margin of 0.01." in said
 
 
 def test_nobody_leads_where_the_best_mean_is_shared() -> None:
@@ -395,12 +401,31 @@ def test_a_leader_that_is_behind_over_shared_queries_is_not_called_better() -> N
     )
 
 
+def test_what_ties_reverse_is_said_of_the_first_measure_and_the_pair() -> None:
+    reversible: dict[str, Any] = {"can_flip": True, "flip_probability": 0.39, "doc_id_reverses": True}
+    found = judged(pair(**reversible), pair(measure="RR", **BEHIND))
+    assert " ".join(found.sentences[1:3]) == (
+        "old leads by RR. Ties broken at random put old ahead of new by nDCG@10 with a probability of 39%; ties broken"
+        " by document id, as trec_eval, put old ahead."
+    )
+    behind = judged(  # the leader of all queries is behind over those that both have
+        *of_three(**{**BEHIND, **reversible}), levels={"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}}
+    )
+    assert behind.leader == "good"
+    assert "Ties broken at random put good ahead of fair by nDCG@10 with" in str(behind)
+
+
+def test_a_probability_that_is_small_but_vague_is_not_called_small() -> None:
+    vague = pair(can_flip=True, flip_probability=0.001, flip_method="normal", flip_standard_error=0.04)
+    assert "with a probability of <1% ± 4.0%." in str(judged(vague))
+
+
 def test_other_measures_agree_or_not() -> None:
     others = (pair(measure="RR"), pair(measure="AP", **BEHIND), pair(measure="MR"))
     found = judged(pair(), *others)
     assert (found.agree, found.others) == (("RR",), {"AP": "old", "MR": "old"})
-    assert "It leads by RR too; by AP, MR old leads; no order" in str(found)
-    assert "By P@5 nobody leads" in str(judged(pair(), pair(measure="P@5", mean=0.6)))
+    assert " new leads by RR too; old leads by AP, MR. No order" in str(found)
+    assert " Nobody leads by P@5. " in str(judged(pair(), pair(measure="P@5", mean=0.6)))
 
 
 def test_strata_are_counted() -> None:
@@ -410,14 +435,17 @@ def test_strata_are_counted() -> None:
         "hard": judged(pair(**{**BEHIND, **NOT_SHOWN})),
     }
     assert " ".join(judge_strata(verdicts, ["difficulty"])) == (
-        "By nDCG@10, of 3 strata of difficulty, new leads in 2 (easy, medium), old leads in 1 (hard). Better than the"
-        " rival by more than chance: new in easy (+0.1000, p = 0.0020, n = 50); not shown in 2 of 3. Ties broken at"
-        " random reverse it with a probability of 5% or more in easy (12%)."
+        "By nDCG@10, of 3 strata of difficulty, new leads in 2 (easy, medium), old leads in 1 (hard). By nDCG@10 and"
+        " by more than chance, new is better than old in easy (+0.1000, p = 0.0020, n = 50); no lead is shown"
+        " to be more"
+        " than chance in 2 of 3. Ties broken at random reverse the order of the exact nDCG@10 of leader and"
+        " rival with a"
+        " probability of 5% or more in easy (new / old: 12%)."
     )
     nobody = {"one": judged(pair(**NOT_SHOWN)), "two": judged(pair(**NOT_SHOWN))}
     assert judge_strata(nobody, ["a", "b"]) == (
         "By nDCG@10, of 2 strata of a and b, new leads in all 2 (one, two).",
-        "No lead is shown to be more than chance.",
+        "No lead by nDCG@10 is shown to be more than chance.",
     )
 
 
@@ -493,7 +521,7 @@ def test_the_margin_is_that_of_the_equivalence_tests() -> None:
     row = frame.filter(system=found.system, measure="nDCG@10").row(0, named=True)
     assert (found.margin, found.no_worse, found.equivalent) == (0.01, row["no_worse"], row["equivalent"])
     n = frame.filter(measure="nDCG@10")["no_worse"].sum()
-    assert f"({n} of 3) are no worse than TREMA-CoT by the margin of 0.01" in str(found)
+    assert f"({n} of the 3 other systems) are no worse than TREMA-CoT by the margin of 0.01" in str(found)
     with pytest.raises(ValueError, match="margin"):
         comparison.judge(0)
 

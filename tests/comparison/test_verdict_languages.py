@@ -78,9 +78,13 @@ def test_of_many_systems_and_languages_some_are_said() -> None:
     assert len(said) == 4
     assert said[0].startswith("Between languages of terms, by RR over the same 30 queries: s0 is best in en (1.0000)")
     assert "and 1 more" in said[0]
-    assert said[-1] == "The tables have 2 more."
+    assert said[1].startswith("By RR, s1 is best in ")
+    assert said[-1] == "The tables have 2 more systems."
     partial = {"en": ranked(1, 2), "fr": few(ranked(5), 20), "es": ranked(1, 2)}
-    assert "(20 queries in all, more in some): run is best" in judge_languages(compare_languages(partial))[0]
+    assert (
+        "(20 queries in all languages, more in some pairs): run is best"
+        in judge_languages(compare_languages(partial))[0]
+    )
 
 
 def test_no_mean_no_verdict_and_less_may_be_better() -> None:

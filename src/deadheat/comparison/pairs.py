@@ -201,7 +201,7 @@ class Pair:
         """Return the difference with its ends and what is said of it, rounded."""
         ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
         p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
-        flips = f", ties reverse it with probability {rounded(self.flip_probability)}" if self.can_flip else ""
+        flips = f", ties reverse the sign with probability {rounded(self.flip_probability)}" if self.can_flip else ""
         counts = f"{self.wins} wins, {self.draws} draws, {self.losses} losses"
         return (
             f"<Pair {self.measure}: {self.system} - {self.baseline} = {rounded(self.difference)} {ends},"

@@ -11,7 +11,7 @@ from deadheat.comparison.pairs import TUKEY, Design, Pair
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import counted, rounded, three
+from deadheat.wording import BY_DOC_ID, counted, rounded, three
 
 QUERY = ("query", "queries")
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/statistics.md)
@@ -298,7 +298,13 @@ class _OfPair:
             same = f"{one} and {other} have the same {self._level_name} {self.measure.label} ({self._level(one)})"
             return [f"{same} over {self._units()}, which differ: neither leads.", self.of_margin()]
         first = f"{self._lead()}{self._chance(outcome)}."
-        return [first, self._beside(agree, others), self._of_baseline(), self.of_margin() or self._power(outcome)]
+        return [
+            first,
+            self._agreement(agree, others),
+            self._ties(),
+            self._of_baseline(),
+            self.of_margin() or self._power(outcome),
+        ]
 
     @property
     def _level_name(self) -> str:
@@ -339,7 +345,8 @@ class _OfPair:
             return f", but {self._n_units_only()} prove little about {rival}: {numbers}"
         if outcome == "in doubt":
             skewed = f"the differences are too skewed ({pair.skewness:+.1f}) for so few {self._noun(2)} to trust p"
-            return f", but whether that is more than chance is undecided, as {skewed}: {numbers}{self._rest()}"
+            lead = f"the lead over {rival} is more than chance"
+            return f", but whether {lead} is undecided, as {skewed}: {numbers}{self._rest()}"
         if outcome == "contradicted":
             return f", but {self._contradiction()}{numbers}"
         sided = self.judge.design.alternative
@@ -386,31 +393,28 @@ class _OfPair:
         if len(compared) < 2:
             return ""
         if len(won) == len(compared):
-            return f"; it is better than each of the {len(compared)} others by more than chance"
+            return f"; {self.leader} is better than each of the {len(compared)} others by more than chance"
         if not won:
-            return f"; nor better than any other of {len(compared)}"
-        return f"; it is better than {len(won)} of the {len(compared)} others by more than chance"
-
-    def _beside(self, agree: Sequence[str], others: Mapping[str, str]) -> str:
-        """Say what other measures and ties make of the lead."""
-        parts = [self._agreement(agree, others), self._ties()]
-        said = "; ".join(filter(None, parts))
-        return f"{said[0].upper()}{said[1:]}." if said else ""
+            return f"; {self.leader} is shown better than none of the {len(compared)} others"
+        return f"; {self.leader} is better than {len(won)} of the {len(compared)} others by more than chance"
 
     def _agreement(self, agree: Sequence[str], others: Mapping[str, str]) -> str:
-        found = []
-        if agree:
-            by = three(agree) if len(agree) > 1 else agree[0]
-            found.append(f"it leads by {by} too")
+        """Say who leads by the other measures."""
+        found = [f"{self.leader} leads by {three(agree)} too"] if agree else []
         rivals: dict[str, list[str]] = {}
         for name, leader in others.items():
             rivals.setdefault(leader, []).append(name)
-        found += [f"by {three(names)} {leader or 'nobody'} leads" for leader, names in rivals.items()]
-        return "; ".join(found)
+        for leader, names in rivals.items():
+            found.append(f"{leader or ('nobody' if found else 'Nobody')} leads by {three(names)}")
+        return f"{'; '.join(found)}." if found else ""
 
     def _ties(self) -> str:
         """Say whether tie order alone can reverse the order of the two."""
-        pair, exact = self.pair, self.pair.expected_difference
+        pair, exact, of = self.pair, self.pair.expected_difference, self.measure.label
+        if math.isnan(pair.flip_probability):
+            return ""
+        is_ahead = (exact > 0) == self.measure.higher_is_better
+        ahead, behind = (pair.system, pair.baseline) if is_ahead else (pair.baseline, pair.system)
         if pair.can_flip and pair.flip_method == "normal" and pair.flip_standard_error > VAGUE:
             chance = "with a probability that is not known without the runs"
         else:
@@ -418,15 +422,16 @@ class _OfPair:
         if exact * pair.difference < 0 and abs(exact) > NEGLIGIBLE_DIFFERENCE:  # by the tie policy alone
             size = number(abs(self._scale * exact))
             return (
-                f"that depends on how ties were broken ({self.judge.ties}): over all their orders {self.rival} is ahead"
-                f" by {size}, and ties broken at random put {self.leader} ahead {chance}"
+                f"Who is ahead by {of} depends on how ties are broken ({self.judge.ties}): over all orders of the ties"
+                f" {ahead} is ahead by {size}, and ties broken at random put {behind} ahead {chance}."
             )
+        reversal = f"{behind} ahead of {ahead} by {of}"
         if not pair.can_flip:
-            return "" if math.isnan(pair.flip_probability) else "no order of tied scores reverses this"
-        by_rule = ", and trec_eval's rule does" if pair.doc_id_reverses else ""
-        if pair.flip_probability < UNLIKELY and not by_rule:
-            return "some order of the ties reverses this, but ties broken at random hardly ever do (<1%)"
-        return f"ties broken at random reverse this {chance}{by_rule}"
+            return f"No order of tied scores puts {reversal}."
+        by_id = f"; ties broken {BY_DOC_ID}, put {behind} ahead" if pair.doc_id_reverses else ""
+        if max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id:
+            return f"Some order of the ties puts {reversal}, but ties broken at random hardly ever do (<1%)."
+        return f"Ties broken at random put {reversal} {chance}{by_id}."
 
     def _of_baseline(self) -> str:
         """Count the systems that are better and worse than the baseline, of several."""
@@ -436,8 +441,9 @@ class _OfPair:
         sure = [one for one in self.own if not doubt(one, design)]
         better = sum(favoured(one, self.measure, design) == one.system for one in sure)
         worse = sum(favoured(one, self.measure, design) == baseline for one in sure)
-        found = f"{better or 'none'} {'is' if better == 1 else 'are'} better than {baseline} by more than chance"
-        return f"Of {len(self.own):,} systems {found}, and {worse or 'none'} {'is' if worse == 1 else 'are'} worse."
+        found = f"{better or 'none'} {'is' if better == 1 else 'are'} better than {baseline} by {self.measure.label}"
+        others = f"of the {len(self.own):,} other systems {found}"
+        return f"By more than chance, {others}, and {worse or 'none'} {'is' if worse == 1 else 'are'} worse."
 
     def _power(self, outcome: str) -> str:
         """Say what so many queries can find, where nothing was shown."""
@@ -457,24 +463,27 @@ class _OfPair:
             return self._margin_of_many(rows)
         pair, found = rows[0]
         within, names = f"the margin of {found.margin:g}", f"{pair.system} and {pair.baseline}"
+        by = f"By {self.measure.label},"
         if found.equivalent:
-            return f"{names} are equivalent within {within} (p {probability(found.p_equivalent)})."
-        by, p = f"than {pair.baseline} by {within}", f"p {probability(found.p_no_worse)}"
+            return f"{by} {names} are equivalent within {within} (p {probability(found.p_equivalent)})."
+        no_worse, p = f"{pair.system} is no worse than {pair.baseline} by {within}", probability(found.p_no_worse)
         if found.no_worse:
-            return f"{pair.system} is no worse {by} ({p})."
-        few = f": {self._n_units_only()} cannot" if self._n_units < FEWEST else f" ({p})"
-        return f"That {pair.system} is no worse {by} is not shown{few}."
+            return f"{by} {no_worse} (p {p})."
+        few = f": {self._n_units_only()} cannot show it" if self._n_units < FEWEST else f" (p {p})"
+        return f"{by} it is not shown that {no_worse}{few}."
 
     def _margin_of_many(self, rows: Sequence[tuple[Pair, Within]]) -> str:
         within, baseline = f"the margin of {rows[0][1].margin:g}", self.judge.design.baseline
+        by = f"By {self.measure.label},"
         if baseline is None:
             n = sum(found.equivalent for _, found in rows)
-            return f"{n or 'None'} of {len(rows)} pairs {'is' if n == 1 else 'are'} equivalent within {within}."
+            return f"{by} {n or 'none'} of {len(rows)} pairs {'is' if n == 1 else 'are'} equivalent within {within}."
         shown = [pair.system for pair, found in rows if found.no_worse]
         if not shown:
-            return f"None of {len(rows)} systems is shown to be no worse than {baseline} by {within}."
+            return f"{by} none of the {len(rows)} other systems is shown to be no worse than {baseline} by {within}."
         verb = "is" if len(shown) == 1 else "are"
-        return f"{three(shown)} ({len(shown)} of {len(rows)}) {verb} no worse than {baseline} by {within}."
+        named = f"{three(shown)} ({len(shown)} of the {len(rows)} other systems)"
+        return f"{by} {named} {verb} no worse than {baseline} by {within}."
 
 
 def is_ahead(pair: Pair, measure: Measure, name: str) -> bool:
@@ -528,31 +537,33 @@ def judge_strata(verdicts: Mapping[str, Verdict], columns: Sequence[str]) -> tup
     ]
     total = counted(n_all, "stratum", "strata")
     sentences = [f"By {first.measure}, of {total} of {' and '.join(columns)}, {', '.join(said)}."]
-    sentences += [_chance_in(verdicts), _margin_in(verdicts)]
+    sentences += [_chance_in(first.measure, verdicts), _margin_in(verdicts)]
     flips = [
-        f"{stratum} ({percentage(one.flip_probability)})"
+        f"{stratum} ({one.system} / {one.baseline}: {percentage(one.flip_probability)})"
         for stratum, one in verdicts.items()
         if one.can_flip and one.flip_probability >= LIKELY
     ]
     if flips:
         sentences.append(
-            f"Ties broken at random reverse it with a probability of {LIKELY:.0%} or more in {three(flips)}."
+            f"Ties broken at random reverse the order of the exact {first.measure} of leader and rival with a"
+            f" probability of {LIKELY:.0%} or more in {three(flips, '; ')}."
         )
     return tuple(filter(None, sentences))
 
 
-def _chance_in(verdicts: Mapping[str, Verdict]) -> str:
+def _chance_in(measure: str, verdicts: Mapping[str, Verdict]) -> str:
     """Say in which strata the leader is shown to be better."""
     shown = [
-        f"{one.leader} in {stratum} ({signed(one.difference)}, p {probability(one.p_adjusted)}, n = {one.n_queries:,})"
+        f"{one.leader} is better than {one.runner_up} in {stratum} ({signed(one.difference)},"
+        f" p {probability(one.p_adjusted)}, n = {one.n_queries:,})"
         for stratum, one in verdicts.items()
         if one.is_better
     ]
     if not shown:
-        return "No lead is shown to be more than chance."
+        return f"No lead by {measure} is shown to be more than chance."
     rest = len(verdicts) - len(shown)
-    others = f"; not shown in {rest} of {len(verdicts)}" if rest else ""
-    return f"Better than the rival by more than chance: {three(shown, '; ')}{others}."
+    others = f"; no lead is shown to be more than chance in {rest} of {len(verdicts)}" if rest else ""
+    return f"By {measure} and by more than chance, {three(shown, '; ')}{others}."
 
 
 def _margin_in(verdicts: Mapping[str, Verdict]) -> str:
@@ -562,7 +573,8 @@ def _margin_in(verdicts: Mapping[str, Verdict]) -> str:
         return ""
     first, shown = held[0], [stratum for stratum, one in verdicts.items() if one.no_worse]
     where = f"in {len(shown)} of {len(verdicts)} ({three(shown)})" if shown else f"in none of {len(verdicts)}"
-    return f"{first.system} is shown to be no worse than {first.baseline} by the margin of {first.margin:g} {where}."
+    no_worse = f"{first.system} is shown to be no worse than {first.baseline} by the margin of {first.margin:g}"
+    return f"By {first.measure}, {no_worse} {where}."
 
 
 def number(value: float) -> str:

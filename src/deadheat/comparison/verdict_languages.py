@@ -52,9 +52,9 @@ def judge_languages(
     if rows[0].n_units < FEWEST:
         return (f"{begin}: {shared} in each of {', '.join(found.languages)} prove nothing.",)
     is_whole = {one.pair.n_queries for one in found.differences} == {rows[0].n_queries}
-    begin += f" over the same {shared}: " if is_whole else f" ({shared} in all, more in some): "
-    more = (f"The tables have {len(rows) - SPOKEN} more.",) if len(rows) > SPOKEN else ()
-    return (begin + said[0], *said[1:], *more)
+    begin += f" over the same {shared}: " if is_whole else f" ({shared} in all languages, more in some pairs): "
+    more = (f"The tables have {counted(len(rows) - SPOKEN, 'more system')}.",) if len(rows) > SPOKEN else ()
+    return (begin + said[0], *(f"By {measure.label}, {one}" for one in said[1:]), *more)
 
 
 @dataclass(frozen=True)

@@ -139,14 +139,18 @@ def _of_ties(first: System, others: Sequence[System]) -> str:
     all_of = [first, *others]
     if all(one.scores.mean_tie_max - one.scores.mean_tie_min <= NOISE for one in all_of):
         return "no order of ties changes a mean"
-    if first.measure.higher_is_better:
-        rivals = [one for one in others if one.scores.mean_tie_max > first.scores.mean_tie_min + NOISE]
-    else:
-        rivals = [one for one in others if one.scores.mean_tie_min < first.scores.mean_tie_max - NOISE]
+    worst = [_ends(one)[0] for one in all_of]
+    rivals = [one for one in others if _ends(one)[1] > worst[0] + NOISE and _ends(one)[1] >= max(worst) - NOISE]
     if not rivals:
-        return "whatever the order of ties, it leads"
+        return "no order of ties puts another system ahead"
     whom = shown(rivals[0].name) if len(rivals) == 1 else f"any of {len(rivals)} others"
     return f"tie order alone can put {whom} first"
+
+
+def _ends(system: System) -> tuple[float, float]:
+    """Return the worst and the best mean over the orders of ties; the higher is the better one."""
+    low, high = system.scores.mean_tie_min, system.scores.mean_tie_max
+    return (low, high) if system.measure.higher_is_better else (-high, -low)
 
 
 def notes(found: Sequence[System], n_shown: int, counted_as: str) -> Iterator[str]:

@@ -186,7 +186,9 @@ def _effect(ranked: Sequence[ColumnScores], measure: Measure, digits: int | None
     span = format_cell(spans[widest], digits)
     text = f"tie order alone moves {measure} of column {ranked[widest].name} by up to {span}"
     lucky = (
-        f"; {counted(len(reach), 'column')} could pass column {ranked[0].name} by it ({three(reach)})" if reach else ""
+        f"; {counted(len(reach), 'column')} could pass column {ranked[0].name} by tie order ({three(reach)})"
+        if reach
+        else ""
     )
     value = {"column": ranked[widest].name, "range": spans[widest], "could_pass_the_best": reach}
     yield Fact("effect_of_ties", value, "", text + lucky)

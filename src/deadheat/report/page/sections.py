@@ -44,10 +44,11 @@ def verdict_of(subject: Subject) -> list[str]:
     interval = subject.evaluations[name].intervals()[subject.main.label]
     found = [_level(subject, name, interval)]
     low, high = reported(scores, "tie_min"), reported(scores, "tie_max")
+    of = f"{subject.main.label} of {name}"
     if high - low <= NOISE:
-        found.append("No order of equal scores changes it.")
+        found.append(f"No order of equal scores changes {of}.")
     else:
-        found.append(f"The order of equal scores alone can make it anything from {_shown(low)} to {_shown(high)}.")
+        found.append(f"The order of equal scores alone moves {of} from {_shown(low)} to {_shown(high)}.")
     return found
 
 
