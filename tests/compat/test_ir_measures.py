@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import deadheat as dh
+from support.other_tools import of_ir_measures
 from support.shared_data import HPO_RUNS, hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 pytest.importorskip("ir_measures")
@@ -61,7 +62,7 @@ def without_ties(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]
 
 
 def compared() -> list[Any]:
-    found = [ir_measures.parse_measure(text) for text in TEXTS]
+    found = [of_ir_measures(text) for text in TEXTS]
     return [one for one in found if DeadheatProvider().supports(one)]
 
 
@@ -126,6 +127,6 @@ def test_its_command_uses_the_provider(tmp_path: Path) -> None:
 def test_exact_means_are_those_of_evaluate(ours: Any) -> None:  # noqa: ANN401 - a module
     qrels, run = qrels_dict(hpo_qrels("en.bm25")), run_dict(hpo_run("en.bm25"))
     pairs = {"nDCG@10": "nDCG@10", "AP": "AP", "Success@5": "Hit@5", "Bpref": "bpref", "P(rel=2)@5": "P(rel=2)@5"}
-    found = ours.calc_aggregate([ir_measures.parse_measure(text) for text in pairs], qrels, run)
+    found = ours.calc_aggregate([of_ir_measures(text) for text in pairs], qrels, run)
     means = dh.evaluate(qrels, run, list(pairs.values())).means()
     assert {pairs[str(measure)]: value for measure, value in found.items()} == pytest.approx(means, abs=1e-12)
