@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from support.other_tools import of_ir_measures
+from support.other_tools import of_ir_measures, why_ir_measures_cannot_read
 from support.shared_data import HPO_RUNS, hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 pytest.importorskip("ir_measures")
@@ -35,8 +35,9 @@ PEERS = ir_measures.providers.FallbackProvider(
 
 
 @pytest.fixture
-def ours() -> Iterator[Any]:
-    """Import the module, whose provider is taken out of the pipeline afterwards: other tests ask ir_measures itself."""
+def ours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Import the module, whose changes are taken back afterwards: other tests ask ir_measures itself."""
+    monkeypatch.setattr(ir_measures.util, "_ast_to_value", ir_measures.util._ast_to_value)
     module = import_module("deadheat.compat.ir_measures")
     register()
     yield module
@@ -121,6 +122,49 @@ def test_its_command_uses_the_provider(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout == "RR\t0.7500\nP@1\t0.5000\n"
+
+
+def without_num(_: object) -> object:
+    """As ir_measures 0.4.3 reads a value on Python 3.14."""
+    raise AttributeError("module 'ast' has no attribute 'Num'")
+
+
+@pytest.fixture
+def on_new_python(monkeypatch: pytest.MonkeyPatch, ours: Any) -> None:  # noqa: ARG001, ANN401 - taken back first
+    """Let ir_measures fail as on Python 3.14, on every Python, then switch to deadheat."""
+    monkeypatch.setattr(ir_measures.util, "_ast_to_value", without_num)
+    with pytest.raises(AttributeError):
+        ir_measures.parse_measure("nDCG@10")
+    register()
+
+
+@pytest.mark.usefixtures("on_new_python")
+@pytest.mark.parametrize("text", [*TEXTS, "nDCG(dcg='exp-log2')@5", "MRR", "alpha_nDCG(alpha=0.2)@10"])
+def test_its_notation_is_read_where_its_parser_fails(text: str) -> None:
+    found, expected = ir_measures.parse_measure(text), of_ir_measures(text)
+    assert (str(found), found.params) == (str(expected), expected.params)
+
+
+REFUSED = [
+    *("P@-1", "P(rel=x)@1", 'P(rel=b"1")@1', "P(rel=...)@1", "P(rel=[1])@1"),
+    *("nDCG(gains={1:-1})", "nDCG(gains={**x})"),
+]
+
+
+@pytest.mark.usefixtures("on_new_python")
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_its_parser_refuses_is_refused_where_it_fails(text: str) -> None:
+    with pytest.raises(ValueError, match="values must be str, float, int, bool"):
+        ir_measures.parse_measure(text)
+
+
+def test_its_own_parser_reads_the_same_where_it_works() -> None:
+    if why := why_ir_measures_cannot_read():
+        pytest.skip(why)
+    assert [ir_measures.parse_measure(text).params for text in TEXTS] == [of_ir_measures(text).params for text in TEXTS]
+    for text in REFUSED:
+        with pytest.raises(ValueError, match="values must be str, float, int, bool"):
+            ir_measures.parse_measure(text)
 
 
 @needs_shared_data

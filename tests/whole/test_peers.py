@@ -104,9 +104,7 @@ def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
         ties="doc_id",
         score_precision="float32",
     ).means()
-    assert list(means.values()) == pytest.approx(
-        [theirs[of_ir_measures(notation)] for notation in notations], abs=1e-9
-    )
+    assert list(means.values()) == pytest.approx([theirs[of_ir_measures(notation)] for notation in notations], abs=1e-9)
 
 
 def arrays(name: str) -> list[tuple[str, list[int], list[float]]]:

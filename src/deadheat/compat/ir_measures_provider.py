@@ -193,7 +193,7 @@ def _with_gains(qrels: dict[str, dict[str, float]], gains: Gains) -> dict[str, d
 
 
 def _value(node: object) -> object:
-    """Return the value of a parameter, as ir_measures reads it: a number, text, True, False, None, or a dict of them."""
+    """Return the value of a parameter, which is what ir_measures allows: a number, a text, a bool, None or a dict."""
     if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
         return node.value
     if isinstance(node, ast.Dict):
