@@ -95,7 +95,11 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
         ('{"": {"d": 1}}', NullIdError, "empty string"),
         ('{"q": {"a": 1, "": 1}}', NullIdError, "empty string"),
         (r'{"q": {"\ud83d\ude00": 1, "\ud83d": 1}}', MalformedRowError, "lone surrogate"),
-        ("[" * 100_000 + "]" * 100_000, MalformedRowError, "JSON with lists and objects nested more than 200 levels deep"),
+        (
+            "[" * 100_000 + "]" * 100_000,
+            MalformedRowError,
+            "JSON with lists and objects nested more than 200 levels deep",
+        ),
         ("", EmptyDataError, "empty, expected {query_id: {doc_id: number}}"),
         ("{}", EmptyDataError, "it has no queries"),
         ('{"q": {}}', EmptyDataError, "it has no documents"),
