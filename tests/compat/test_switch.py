@@ -120,8 +120,8 @@ def test_ir_measures_is_computed_by_deadheat(tmp_path: Path) -> None:
     (tmp_path / "x.qrels").write_text("q 0 a 1\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\n", encoding="utf-8")
     command = ("x.qrels", "x.run", "RR", "P(rel=1)@1")
-    for program in (("-m", "ir_measures"), (saved(tmp_path, COMMAND),)):
-        assert python(tmp_path, "-m", "deadheat.compat", *program, *command) == "RR\t0.7500\nP@1\t0.5000\n"
+    for started in (["-m", "ir_measures"], [saved(tmp_path, COMMAND)]):
+        assert python(tmp_path, "-m", "deadheat.compat", *started, *command) == "RR\t0.7500\nP@1\t0.5000\n"
 
 
 def test_the_command_of_ir_measures_prints_the_same_where_nothing_ties(tmp_path: Path) -> None:
