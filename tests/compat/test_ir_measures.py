@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import deadheat as dh
+from support.other_tools import of_ir_measures, why_ir_measures_cannot_read
 from support.shared_data import HPO_RUNS, hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 pytest.importorskip("ir_measures")
@@ -34,8 +35,9 @@ PEERS = ir_measures.providers.FallbackProvider(
 
 
 @pytest.fixture
-def ours() -> Iterator[Any]:
-    """Import the module, whose provider is taken out of the pipeline afterwards: other tests ask ir_measures itself."""
+def ours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Import the module, whose changes are taken back afterwards: other tests ask ir_measures itself."""
+    monkeypatch.setattr(ir_measures.util, "_ast_to_value", ir_measures.util._ast_to_value)
     module = import_module("deadheat.compat.ir_measures")
     register()
     yield module
@@ -61,7 +63,7 @@ def without_ties(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]
 
 
 def compared() -> list[Any]:
-    found = [ir_measures.parse_measure(text) for text in TEXTS]
+    found = [of_ir_measures(text) for text in TEXTS]
     return [one for one in found if DeadheatProvider().supports(one)]
 
 
@@ -122,10 +124,53 @@ def test_its_command_uses_the_provider(tmp_path: Path) -> None:
     assert done.stdout == "RR\t0.7500\nP@1\t0.5000\n"
 
 
+def without_num(_: object) -> object:
+    """As ir_measures 0.4.3 reads a value on Python 3.14."""
+    raise AttributeError("module 'ast' has no attribute 'Num'")
+
+
+@pytest.fixture
+def on_new_python(monkeypatch: pytest.MonkeyPatch, ours: Any) -> None:  # noqa: ARG001, ANN401 - taken back first
+    """Let ir_measures fail as on Python 3.14, on every Python, then switch to deadheat."""
+    monkeypatch.setattr(ir_measures.util, "_ast_to_value", without_num)
+    with pytest.raises(AttributeError):
+        ir_measures.parse_measure("nDCG@10")
+    register()
+
+
+@pytest.mark.usefixtures("on_new_python")
+@pytest.mark.parametrize("text", [*TEXTS, "nDCG(dcg='exp-log2')@5", "MRR", "alpha_nDCG(alpha=0.2)@10"])
+def test_its_notation_is_read_where_its_parser_fails(text: str) -> None:
+    found, expected = ir_measures.parse_measure(text), of_ir_measures(text)
+    assert (str(found), found.params) == (str(expected), expected.params)
+
+
+REFUSED = [
+    *("P@-1", "P(rel=x)@1", 'P(rel=b"1")@1', "P(rel=...)@1", "P(rel=[1])@1"),
+    *("nDCG(gains={1:-1})", "nDCG(gains={**x})"),
+]
+
+
+@pytest.mark.usefixtures("on_new_python")
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_its_parser_refuses_is_refused_where_it_fails(text: str) -> None:
+    with pytest.raises(ValueError, match="values must be str, float, int, bool"):
+        ir_measures.parse_measure(text)
+
+
+def test_its_own_parser_reads_the_same_where_it_works() -> None:
+    if why := why_ir_measures_cannot_read():
+        pytest.skip(why)
+    assert [ir_measures.parse_measure(text).params for text in TEXTS] == [of_ir_measures(text).params for text in TEXTS]
+    for text in REFUSED:
+        with pytest.raises(ValueError, match="values must be str, float, int, bool"):
+            ir_measures.parse_measure(text)
+
+
 @needs_shared_data
 def test_exact_means_are_those_of_evaluate(ours: Any) -> None:  # noqa: ANN401 - a module
     qrels, run = qrels_dict(hpo_qrels("en.bm25")), run_dict(hpo_run("en.bm25"))
     pairs = {"nDCG@10": "nDCG@10", "AP": "AP", "Success@5": "Hit@5", "Bpref": "bpref", "P(rel=2)@5": "P(rel=2)@5"}
-    found = ours.calc_aggregate([ir_measures.parse_measure(text) for text in pairs], qrels, run)
+    found = ours.calc_aggregate([of_ir_measures(text) for text in pairs], qrels, run)
     means = dh.evaluate(qrels, run, list(pairs.values())).means()
     assert {pairs[str(measure)]: value for measure, value in found.items()} == pytest.approx(means, abs=1e-12)

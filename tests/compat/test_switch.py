@@ -3,9 +3,12 @@
 import subprocess
 import sys
 from importlib.util import find_spec
+from math import log2
 from pathlib import Path
 
 import pytest
+
+from support.other_tools import why_ir_measures_cannot_read
 
 README = """\
 import pytrec_eval
@@ -52,6 +55,12 @@ import ir_measures
 from ir_measures import RR, nDCG
 qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}
 print(ir_measures.calc_aggregate([RR], qrels, run))
+"""
+COMMAND = """\
+import sys
+from ir_measures.__main__ import main_cli
+if __name__ == "__main__":
+    sys.exit(main_cli())
 """
 BEIR = """\
 from beir.retrieval.evaluation import EvaluateRetrieval
@@ -110,7 +119,25 @@ def test_ir_measures_is_computed_by_deadheat(tmp_path: Path) -> None:
     assert python(tmp_path, "-m", "deadheat.compat", program) == "{RR: 0.75}\n"
     (tmp_path / "x.qrels").write_text("q 0 a 1\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\n", encoding="utf-8")
-    assert python(tmp_path, "-m", "deadheat.compat", "-m", "ir_measures", "x.qrels", "x.run", "RR") == "RR\t0.7500\n"
+    command = ("x.qrels", "x.run", "RR", "P(rel=1)@1")
+    for started in (["-m", "ir_measures"], [saved(tmp_path, COMMAND)]):
+        assert python(tmp_path, "-m", "deadheat.compat", *started, *command) == "RR\t0.7500\nP@1\t0.5000\n"
+
+
+def test_the_command_of_ir_measures_prints_the_same_where_nothing_ties(tmp_path: Path) -> None:
+    pytest.importorskip("ir_measures")
+    (tmp_path / "x.qrels").write_text("q 0 a 1\nq 0 b 2\nq 0 c 0\n", encoding="utf-8")
+    (tmp_path / "x.run").write_text("q Q0 c 1 0.9 t\nq Q0 b 2 0.5 t\nq Q0 a 3 0.4 t\n", encoding="utf-8")
+    command = ("-m", "ir_measures", "x.qrels", "x.run", "nDCG@10 AP(rel=2)", "P@2", "nDCG(gains={1:2,2:5})@3")
+    found = python(tmp_path, "-m", "deadheat.compat", *command)
+    ideal, ideal_of_gains = 2 + 1 / log2(3), 5 + 2 / log2(3)
+    assert found.split() == [
+        *("nDCG@10", f"{(2 / log2(3) + 1 / 2) / ideal:.4f}", "AP(rel=2)", "0.5000", "P@2", "0.5000"),
+        *("nDCG(gains={1:2,2:5})@3", f"{(5 / log2(3) + 2 / 2) / ideal_of_gains:.4f}"),
+    ]
+    if why := why_ir_measures_cannot_read():
+        pytest.skip(why)
+    assert found == python(tmp_path, *command)
 
 
 @pytest.mark.parametrize("before", ["import pytrec_eval", "from pytrec_eval import RelevanceEvaluator"])

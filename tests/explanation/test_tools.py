@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import deadheat as dh
+from support.other_tools import of_ir_measures
 from support.shared_data import llm_qrels, llm_run, needs_shared_data, qrels_dict, run_dict
 
 pytestmark = needs_shared_data
@@ -82,7 +83,7 @@ def test_ir_measures(name: str) -> None:
         ir_measures = pytest.importorskip("ir_measures")
     qrels, run = data(name)
     notations = ["nDCG@10", "AP", "RR@10", "RR", "P@10"]
-    parsed = {one: ir_measures.parse_measure(one) for one in notations}
+    parsed = {one: of_ir_measures(one) for one in notations}
     found = ir_measures.calc_aggregate(list(parsed.values()), qrels, run)
     check("ir_measures", qrels, run, {one: found[parsed[one]] for one in notations})
 

@@ -95,7 +95,11 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
         ('{"": {"d": 1}}', NullIdError, "empty string"),
         ('{"q": {"a": 1, "": 1}}', NullIdError, "empty string"),
         (r'{"q": {"\ud83d\ude00": 1, "\ud83d": 1}}', MalformedRowError, "lone surrogate"),
-        ("[" * 100_000, MalformedRowError, "JSON with lists and objects nested more than 200 levels deep"),
+        (
+            "[" * 100_000 + "]" * 100_000,
+            MalformedRowError,
+            "JSON with lists and objects nested more than 200 levels deep",
+        ),
         ("", EmptyDataError, "empty, expected {query_id: {doc_id: number}}"),
         ("{}", EmptyDataError, "it has no queries"),
         ('{"q": {}}', EmptyDataError, "it has no documents"),
@@ -192,7 +196,8 @@ def test_infinite_scores_are_scores(tmp_path: Path) -> None:
         ('{"qid": "q", "docno": "d", "score": 1, "score": 2}', DuplicateError, "key 'score' appears twice"),
         (r'{"qid": "q", "docno": "\ud800", "score": 1}', MalformedRowError, "docno '\\ud800' has a lone surrogate"),
         (r'{"qid": "a\udc00b", "docno": "d", "score": 1}', MalformedRowError, "qid 'a\\udc00b' has a lone surrogate"),
-        ("[" * 100_000, MalformedRowError, "recursion"),
+        # from Python 3.14 on, how deep its parser goes depends on the stack
+        ("[" * 100_000 + "]" * 100_000, MalformedRowError, "expected one JSON object a line, got '[["),
     ],
 )
 def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataError], message: str) -> None:

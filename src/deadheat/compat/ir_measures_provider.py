@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -191,8 +192,26 @@ def _with_gains(qrels: dict[str, dict[str, float]], gains: Gains) -> dict[str, d
     return {query: {doc: of.get(level, level) for doc, level in own.items()} for query, own in qrels.items()}
 
 
+def _value(node: object) -> object:
+    """Return the value of a parameter, which is what ir_measures allows: a number, a text, a bool, None or a dict."""
+    if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
+        return node.value
+    if isinstance(node, ast.Dict):
+        return dict(zip(map(_value, node.keys), map(_value, node.values), strict=True))
+    raise ValueError("values must be str, float, int, bool, etc.")  # its command catches it, and names the measure
+
+
+def _mend_parser() -> None:
+    """Let ir_measures read numbers on Python 3.14, too: version 0.4.3 asks for ``ast.Num``, which is gone there."""
+    try:
+        ir_measures.parse_measure("P@1")
+    except (AttributeError, DeprecationWarning):  # the warning where warnings are errors
+        ir_measures.util._ast_to_value = _value  # noqa: SLF001 - nothing else of its parser is wrong
+
+
 def register() -> None:
-    """Put a provider at the head of ir_measures' pipeline, once."""
+    """Put a provider at the head of ir_measures' pipeline, once, and mend its parser where that fails."""
+    _mend_parser()
     if all(one.NAME != DeadheatProvider.NAME for one in ir_measures.DefaultPipeline.providers):
         provider = ir_measures.providers.register(DeadheatProvider())
         ir_measures.DefaultPipeline.providers.insert(0, provider)
