@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -88,8 +88,8 @@ def _num_ret(rel: int | None = None) -> Measure:
     return NumRet() if rel is None else NumRelRet(rel=rel)
 
 
-def _sdcg(dcg: str, **given: float) -> Measure:  # noqa: ARG001 - there is one formulation
-    return SDCG(**given)
+def _sdcg(cutoff: int, dcg: str, min_rel: int, max_rel: int) -> Measure:  # noqa: ARG001 - dcg has one formulation
+    return SDCG(cutoff=cutoff, min_rel=min_rel, max_rel=max_rel)
 
 
 def _rbp(p: float, rel: int | None = None, cutoff: int | None = None) -> Measure:
@@ -119,8 +119,8 @@ OURS: dict[str, Callable[..., Measure]] = {
 }
 """What makes our measures of ir_measures' parameters, by its names."""
 
-ORDERS: dict[str, Callable[[dict[str, float]], Iterable[tuple[str, float]]]] = {
-    **dict.fromkeys(("cwl_eval", "accuracy", "ranx"), dict.items),
+ORDERS: dict[str, Callable[[Mapping[str, float]], Iterable[tuple[str, float]]]] = {
+    **dict.fromkeys(("cwl_eval", "accuracy", "ranx"), lambda own: own.items()),
     **dict.fromkeys(("compat", "judged", "msmarco", "pyndeval"), lambda own: sorted(own.items())),
     "gdeval": lambda own: sorted(own.items(), reverse=True),
 }
@@ -144,7 +144,7 @@ def ours(measure: Any) -> Measure:  # noqa: ANN401 - ir_measures has no types
     Examples
     --------
     >>> ours(ir_measures.nDCG @ 10), ours(ir_measures.Success(rel=2) @ 5), ours(ir_measures.INSQ(max_rel=3))
-    (nDCG@10, Hit(rel=2)@5, INSQ(max_rel=3.0, ranks=1000))
+    (nDCG@10, Hit(rel=2)@5, INSQ(max_rel=3, ranks=1000))
     """
     make = OURS.get(measure.NAME)
     if make is None or hasattr(measure, "runtime_impl"):
@@ -338,7 +338,7 @@ def watch() -> None:
     """Let the tally count the values that ir_measures' tools compute; those of pytrec_eval are counted there."""
     for name, provider in ir_measures.providers.registry.items():
         if name in ORDERS and "_evaluator" not in vars(provider):
-            provider._evaluator = partial(_watched, provider._evaluator)  # noqa: SLF001 - as providers make theirs
+            vars(provider)["_evaluator"] = partial(_watched, provider._evaluator)  # noqa: SLF001 - all ways lead there
 
 
 def _watched(make: Callable[..., Any], measures: Iterable[Any], qrels: Any) -> Any:  # noqa: ANN401 - as above

@@ -213,7 +213,7 @@ def _dicts(source: Any, kind: str) -> Dicts:  # noqa: ANN401 - whatever the call
     if hasattr(source, "to_dict"):
         if not getattr(source, "sorted", True):
             source.sort()
-        return source.to_dict()  # type: ignore[no-any-return]  # a dict of dicts
+        return source.to_dict()
     if isinstance(source, Mapping):
         is_nested = kind == "run" and all(isinstance(own, Mapping) for own in source.values())
         return {query: dict(reversed(own.items())) for query, own in source.items()} if is_nested else source
@@ -279,7 +279,7 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
     --------
     >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
     >>> good, tied = ({f"q{n}": {"a": score, "b": 1} for n in range(9)} for score in (2, 1))
-    >>> (pair,) = compare(qrels, [tied, good], "mrr", stat_test="fisher").pairs
+    >>> (pair,) = compare(qrels, [tied, good], "mrr", stat_test="fisher", ties="expected").pairs
     >>> pair.baseline, pair.system, pair.difference
     ('run_1', 'run_2', 0.25)
     """
