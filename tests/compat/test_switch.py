@@ -201,6 +201,18 @@ def test_the_line_of_a_program_without_ties_and_of_data_that_deadheat_refuses(tm
     assert finished(tmp_path, *switch, saved(tmp_path, "print(1)")) == ("1\n", "")
 
 
+def test_what_stands_in_for_a_tool_is_counted_too(tmp_path: Path) -> None:
+    program = """\
+import sys
+sys.modules["cwl"] = None
+import ir_measures
+print(ir_measures.calc_aggregate([ir_measures.SDCG(max_rel=1) @ 1], {"q": {"a": 1}}, {"q": {"b": 0.5, "a": 0.5}}))
+"""
+    found, said = finished(tmp_path, "-m", "deadheat.compat", saved(tmp_path, program))
+    assert found == "{SDCG(max_rel=1)@1: 0.0}\n"
+    assert said.startswith("deadheat: ties could change 1 of 1 value;")
+
+
 def test_a_notebook_says_it_after_each_cell(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -72,26 +73,6 @@ class OfRetrieved(Accuracy):
         return np.where(has_value, super().mean(placements), np.nan)
 
 
-def _ndcg(dcg: str, cutoff: int | None = None) -> Measure:
-    return nDCG(cutoff=cutoff, gain={"log2": "linear", "exp-log2": "exp"}[dcg])
-
-
-def _set_f(rel: int, beta: float) -> Measure:
-    return F(rel=rel, beta=math.sqrt(beta))  # as trec_eval, whose x is beta squared
-
-
-def _set_p(rel: int, *, relative: bool) -> Measure:
-    return RelP(rel=rel) if relative else P(rel=rel)
-
-
-def _num_ret(rel: int | None = None) -> Measure:
-    return NumRet() if rel is None else NumRelRet(rel=rel)
-
-
-def _sdcg(cutoff: int, dcg: str, min_rel: int, max_rel: int) -> Measure:  # noqa: ARG001 - dcg has one formulation
-    return SDCG(cutoff=cutoff, min_rel=min_rel, max_rel=max_rel)
-
-
 def _rbp(p: float, rel: int | None = None, cutoff: int | None = None) -> Measure:
     if rel is None:
         raise MeasureError(
@@ -107,14 +88,14 @@ OURS: dict[str, Callable[..., Measure]] = {
     **{name: partial(REGISTRY[name], ranks=CWL_RANKS) for name in ("INSQ", "INST", "NERR10", "NERR11")},
     "Success": Hit,
     "Bpref": bpref,
-    "nDCG": _ndcg,
+    "nDCG": lambda dcg, cutoff=None: nDCG(cutoff=cutoff, gain={"log2": "linear", "exp-log2": "exp"}[dcg]),
     "ERR": partial(ERR, max_rel=GDEVAL_TOP),
     "RBP": _rbp,
-    "SDCG": _sdcg,
-    "NumRet": _num_ret,
-    "SetP": _set_p,
+    "SDCG": lambda dcg, **given: SDCG(**given),  # noqa: ARG005 - dcg has one formulation
+    "NumRet": lambda rel=None: NumRet() if rel is None else NumRelRet(rel=rel),
+    "SetP": lambda rel, relative: (RelP if relative else P)(rel=rel),
     "SetR": R,
-    "SetF": _set_f,
+    "SetF": lambda rel, beta: F(rel=rel, beta=math.sqrt(beta)),  # as trec_eval, whose x is beta squared
     "SetAP": SetAP,
 }
 """What makes our measures of ir_measures' parameters, by its names."""
@@ -217,7 +198,7 @@ class Group:
     has_subtopics : bool
         Whether the measures look at them.
     tool : str
-        Whose order the documents of one score have, where no policy is chosen.
+        Whose order the documents of one score have; empty if a policy is chosen.
     """
 
     gains: tuple[tuple[float, float], ...]
@@ -228,7 +209,7 @@ class Group:
     tool: str
 
     @classmethod
-    def of(cls, measure: Any, own: Measure) -> Group:  # noqa: ANN401 - ir_measures has no types
+    def of(cls, measure: Any, own: Measure, tool: str) -> Group:  # noqa: ANN401 - ir_measures has no types
         """Return the group of a measure."""
         return cls(
             tuple(sorted((measure.params.get("gains") or {}).items())),
@@ -236,7 +217,7 @@ class Group:
             0 if measure.NAME == "Judged" else -math.inf,  # there, negative relevance is a judgment
             own.max_rel or math.inf if isinstance(own, GainMeasure) else math.inf,
             isinstance(own, TopicMeasure),
-            _tool_of(measure),
+            tool,
         )
 
     def changed(self, qrels: Nested) -> Nested:
@@ -270,14 +251,15 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
                 own = OfRetrieved(rel=own.rel, cutoff=own.cutoff)
             elif isinstance(own, RBP) and own.cutoff is None:
                 own = ReadTo1000(p=own.p, rel=own.rel)
-            groups.setdefault(Group.of(measure, own), {})[measure] = own
+            tool = "" if is_chosen(ties) else _tool_of(measure)
+            groups.setdefault(Group.of(measure, own, tool), {})[measure] = own
         first, second = ir_measures.util.QrelsConverter(qrels).tee(2)
         judged: Nested = first.as_dict_of_dict()
         super().__init__(measures, set(judged))
         subtopics = _subtopics(second) if any(group.has_subtopics for group in groups) else None
-        self._ordered = [
+        self.groups = [
             (
-                None if is_chosen(ties) else ORDERS.get(group.tool),
+                ORDERS.get(group.tool),
                 Evaluator(
                     group.changed(judged),
                     named,
@@ -295,24 +277,14 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
         scores: Nested = ir_measures.util.RunConverter(run).as_dict_of_dict()
-        for evaluator, own in self._ordered_runs(scores):
+        for order, evaluator in self.groups:
+            own = scores if order is None else {query: dict(order(docs)) for query, docs in scores.items()}
             for query, values in evaluator.by_query(own).items():
                 for measure, value in values.items():
                     yield ir_measures.Metric(query_id=query, measure=measure, value=value)
-        for query in self.qrel_qids - scores.keys():
-            for measure in self.measures:
-                if measure.NAME == "Accuracy":
-                    yield ir_measures.Metric(query_id=query, measure=measure, value=math.nan)
-
-    @property
-    def evaluators(self) -> list[Evaluator[Any]]:
-        """What evaluates each group of measures."""
-        return [evaluator for _, evaluator in self._ordered]
-
-    def _ordered_runs(self, scores: Nested) -> Iterator[tuple[Evaluator[Any], Nested]]:
-        """Yield each evaluator, and the run with the documents in the order that breaks its ties."""
-        for order, evaluator in self._ordered:
-            yield evaluator, scores if order is None else {query: dict(order(own)) for query, own in scores.items()}
+        for query, measure in product(self.qrel_qids - scores.keys(), self.measures):
+            if measure.NAME == "Accuracy":
+                yield ir_measures.Metric(query_id=query, measure=measure, value=math.nan)
 
 
 def _subtopics(qrels: Any) -> pl.DataFrame | None:  # noqa: ANN401 - ir_measures has no types
@@ -337,7 +309,7 @@ def register() -> None:
 def watch() -> None:
     """Let the tally count the values that ir_measures' tools compute; those of pytrec_eval are counted there."""
     for name, provider in ir_measures.providers.registry.items():
-        if name in ORDERS and "_evaluator" not in vars(provider):
+        if name not in {"pytrec_eval", "runtime"} and "_evaluator" not in vars(provider):
             vars(provider)["_evaluator"] = partial(_watched, provider._evaluator)  # noqa: SLF001 - all ways lead there
 
 
@@ -354,7 +326,7 @@ def _watched(make: Callable[..., Any], measures: Iterable[Any], qrels: Any) -> A
     def iter_calc(run: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
         one, other = ir_measures.util.RunConverter(run).tee(2)
         yield from calc(one.run)
-        TALLY.add(lambda: (beside().evaluators, other.as_dict_of_dict()))
+        TALLY.add(lambda: ([evaluator for _, evaluator in beside().groups], other.as_dict_of_dict()))
 
     found.iter_calc = iter_calc
     return found
