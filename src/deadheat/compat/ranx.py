@@ -1,9 +1,8 @@
 """ranx's `evaluate` and `compare`, computed by deadheat.
 
 The values are ranx's: its rbp and dcg count the relevance of documents at the level of ``-l`` or above, its other
-metrics 0 and 1. So is the order of ties: that of a `ranx.Run`, and the reverse one of a dict. Only in dicts of more
-than 15 documents ranx leaves it to an unstable algorithm. ``ties="expected"``, or ``DEADHEAT_TIES=expected`` in the
-environment, gives exact means over the orders of the ties instead.
+metrics 0 and 1. So is the order of ties, which ranx leaves to an unstable sort. ``ties="expected"``, or
+``DEADHEAT_TIES=expected`` in the environment, gives exact means over the orders of the ties instead.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from deadheat.compat.defaults import is_chosen, tie_policy
 from deadheat.compat.evaluating import Evaluator
 from deadheat.compat.tally import TALLY
 from deadheat.errors import MissingQueryError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.explanation.quicksort import order_of
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
 from deadheat.wording import Plain, counted, did_you_mean, three
 
@@ -152,7 +152,7 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
     >>> evaluate(qrels, run, ["mrr", "precision@1"], ties="expected")
     {'mrr': 0.75, 'precision@1': 0.5}
     """
-    judged, retrieved = _dicts(qrels, "qrels"), _dicts(run, "run")
+    judged, retrieved = _dicts(qrels, "qrels"), _dicts(run, "run", sort=not is_chosen(ties))
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not make_comparable and judged.keys() != retrieved.keys():
         raise _different_queries(judged, retrieved)
@@ -208,15 +208,14 @@ def _summary(values: FloatArray, *, mean: bool, std: bool) -> Any:  # noqa: ANN4
     return {"mean": float(values.mean()), "std": float(values.std())} if std else float(values.mean())
 
 
-def _dicts(source: Any, kind: str) -> Dicts:  # noqa: ANN401 - whatever the caller has
-    """Return a dict of dicts, whose order is that of ranx in ties."""
+def _dicts(source: Any, kind: str, *, sort: bool = False) -> Dicts:  # noqa: ANN401 - whatever the caller has
+    """Return a dict of dicts; a run perhaps in the order that ranx brings it into."""
     if hasattr(source, "to_dict"):
         if not getattr(source, "sorted", True):
             source.sort()
         return source.to_dict()
     if isinstance(source, Mapping):
-        is_nested = kind == "run" and all(isinstance(own, Mapping) for own in source.values())
-        return {query: dict(reversed(own.items())) for query, own in source.items()} if is_nested else source
+        return {query: _sorted(own) for query, own in source.items()} if sort else source
     arrays = [] if isinstance(source, str) else [np.asarray(own) for own in source]
     if not arrays or any(own.ndim != 2 or own.shape[1] != 2 for own in arrays):
         allowed = f"a dict of dicts, arrays of documents and numbers, or what ranx.{kind.capitalize()} is"
@@ -224,6 +223,17 @@ def _dicts(source: Any, kind: str) -> Dicts:  # noqa: ANN401 - whatever the call
     if kind == "run":  # whose scores ranx does not look at; of a document that comes twice, the first place counts
         arrays = [np.column_stack((own[:, 0], -np.arange(len(own))))[::-1] for own in arrays]
     return {f"{n:09}": {str(doc): value for doc, value in own.tolist()} for n, own in enumerate(arrays)}
+
+
+def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the documents of a query in the order of ranx, if scores tie: those of a dict are sorted ascending."""
+    try:
+        docs, scores = list(own), list(own.values())
+        if len(set(scores)) < len(scores):
+            return {docs[n]: scores[n] for n in reversed(order_of(scores))}
+    except (AttributeError, TypeError):  # no dict, or no numbers: said where they are read
+        pass
+    return own
 
 
 def _different_queries(qrels: Dicts, run: Dicts) -> MissingQueryError:
@@ -293,7 +303,10 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
     chosen = [metric_of(name, levels) for name in names]
     if any(metric.factor != 1.0 for metric in chosen):
         raise ParameterError("has rbp, which deadheat compares as RBP", argument="metrics", hint="use deadheat.compare")
-    named = {getattr(run, "name", None) or f"run_{n}": _dicts(run, "run") for n, run in enumerate(runs, 1)}
+    named = {
+        getattr(run, "name", None) or f"run_{n}": _dicts(run, "run", sort=not is_chosen(ties))
+        for n, run in enumerate(runs, 1)
+    }
     return comparing.compare(
         judged,
         named,
