@@ -4,18 +4,57 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Collection
-from typing import TypeAlias
+from collections.abc import Collection, Iterable
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from deadheat.arrays import AnyArray, ArrayLike
 from deadheat.errors import ParameterError
+from deadheat.wording import Plain
 
+T = TypeVar("T")
 Rng: TypeAlias = "np.random.Generator | int | None"
 INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more
 FEWEST_RESAMPLES = (
     99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
 )
+
+
+def by_name(given: Iterable[tuple[object, T]]) -> dict[str, T]:
+    """Return runs or evaluations by name, as text; raise for a name that two have, also as 1 and "1".
+
+    Examples
+    --------
+    >>> by_name([(1, "a run"), ("2", "another")])
+    {'1': 'a run', '2': 'another'}
+    """
+    named: dict[str, T] = {}
+    for name, one in given:
+        if str(name) in named:
+            raise ParameterError(f"two runs are named {str(name)!r}", hint="give a dict of name to run")
+        named[str(name)] = one
+    return named
+
+
+def array_of(argument: str, given: ArrayLike) -> AnyArray:
+    """Return an array as NumPy makes it, of objects where it would make text of numbers; raise for one with a mask.
+
+    Examples
+    --------
+    >>> array_of("groups", [1, "1"]).tolist(), array_of("groups", ["a", "b"]).dtype.kind
+    ([1, '1'], 'U')
+    """
+    if np.ma.is_masked(given):  # NumPy would drop the mask
+        hint = "select what is not masked, or give array.data"
+        raise ParameterError(
+            argument=argument, given=Plain("a masked array"), allowed="an array without a mask", hint=hint
+        )
+    found = np.asarray(given)
+    if found.dtype.kind == "U" and not isinstance(given, np.ndarray):
+        as_given = np.asarray(given, object)
+        return found if all(isinstance(one, str) for one in as_given.flat) else as_given
+    return found
 
 
 def generator(rng: Rng, *keys: int) -> np.random.Generator:

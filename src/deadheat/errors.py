@@ -276,6 +276,10 @@ class RankOrderWarning(DeadheatWarning):
     """Higher scores have worse ranks: the scores are distances, or ranks."""
 
 
+class UnusedNumbersWarning(DeadheatWarning):
+    """Results have no score under a known name, but other numbers, which are not used."""
+
+
 class LowRelevanceWarning(DeadheatWarning):
     """No relevance reaches the level from which a measure counts a document as relevant."""
 
@@ -302,6 +306,10 @@ class RetrieverNameWarning(NoteWarning):
 
 class UnusedOntologyWarning(NoteWarning):
     """An ontology was given, but no measure uses it."""
+
+
+class SplitCellsWarning(NoteWarning):
+    """Cells of a table of cases are read as several expected ids."""
 
 
 class MissingDocumentsWarning(NoteWarning):

@@ -301,3 +301,11 @@ def test_twelve_real_judges() -> None:
         if pair.flip_method == "normal":
             assert pair.flip_probability == pytest.approx(scipy_stats.norm.cdf(-abs(pair.difference) / deviation))
     assert sum(pair.doc_id_reverses for pair in pairs.values()) > 0
+
+
+def test_names_that_are_one_as_text_are_an_error() -> None:
+    """The last run counted."""
+    qrels, runs = {"q": {"a": 1}}, {1: {"q": ["a"]}, "1": {"q": ["b"]}}
+    for evaluated in (dh.evaluate, dh.compare):
+        with pytest.raises(ParameterError, match="two runs are named '1'"):
+            evaluated(qrels, runs, "RR")  # type: ignore[operator]

@@ -115,6 +115,13 @@ def test_a_comparison_is_that_of_deadheat() -> None:
     assert (found.difference, found.p_value) == (expected.difference, expected.p_value)
 
 
+def test_runs_of_one_name_are_an_error() -> None:
+    """The last one counted."""
+    runs = [dh.Run({"q": ["a"]}, name="bm25"), dh.Run({"q": ["b"]}, name="bm25")]
+    with pytest.raises(DeadheatError, match="two runs are named 'bm25'"):
+        ours.compare({"q": {"a": 1}}, runs, "mrr")
+
+
 @pytest.mark.parametrize(
     ("metric", "run", "error", "message"),
     [

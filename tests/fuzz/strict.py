@@ -8,6 +8,8 @@ import json
 import math
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,7 +51,20 @@ def number(text: str, line: int | None = None) -> str:
     digits = text.lstrip("+-")
     if digits.isdigit() and (len(digits.lstrip("0")) > 17 or int(digits) > 2**53):
         raise Refused("an integer that float64 does not have", lines)
+    if not digits.isdigit() and 2**53 <= abs(value) < math.inf and not _is_held(text, value):
+        raise Refused("a number that float64 does not have", lines)
     return repr(value + 0.0)
+
+
+def _is_held(text: str, value: float) -> bool:
+    """Tell whether a number is the float64, with as many digits as it has, or with the fewest that tell it."""
+    digits = re.sub(r"[eE].*", "", text).translate(dict.fromkeys(map(ord, "+-."))).lstrip("0")
+    written = Fraction(text)
+    return written in {
+        Fraction(value),
+        Fraction(repr(value)),
+        Fraction(f"{Decimal(value):.{max(len(digits), 1) - 1}e}"),
+    }
 
 
 def ident(text: str, line: int | None = None) -> str:
@@ -157,7 +172,7 @@ def table(data: bytes, separator: str) -> list[Row]:
     """
     header: list[str] | None = None
     places: list[int] = []
-    marks: set[str] = set()
+    numbers: list[tuple[str, int]] = []  # between semicolons, each with its line
     if separator == "," and _has_semicolons(data):
         separator = ";"
     rows = []
@@ -174,9 +189,12 @@ def table(data: bytes, separator: str) -> list[Row]:
         if len(fields) != len(header):
             raise Refused(f"{len(fields)} fields", {n})
         query, doc, score = (fields[place] for place in places)
-        value = number(_with_point(score.strip(), marks, n) if separator == ";" else score.strip(), n)
+        if separator == ";":
+            numbers.append((score.strip(), n))
+        value = number(_with_point(numbers) if separator == ";" else score.strip(), n)
         value = _of_rank(float(value)) if is_ranked else value
         rows.append((ident(query, n), ident(doc, n), value))
+    _refuse_thousands(numbers)
     return _not_empty(rows)
 
 
@@ -186,12 +204,20 @@ def _of_rank(rank: float) -> str:
     return repr(-rank)
 
 
-def _with_point(text: str, marks: set[str], line: int) -> str:
-    """Return a number with its decimal comma as a point; the marks of all numbers are collected."""
-    marks |= {mark for mark in ",." if mark in text}
-    if len(marks) > 1:
+def _with_point(numbers: list[tuple[str, int]]) -> str:
+    """Return the last number with its decimal comma as a point."""
+    text, line = numbers[-1]
+    if len({mark for one, _ in numbers for mark in ",." if mark in one}) > 1:
         raise Refused("commas and points", {line})
     return text.replace(",", ".")
+
+
+def _refuse_thousands(numbers: list[tuple[str, int]]) -> None:
+    """Refuse numbers whose marks may be decimal marks, or all group thousands."""
+    marked = [line for text, line in numbers if "," in text or "." in text]
+    grouped = re.compile("[+-]?([0-9]{1,3}|[1-9][0-9]{0,2}([.,][0-9]{3})+)")
+    if marked and all(grouped.fullmatch(text) for text, _ in numbers):
+        raise Refused("thousands or decimals", {marked[0]})
 
 
 def _has_semicolons(data: bytes) -> bool:
@@ -238,8 +264,8 @@ def _kept_in(taken: list[str]) -> Callable[[str], str]:
 
 def json_lines(data: bytes) -> list[Row]:
     """One object a line; the first says which names the columns have; an id may be a number, as it is written."""
-    names: list[str] = []
-    rows = []
+    names, rows = list[str](), list[Row]()
+    seen: dict[tuple[int, str], type] = {}  # of which type each id is, by column
     for n, line in enumerate(lines_of(data), 1):
         if not line.strip():
             continue
@@ -254,14 +280,13 @@ def json_lines(data: bytes) -> list[Row]:
         if any(keys.count(name) != 1 for name in names):
             raise Refused("a key is missing, or twice there", {n})
         query, doc, value = (dict(pairs)[name] for name in names)
-        if not (isinstance(query, str) and isinstance(doc, str)):
-            raise Refused("an id that is no text", {n})
-        if isinstance(value, bool):
-            score = repr(float(value))
-        elif isinstance(value, _Number):
-            score = number(str(value), n)
-        else:
-            raise Refused("a score that is no number", {n})
+        if not (isinstance(query, str) and isinstance(doc, str) and isinstance(value, _Number)):
+            raise Refused("an id that is no text, or a score that is no number", {n})
+        score = number(str(value), n)
+        if any(
+            seen.setdefault((place, str(one)), type(one)) is not type(one) for place, one in enumerate((query, doc))
+        ):
+            raise Refused("an id that is text and a number", {n})
         rows.append((_whole(ident(query, n), n), _whole(ident(doc, n), n), score))
     return _not_empty(rows)
 
@@ -287,13 +312,9 @@ def nested(data: bytes) -> list[Row]:
         if not isinstance(documents, _Object):
             raise Refused("no object of documents")
         for doc, value in documents:
-            if isinstance(value, bool):
-                score = repr(float(value))
-            elif isinstance(value, _Number):
-                score = number(str(value))
-            else:
+            if not isinstance(value, _Number):
                 raise Refused("a score that is no number")
-            rows.append((_whole(ident(query)), _whole(ident(doc)), score))
+            rows.append((_whole(ident(query)), _whole(ident(doc)), number(str(value))))
     return _not_empty(rows)
 
 

@@ -312,3 +312,51 @@ def test_the_error_of_a_search_engine_is_no_run(held: dict[str, Any], message: s
 def test_queries_may_be_called_error_and_status() -> None:
     run = {"error": {"a": 1.0}, "status": {"b": 2.0}}
     assert dh.read_run(run).to_dict() == run
+
+
+def test_a_document_that_quepid_rates_twice_is_an_error(tmp_path: Path) -> None:
+    """The last one counted."""
+    rated = [{"doc_id": "c", "rating": 3}, {"doc_id": "z", "rating": 1}, {"doc_id": "c", "rating": 0}]
+    held = {"queries": [{"query": "q0", "ratings": {}}, {"query": "q1", "ratings": rated}]}
+    (tmp_path / "x.json").write_text(json.dumps(held))
+    message = r"document 'c' is rated twice, in queries\[1\].ratings\[0\] and queries\[1\].ratings\[2\], expected once"
+    for source in (held, tmp_path / "x.json"):
+        with pytest.raises(DuplicateError, match=message):
+            dh.read_qrels(source)
+
+
+def evaluated(*hits: dict[str, Any], **more: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a response of _rank_eval with the hits of q1, and of other queries."""
+    lists = {"q1": list(hits), **more}
+    rated = {query: {"hits": [{"hit": hit, "rating": 3} for hit in own]} for query, own in lists.items()}
+    return {"metric_score": 0.5, "details": rated}
+
+
+def test_a_hit_without_a_score_does_not_hide_the_scores_of_others() -> None:
+    """If it was the first, all were ranked lists without scores."""
+    scored, plain = {"_id": "a", "_score": 2.0}, {"_id": "b"}
+    for hits in ((plain, scored), (scored, plain), (plain | {"_score": None}, scored)):
+        with pytest.raises(ScoreError, match="for query 'q1' has no score, others have one"):
+            dh.read_run(evaluated(*hits))
+    for held in (evaluated(plain, q2=[scored]), evaluated(scored, q2=[plain])):
+        with pytest.raises(
+            dh.DeadheatError, match=r"have a score, those for 'q[12]' have none, expected one shape for all"
+        ):
+            dh.read_run(held)
+    found = dh.read_run(evaluated(plain, plain | {"_id": "c"}))  # the rating of a hit is no score
+    assert found.to_dict() == {"q1": {"b": -1, "c": -2}}
+
+
+@pytest.mark.parametrize(
+    ("rating", "message"),
+    [
+        ({"_id": "c", "ratng": 0}, "has no 'rating'. Did you mean 'ratng'"),
+        ({"_id": "c"}, "has no 'rating': it has '_id'"),
+        ({"_id": "c", "rating": None}, "rating is None, expected a number"),
+        ({"_id": "c", "rating": True}, "rating is True, expected a number"),
+    ],
+)
+def test_a_rating_that_is_missing_or_misspelled_is_an_error(rating: dict[str, Any], message: str) -> None:
+    """Each document was relevant."""
+    with pytest.raises(DataError, match=rf"requests\[0\].ratings\[0\].*{message}"):
+        dh.read_qrels({"requests": [{"id": "q1", "ratings": [rating]}]})

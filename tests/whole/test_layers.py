@@ -145,7 +145,7 @@ LATE = {
     "evaluation.evaluation imports evaluation in Evaluation.store": "few evaluations are saved",
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
-    "io.limits imports arguments in _Bound.__init__": "NumPy, without which a command begins to read",
+    "io.limits imports arguments in _checked": "NumPy, without which a command begins to read",
     "placements.place imports placements in engine_of": "Narwhals",
     "report.as_table imports report in _draw": "Rich",
     "report.page.pictures imports figures in are_missing": "Altair",

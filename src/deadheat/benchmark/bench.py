@@ -18,7 +18,15 @@ from deadheat.benchmark.languages import checked_code
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.meeting import spoken_in, words_by_language
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
-from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
+from deadheat.benchmark.parts import (
+    Part,
+    check_by,
+    check_cluster,
+    check_expected,
+    count_verbatim,
+    parts_of,
+    split_cells,
+)
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.result import Key, Settings
 from deadheat.benchmark.retrievers import Retriever, RunFile, described, identity, make_retrievers
@@ -31,6 +39,7 @@ from deadheat.errors import (
     MissingDocumentsWarning,
     ParameterError,
     SourceTypeError,
+    SplitCellsWarning,
     TranslationsWarning,
     UnknownExpectedWarning,
     UnusedOntologyWarning,
@@ -166,6 +175,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     strata = check_by(by, parts) if by else ()
     _check_parts(parts, systems, cluster)
     documents, terms = _read(collection, ontology, of_collection, tell)
+    parts, cells = split_cells(parts, documents)
     settings = Settings(
         collection=documents.name,
         spoken=spoken_in(documents, parts),
@@ -185,6 +195,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     graded = [one for one in chosen if isinstance(one, MaxRel)]
     notes = [
         *confused,
+        *map(SplitCellsWarning, cells),
         *map(TranslationsWarning, documents.notes),
         *map(MissingDocumentsWarning, check_expected(parts, documents, terms if graded else None)),
     ]

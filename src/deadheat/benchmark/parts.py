@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deadheat.benchmark.cases import Cases, folded, read_cases
@@ -130,6 +130,18 @@ def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
     if not found:
         raise ParameterError("is empty", hint="give at least one set of cases, or the path of one", argument="cases")
     return tuple(found)
+
+
+def split_cells(parts: Sequence[Part], documents: Collection) -> tuple[tuple[Part, ...], list[str]]:
+    """Return the parts with cells such as ``D1;D2`` as several ids, where all are documents, and notes on them."""
+    held = set(documents.ids)
+    found = [(part, *part.cases.split(held)) for part in parts]
+    notes = [
+        f"{part}: {counted(len(cells), 'cell')} with ; or , in place of | read as several ids: {three(cells)}"
+        for part, _, cells in found
+        if cells
+    ]
+    return tuple(replace(part, cases=cases) for part, cases, _ in found), notes
 
 
 def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontology | None) -> Iterator[str]:

@@ -11,7 +11,7 @@ import click
 
 from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path
-from deadheat.cli.options import complete_from, decompressed_option, examples
+from deadheat.cli.options import complete_from, decimal_option, decompressed_option, examples
 from deadheat.cli.output import standard_output, writing
 from deadheat.cli.progress import progress
 from deadheat.cli.wording import error_message
@@ -73,6 +73,7 @@ class Convert(click.Command):
 )
 @click.option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@decimal_option
 @decompressed_option
 @debug_option
 def convert(  # noqa: PLR0917 - click passes by name

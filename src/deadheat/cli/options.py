@@ -180,7 +180,25 @@ def _parsed_columns(ctx: click.Context, option: click.Parameter, values: tuple[s
     _keep(ctx, option, parsed_names(",".join(values), "query_id=question,doc_id=chunk,score=similarity"))
 
 
+def _say_decimal(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        from deadheat.io.decimals import decimal
+
+        ctx.with_resource(decimal(value))
+
+
+decimal_option = click.option(
+    "--decimal",
+    type=click.Choice([",", "."]),
+    expose_value=False,
+    callback=_say_decimal,
+    help="Decimal mark of numbers in CSV and TSV files; the other mark may group thousands [default: a point; with"
+    " semicolons also a comma, where it can be nothing else].",
+)
+
+
 reading_options = together(
+    decimal_option,
     click.option(
         "--columns",
         metavar="NAME=COLUMN,...",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from deadheat.arguments import Rng, generator
+from deadheat.arguments import Rng, by_name, generator
 from deadheat.arrays import FloatArray
 from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design, pairs_of
@@ -220,9 +219,9 @@ def compare_evaluations(
     """
     named: dict[str, Evaluation]
     if isinstance(evaluations, Mapping):
-        named = {str(name): opened(one) for name, one in evaluations.items()}
+        named = by_name((name, opened(one)) for name, one in evaluations.items())
     else:
-        named = _unique([(one.name, one) for one in map(opened, evaluations)])
+        named = by_name((one.name, one) for one in map(opened, evaluations))
     design = Design(
         baseline=baseline,
         test=test,
@@ -264,18 +263,10 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
 def named_runs(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
     """Return runs by name; those of a sequence by the names of their files."""
     if isinstance(runs, Mapping):
-        return {str(name): run if isinstance(run, Run) else Run(run, name=str(name)) for name, run in runs.items()}
+        return by_name((name, one if isinstance(one, Run) else Run(one, name=str(name))) for name, one in runs.items())
     if isinstance(runs, str | Path) or not isinstance(runs, Iterable):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
-    return _unique([(run.name, run) for run in map(Run.of, runs)])
-
-
-def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in named]
-    for name in names:
-        if names.count(name) > 1:
-            raise ParameterError(f"two runs are named {name!r}", hint="give a dict of name to run")
-    return dict(named)
+    return by_name((run.name, run) for run in map(Run.of, runs))
 
 
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.arguments import by_name
 from deadheat.arrays import FloatArray
 from deadheat.comparison import compare as comparing
 from deadheat.comparison.comparison import Comparison
@@ -303,10 +304,10 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
     chosen = [metric_of(name, levels) for name in names]
     if any(metric.factor != 1.0 for metric in chosen):
         raise ParameterError("has rbp, which deadheat compares as RBP", argument="metrics", hint="use deadheat.compare")
-    named = {
-        getattr(run, "name", None) or f"run_{n}": _dicts(run, "run", sort=not is_chosen(ties))
+    named = by_name(
+        (getattr(run, "name", None) or f"run_{n}", _dicts(run, "run", sort=not is_chosen(ties)))
         for n, run in enumerate(runs, 1)
-    }
+    )
     return comparing.compare(
         judged,
         named,

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
@@ -15,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import arguments
-from deadheat.arguments import Rng
+from deadheat.arguments import Rng, by_name
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
@@ -31,6 +32,7 @@ from deadheat.errors import (
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, PlacedSpread, Scores
+from deadheat.io.mappings import is_id
 from deadheat.io.phases import phase
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
@@ -169,9 +171,9 @@ def evaluate(
     >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
     {'RR': 0.5}
     """
-    if are_runs(run):
+    if are_runs(run, qrels):
         judged = Qrels.of(qrels)
-        named = {str(name): Run.of(one).renamed(str(name)) for name, one in run.items()}
+        named = by_name((name, Run.of(one).renamed(str(name))) for name, one in run.items())
         options = Options(
             ties=ties,
             rng=rng,
@@ -214,14 +216,19 @@ def evaluate(
     return found
 
 
-def are_runs(source: Source) -> TypeGuard[Mapping[object, Source]]:
-    """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts."""
+def are_runs(source: Source, qrels: Source | None = None) -> TypeGuard[Mapping[object, Source]]:
+    """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts.
+
+    A list of whole numbers may be ids, or the scores of a document by several keys: then the qrels know the queries.
+    """
     if not isinstance(source, Mapping) or not source:
         return False
     first = next((one for one in source.values() if not isinstance(one, Mapping) or one), None)
     if isinstance(first, Mapping):
         inner = next(iter(first.values()))
-        are_scores = isinstance(inner, tuple) and bool(inner) and all(isinstance(one, int | float) for one in inner)
+        are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(one, Real) for one in inner)
+        if are_scores and isinstance(inner, list) and all(map(is_id, inner)):
+            are_scores = qrels is not None and not {*map(str, source)}.isdisjoint(Qrels.of(qrels).to_dict())
         return isinstance(inner, Mapping | list | tuple) and not are_scores
     if isinstance(first, str):  # a document, unless all are files
         return all(isinstance(one, str) and os.path.isfile(one) for one in source.values())  # noqa: PTH113 - never raises

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from deadheat.arguments import by_name
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, SourceTypeError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
@@ -72,7 +73,7 @@ def named(systems: Systems) -> dict[str, Evaluation]:
     if isinstance(systems, Evaluation):
         return {systems.name: systems}
     if isinstance(systems, Mapping):
-        found = {str(name): one for name, one in systems.items()}
+        found = by_name(systems.items())
     else:
         _check_several(systems)
         names = [one.name for one in systems]

@@ -6,11 +6,12 @@ import warnings
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from pathlib import Path
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 from deadheat.errors import FileFormatError, MalformedRowError, UnusedBoundWarning
 from deadheat.wording import Advice
 
+T = TypeVar("T")
 LONGEST_LINE = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000
 _LARGEST_RATIO = 200
@@ -46,7 +47,7 @@ def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
-    return _Bound(_given, n_bytes)
+    return Setting(_given, _checked(_given, n_bytes))
 
 
 def max_memory(n_bytes: float) -> AbstractContextManager[None]:
@@ -74,33 +75,35 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    return _Bound(_memory, n_bytes)
+    return Setting(_memory, _checked(_memory, n_bytes))
 
 
-class _Bound(AbstractContextManager[None]):
-    """A limit inside a with statement; it warns if it was never entered, where it would hold nowhere in silence."""
+def _checked(limit: ContextVar[int | None], n_bytes: float) -> int:
+    from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
 
-    _is_unused = False  # where the number is wrong, and none is made
+    whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
+    return as_count(limit.name, cast("int", whole))
 
-    def __init__(self, limit: ContextVar[int | None], n_bytes: float) -> None:
-        from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
 
-        whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
-        self._limit, self._n_bytes = limit, as_count(limit.name, cast("int", whole))
-        self._token: Token[int | None] | None = None
+class Setting(AbstractContextManager[None], Generic[T]):
+    """A value inside a with statement; it warns if it was never entered, where it would hold nowhere in silence."""
+
+    def __init__(self, variable: ContextVar[T | None], value: T) -> None:
+        self._variable, self._value = variable, value
+        self._token: Token[T | None] | None = None
         self._is_unused = True
 
     def __enter__(self) -> None:
         self._is_unused = False
-        self._token = self._limit.set(self._n_bytes)
+        self._token = self._variable.set(self._value)
 
     def __exit__(self, *_: object) -> None:
         if self._token is not None:
-            self._limit.reset(self._token)
+            self._variable.reset(self._token)
 
     def __del__(self) -> None:
         if self._is_unused:
-            name = self._limit.name
+            name = self._variable.name
             warnings.warn(f"dh.{name}() holds for nothing: write with dh.{name}(...):", UnusedBoundWarning, 2)
 
 

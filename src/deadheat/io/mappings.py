@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import chain, filterfalse, repeat
-from numbers import Integral, Rational
+from numbers import Integral, Rational, Real
 from operator import contains
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, run_starts
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import DataError, EmptyDataError, NullIdError, RelevanceError, ScoreError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.wording import Plain, as_given, counted, three
@@ -30,6 +30,7 @@ LARGEST_INTEGER = 2**53
 LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
 PACKED = 1 << 12  # numbers, of several queries where they have few
 _ABSENT = math.nan  # no number is NaN
+_EXACT = (Rational, Decimal)
 BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
 
 
@@ -277,6 +278,15 @@ def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
     return start + len(values)
 
 
+def refuse_truths(mapping: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Raise for a score of true or false in JSON."""
+    for query, documents in mapping.items():
+        if bool in set(map(type, documents.values())):
+            doc, score = next((doc, score) for doc, score in documents.items() if isinstance(score, bool))
+            place = f"score of document {doc!r} for query {query!r}"
+            raise ScoreError(f"{place} is {str(score).lower()}", allowed="a number", path=where)
+
+
 @contextmanager
 def _wrong_ones_named(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> Iterator[None]:
     """Raise for the first number that cannot be evaluated, where they cannot be packed."""
@@ -316,9 +326,16 @@ def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
     return not -LARGEST_INTEGER <= value <= LARGEST_INTEGER and value not in {math.inf, -math.inf}
 
 
+def are_beyond(values: AnyArray) -> BoolArray:
+    """Tell which numbers of an array float64 may merge with neighbours: whole ones beyond 2**53, and longer floats."""
+    beyond: BoolArray = (values > LARGEST_INTEGER) | (values < -LARGEST_INTEGER)
+    return beyond if values.dtype.kind in "iu" else beyond & (values.astype(np.float64) != values)
+
+
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
     """Raise if a value is not a number that can be evaluated."""
     place, error = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
+    hint = None
     try:
         number = None if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -327,12 +344,14 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
         number = float("inf")
     if number is None:
         msg = f"{place} is not a number: {value!r}"
+        if isinstance(value, str) and value[:1].isdigit():
+            hint = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"'
     elif np.isnan(number):
         msg = f"{place} is NaN"
-    elif isinstance(value, Rational | Decimal) and is_beyond(value):
+    elif isinstance(value, Real | Decimal) and is_beyond(value) and (isinstance(value, _EXACT) or value != number):
         msg = f"{place} is {as_given(value)}, {BEYOND}"
     elif kind == "qrels" and np.isinf(number):
         msg = f"{place} is infinite: {value!r}"
     else:
         return
-    raise error(msg, path=where)
+    raise error(msg, hint=hint, path=where)

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, check_rng
+from deadheat.arguments import Rng, by_name, check_rng
 from deadheat.arrays import TextArray, members
 from deadheat.comparison.sides import side_of
 from deadheat.data.drawn import Drawn
@@ -329,16 +329,12 @@ def _each(name: str, given: Iterable[T]) -> list[T]:
 def _named(runs: Source | Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
     """Return the runs by name: one, several by name, or a list of several."""
     if are_runs(runs):
-        return {str(name): Run.of(one).renamed(str(name)) for name, one in runs.items()}
+        return by_name((name, Run.of(one).renamed(str(name))) for name, one in runs.items())
     if isinstance(runs, list | tuple) and not isinstance(next(iter(runs), None), tuple):
         listed = list(map(Run.of, runs))
-        names = [run.name for run in listed]
         if not listed:
             raise ParameterError(argument="runs", given=runs, allowed="one run or several")
-        for name in names:
-            if names.count(name) > 1:
-                raise ParameterError(f"two runs are named {name!r}", hint="give a dict of name to run")
-        return dict(zip(names, listed, strict=True))
+        return by_name((run.name, run) for run in listed)
     run = Run.of(runs)
     return {run.name: run}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -11,24 +10,25 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
-from deadheat.errors import FileFormatError
+from deadheat.arrays import FloatArray
+from deadheat.errors import DataError, FileFormatError, ScoreError
 from deadheat.io.exports import exported
 from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.kinds import CASES_KEYS, KEYS, VALUE_COLUMN, Kind, LabelledCases, resolve_columns, subtopic_column
 from deadheat.io.lists import lists_of_rows, nested_of
 from deadheat.io.mappings import (
     LARGEST_INTEGER,
-    VALUE_ERROR,
     Nested,
     all_numbers,
     check_mapping,
     is_id,
     is_plain,
+    refuse_truths,
     without_documents,
 )
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import value_at
-from deadheat.io.values import check_ids_of_row
+from deadheat.io.values import check_ids_of_row, read_value
 from deadheat.io.writing import Compression, write_text
 from deadheat.wording import Plain, shown
 
@@ -73,9 +73,11 @@ def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapp
         if not "".join((query, *documents)).isprintable():
             for doc in documents:
                 check_ids_of_row(query, doc, path)
-    numbers = all_numbers(nested, list(nested), kind, str(path))
-    if np.isinf(numbers).any():
-        _refuse_overflow(nested, text, kind, path)
+    if kind == "run":
+        refuse_truths(nested, str(path))
+        if isinstance(next(iter(next(iter(nested.values())).values())), list):
+            return nested  # of scores by several keys, which a run checks
+    _refuse_rounded(nested, all_numbers(nested, list(nested), kind, str(path)), text, kind, path)
     return nested
 
 
@@ -95,16 +97,27 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     for row in rows:
         query, doc = (str(row.get(columns[key])) for key in KEYS)
         check_ids_of_row(query, doc, path)
+    value = frame[list(columns.values())[-1]]
+    if kind == "run" and value.dtype == pl.Boolean:
+        raise ScoreError(f"{value.name} is true or false", allowed="a number", path=path)
+    if value.dtype.is_float():
+        _refuse_rounded({}, value.drop_nulls().to_numpy(), text, kind, path)
     return Content(frame.lazy())
 
 
-def _refuse_overflow(nested: Nested, text: str, kind: Kind, path: Path) -> None:
-    """Raise for a number that became infinite, and was not written as ``Infinity``; say whose it is, where it can."""
+def _refuse_rounded(nested: Nested, numbers: FloatArray, text: str, kind: Kind, path: Path) -> None:
+    """Raise for a number that became infinite, or another one beyond 2**53; say whose it is, where it can."""
+    large = set(numbers[np.abs(numbers) >= LARGEST_INTEGER].tolist())
+    if not large:
+        return
     beyond: list[str] = []
 
     def as_text(number: str) -> str:
-        if math.isinf(float(number)):
-            beyond.append(number)
+        if float(number) in large and not number.lstrip("-").isdigit():  # whole numbers were not rounded
+            try:
+                read_value(number, kind, path=path, line=None)
+            except DataError:
+                beyond.append(number)
         return number
 
     as_written = parsed(text, path, number=as_text)
@@ -113,10 +126,10 @@ def _refuse_overflow(nested: Nested, text: str, kind: Kind, path: Path) -> None:
         for doc in documents:
             written = value_at(value_at(as_written, query), doc)
             if written in beyond:
-                place = f"{name} of document {doc!r} for query {query!r}"
-                raise VALUE_ERROR[kind](f"{place} is beyond the range of float64: {shown(written)}", path=path)
+                name = f"{name} of document {doc!r} for query {query!r}"
+                read_value(written, kind, path=path, line=None, name=name)
     if beyond:
-        raise VALUE_ERROR[kind](f"{name} is beyond the range of float64: {shown(beyond[0])}", path=path)
+        read_value(beyond[0], kind, path=path, line=None)
 
 
 def names_in_json(path: Path) -> list[str]:
