@@ -233,8 +233,8 @@ decompressed_option = together(
         metavar="BYTES",
         expose_value=False,
         callback=_allow_decompressed,
-        help="Most bytes that a compressed file or a pipe may take in memory when unpacked [default: 4 GB, or 200 times"
-        " the compressed size]. Compressed TREC is read piece by piece and needs no limit.",
+        help="About the most bytes that a compressed file or a pipe may take in memory, as text and as rows [default:"
+        " 4 GB, or 200 times the compressed size]. Of compressed TREC the rows alone count.",
     ),
     click.option(
         "--max-memory",
