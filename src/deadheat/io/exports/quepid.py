@@ -73,8 +73,12 @@ def _text(query: object) -> str | None:
 
 def _pairs(ratings: list[Any], place: str, where: str) -> Iterator[tuple[Any, Any]]:
     """Yield document and rating of each."""
+    seen: dict[str | int, int] = {}
     for n, one in enumerate(ratings):
         doc = part(one, "doc_id", (str, int), f"{place}[{n}]", where)
+        if (first := seen.setdefault(doc, n)) != n:
+            problem = f"document {doc!r} is rated twice, in {place}[{first}] and {place}[{n}]"
+            raise DuplicateError(problem, allowed="once", path=where)
         yield doc, part(one, "rating", (object,), f"{place}[{n}]", where)
 
 
