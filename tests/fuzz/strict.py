@@ -342,7 +342,8 @@ def rank_eval_response(data: bytes) -> list[Row] | None:
     """``{"metric_score": 1, "details": {query: {"hits": [{"hit": {"_id": doc, "_score": n}}]}}}``."""
     document = _document(data)
     details = _member(document, "details", _Object)
-    if details is None or _member(document, "metric_score", _Number) is None:
+    fails = details is not None and "failures" in dict(document) and _member(document, "failures", _Object) is None
+    if details is None or fails or _member(document, "metric_score", _Number) is None:
         return None
     found = []
     for query, detail in details:
@@ -376,7 +377,7 @@ def quepid(data: bytes) -> list[Row] | None:
     found = []
     for one in queries:
         names = [name for name in ("query", "query_text") if _member(one, name, str) is not None]
-        ratings = _member(one, "ratings", list)
+        ratings = _member(one, "ratings", list) or _member(one, "ratings", _Object)
         if len(names) != 1 or ratings is None:
             return None
         if isinstance(ratings, _Object):
@@ -388,7 +389,7 @@ def quepid(data: bytes) -> list[Row] | None:
     return _rated(found)
 
 
-def _document(data: bytes) -> object:
+def _document(data: bytes) -> Any:  # noqa: ANN401 - JSON
     document = _loads("".join(lines_of(data)), None)
     _check_unique(document)
     return document
@@ -397,7 +398,7 @@ def _document(data: bytes) -> object:
 def _member(held: object, key: str, kind: type) -> Any:  # noqa: ANN401 - JSON
     """Return what an object holds under a key; None if it is none, lacks the key, or holds another kind of thing."""
     found = dict(held).get(key) if isinstance(held, _Object) else None
-    return found if isinstance(found, kind) and not (kind is str and isinstance(found, _Number)) else None
+    return found if type(found) is kind else None
 
 
 def _hits(held: object) -> list[Any] | None:
@@ -442,11 +443,12 @@ def _loads(text: str, line: int | None) -> object:
 
 
 def _check_unique(given: object) -> None:
-    if isinstance(given, _Object):
-        if len({key for key, _ in given}) < len(given):
-            raise Refused("a key stands twice")
-        for _, value in given:
-            _check_unique(value)
+    if isinstance(given, _Object) and len({key for key, _ in given}) < len(given):
+        raise Refused("a key stands twice")
+    for value in (
+        (value for _, value in given) if isinstance(given, _Object) else given if isinstance(given, list) else ()
+    ):
+        _check_unique(value)
 
 
 def _whole(text: str, line: int | None = None) -> str:
