@@ -20,7 +20,7 @@ NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:i
 CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 QUERY = ("query_id", "query-id", "qid", "q_id", "query")  # those that the files have, and what damage can make of them
 DOC = ("doc_id", "doc-id", "docno", "docid", "doc", "pid", "corpus-id")
-SCORE = ("score",)
+SCORE = ("score", "scores")
 
 
 @dataclass
@@ -413,6 +413,7 @@ def _rated(queries: Iterable[tuple[str, list[Any]]]) -> list[Row] | None:
     """
     rows = []
     for query, documents in queries:
+        ident(query)
         for one, id_, value in documents:
             doc, text = _member(one, id_, str), _member(one, value, _Number)
             if doc is None or text is None or not NUMBER.fullmatch(text) or math.isinf(float(text)):

@@ -197,9 +197,26 @@ reading_options = together(
         expose_value=False,
         help="Lower scores rank first, as of distances.",
     ),
+    click.option(
+        "--normalize-ids",
+        metavar="FORM",
+        callback=_keep,
+        expose_value=False,
+        help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
+    ),
 )
 
 
+collection_options = together(
+    click.option(
+        "--collection",
+        type=PATH,
+        metavar="FILE",
+        help="All documents that exist: a table or corpus as of bench, or one id a line. Relevant documents that are"
+        " not in it are counted and named.",
+    ),
+    click.option("--strict", is_flag=True, help="Relevant documents that are not in --collection are an error."),
+)
 then_by_option = click.option(
     "--then-by",
     type=PATH,

@@ -15,12 +15,14 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import (
+    checked,
     engine_under,
     evaluate_under,
     opened,
     parse_measures,
     warn_of_levels,
     warn_of_missing,
+    warn_of_one_table,
     warn_of_unmatched,
 )
 from deadheat.evaluation.evaluation import Evaluation, check_alike
@@ -57,6 +59,9 @@ def compare(
     depth: int | None = None,
     unjudged: str = "zero",
     unjudged_max_rel: float | None = None,
+    collection: Source | None = None,
+    strict: bool = False,
+    normalize_ids: str | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -89,6 +94,8 @@ def compare(
         As for :func:`evaluate`.
     unjudged, unjudged_max_rel
         As for :func:`evaluate`; with "bounds" there are `Comparison.unjudged_outer_bounds`.
+    collection, strict, normalize_ids
+        As for :func:`evaluate`.
 
     Returns
     -------
@@ -136,9 +143,11 @@ def compare(
         unjudged,
         unjudged_max_rel,
     )
-    named = named_runs(runs)
+    named = {name: run.normalized(normalize_ids) for name, run in named_runs(runs).items()}
+    warn_of_one_table(qrels, runs.values() if isinstance(runs, Mapping) else runs)
     design.check_systems(list(named), has_clusters=cluster is not None)
-    chosen, judgments = parse_measures(measures), Qrels.of(qrels)
+    chosen = parse_measures(measures)
+    judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
         design,
         conventions,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
@@ -17,13 +18,21 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    ParameterError,
+    SourceTypeError,
+    UnknownIdsError,
+    UnknownIdsWarning,
+)
 from deadheat.io.exports import exported
 from deadheat.io.folders import file_in, read_responses, responses_in
 from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
@@ -33,7 +42,7 @@ from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
 from deadheat.io.limits import exceeds, is_bounded
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
-from deadheat.io.mappings import check_mapping, is_plain, without_documents
+from deadheat.io.mappings import FORMS, check_mapping, is_plain, normalized_keys, without_documents
 from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
 from deadheat.io.results import RANKED, Pick, Reader, Repeated
@@ -169,6 +178,34 @@ class Table:
         found = cls.__new__(cls)
         found.path, found.name, found.format, found.columns, found.notes = None, name, None, {}, ()
         found.rows = MemoryRows(frame)
+        return found
+
+    def normalized(self, form: str | None) -> Self:
+        """Return the table, in memory, with its ids in a form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"; None: as is.
+
+        Raises
+        ------
+        DuplicateError
+            Two documents of a query have one id then.
+        """
+        if form is None:
+            return self
+        check_choice("normalize_ids", form, FORMS)
+        found, ids = copy(self), pl.col("query_id", "doc_id")
+        if isinstance(self.rows, MappingRows):
+            nested = {query: normalized_keys(own, form) for query, own in self.rows.mapping.items()}
+            found.rows = MappingRows(normalized_keys(nested, form), self.kind, self.where)
+        else:
+            found.rows = MemoryRows(self.to_polars().with_columns(ids.str.normalize(cast("Any", form))))
+        if isinstance(found, Qrels) and found.subtopics is not None:
+            found.subtopics = found.subtopics.with_columns(ids.str.normalize(cast("Any", form)))
+        for name in ("in_order", "fingerprint"):
+            vars(found).pop(name, None)
+        found.path = None  # its lines have other ids
+        found.check_duplicates()
+        found.path = self.path
+        if self.kind == "run":
+            found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
         return found
 
     def noted(self, notes: tuple[str, ...]) -> Self:
@@ -318,6 +355,37 @@ class Qrels(Table):
         """
         nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
         return cls(nested, name=name).noted(notes)
+
+    def within(self, collection: Source, *, rel: float | None = None, strict: bool = False) -> Self:
+        """Return the judgments, with a note and a warning if relevant documents are not in a collection.
+
+        Parameters
+        ----------
+        collection : path, dataframe, mapping or iterable of ids
+            As for :func:`deadheat.evaluate`.
+        rel : float, optional
+            Lowest relevance that counts as relevant; by default any above 0.
+        strict : bool, default False
+            Whether to raise `UnknownIdsError` instead.
+        """
+        from deadheat.data.known_ids import ids_of  # it reads tables of any kind, and few evaluations ask for it
+
+        relevance = pl.col("relevance")
+        is_relevant = relevance > 0 if rel is None else relevance >= rel
+        relevant = self.to_polars().filter(is_relevant)["doc_id"].unique(maintain_order=True).to_list()
+        known = ids_of(collection)
+        unknown = [doc for doc in relevant if doc not in known]
+        if not unknown:
+            return self
+        of = path_of(collection) or "the collection"
+        are = "is" if len(unknown) == 1 else "are"
+        text = f"{len(unknown):,} of {counted(len(relevant), 'relevant document')} {are} not in {of} ({three(unknown)})"
+        if strict:
+            raise UnknownIdsError(text, allowed="ids that exist", hint="are the judgments older?", path=self.where)
+        warnings.warn(f"{self.where}: {text}: no run can find them", UnknownIdsWarning, stacklevel=3)
+        found = copy(self)
+        found.notes = (*self.notes, text)
+        return found
 
     @cached_property
     def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import warnings
 from typing import Any, TypeAlias, TypeVar
 
 from deadheat.arguments import literal
@@ -115,7 +116,8 @@ def parse_measure(notation: MeasureLike) -> Measure:
 def _tree(text: str, name: str) -> ast.expr:
     """Return the text as Python reads it; a comment, which it leaves out, is refused."""
     try:
-        tree = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings(action="error", category=SyntaxWarning):  # of 10or, for instance
+            tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, *TOO_DEEP):
         _known(name)
         raise _unreadable(text) from None
