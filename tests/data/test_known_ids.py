@@ -168,6 +168,7 @@ def test_ids_are_read_in_one_form_of_unicode(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text(f"{NFD} 0 {NFD} 1\nq 0 b 1\n", encoding="utf-8")
     (tmp_path / "r.run").write_text(f"{NFC} Q0 {NFC} 1 2 t\nq Q0 b 1 1 t\n", encoding="utf-8")
     qrels, run = {NFD: {NFD: 1}, "q": {"b": 1}}, {NFC: {NFC: 2}, "q": {"b": 1}}
+    given: Any
     for given in ((qrels, run), (tmp_path / "q.txt", tmp_path / "r.run")):
         assert dh.evaluate(*given, "RR").means() == {"RR": 0.5}
         for form in ("NFC", "NFD", "NFKC", "NFKD"):

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.benchmark.finished import read_finished
+from deadheat.benchmark.finished import read_finished, read_languages
 from deadheat.data import trec_blocks
 from deadheat.gates.notation import parse_gate
 from deadheat.gates.settings import read_settings
@@ -420,7 +420,7 @@ class Document(Kind):
         """Return a valid document with these numbers."""
 
     @staticmethod
-    def strictly(_: bytes) -> list[Row] | None:
+    def strictly(data: bytes) -> list[Row] | None:  # noqa: ARG004 - as those of kinds
         """Return the rows of a document, raise `strict.Refused`, or return None for what may be read or refused."""
         return None
 
@@ -624,7 +624,9 @@ class FolderOfBench(Kind):
         return inner
 
     def read(self, path: Path) -> None:
-        for found in read_finished(path):
+        parts = read_finished(path)
+        read_languages(path, parts)
+        for found in parts:
             for one in found.evaluations.values():
                 one.means()
             for run in found.runs.values():

@@ -384,6 +384,8 @@ def quepid(data: bytes) -> list[Row] | None:
             pairs: list[Any] = [_Object([("doc_id", doc), ("rating", n)]) for doc, n in ratings]
         else:
             pairs = list(ratings)
+        if any(_member(pair, "doc_id", str) is None for pair in pairs):
+            return None
         rated = [pair for pair in pairs if not isinstance(pair, _Object) or dict(pair).get("rating", "") is not None]
         found.append((str(_member(one, names[0], str)), [(pair, "doc_id", "rating") for pair in rated]))
     return _rated(found)

@@ -2,23 +2,64 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from deadheat.data.tables import Source, path_of
-from deadheat.errors import ColumnError, EmptyDataError, FileFormatError, SourceTypeError
+import polars as pl
+
+from deadheat.data.tables import Qrels, Source, path_of
+from deadheat.errors import (
+    ColumnError,
+    EmptyDataError,
+    FileFormatError,
+    SourceTypeError,
+    UnknownIdsError,
+    UnknownIdsWarning,
+)
 from deadheat.io.frames import as_narwhals
 from deadheat.io.kinds import names_of
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, format_of_records, read_records
 from deadheat.io.source import decoded, read_all, readable
-from deadheat.wording import Plain, did_you_mean
+from deadheat.wording import Plain, counted, did_you_mean, three
 
 NAMES = ("doc_id", "id", "_id", *names_of("run")["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"
 CORPUS = "corpus.jsonl"  # in a data set of BEIR
+
+
+def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict: bool) -> Qrels:
+    """Return qrels, with a note and a warning if relevant documents are not in a collection.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    collection
+        As for `ids_of`.
+    rel : float or None
+        Lowest relevance that counts as relevant; None: any above 0.
+    strict : bool
+        Whether to raise `UnknownIdsError` instead.
+    """
+    relevance = pl.col("relevance")
+    is_relevant = relevance > 0 if rel is None else relevance >= rel
+    relevant = qrels.to_polars().filter(is_relevant)["doc_id"].unique(maintain_order=True).to_list()
+    known = ids_of(collection)
+    unknown = [doc for doc in relevant if doc not in known]
+    if not unknown:
+        return qrels
+    of, are = path_of(collection) or "the collection", "is" if len(unknown) == 1 else "are"
+    text = f"{len(unknown):,} of {counted(len(relevant), 'relevant document')} {are} not in {of} ({three(unknown)})"
+    if strict:
+        raise UnknownIdsError(text, allowed="ids that exist", hint="are the judgments older?", path=qrels.where)
+    warnings.warn(f"{qrels.where}: {text}: no run can find them", UnknownIdsWarning, stacklevel=4)
+    found = copy(qrels)
+    found.notes = (*qrels.notes, text)
+    return found
 
 
 def ids_of(collection: Source) -> set[str]:
@@ -45,10 +86,9 @@ def ids_of(collection: Source) -> set[str]:
     if path is not None:
         given = _ids_in(readable(path / CORPUS if path.is_dir() else path))
     elif hasattr(given, "collect_schema") or hasattr(given, "columns"):  # of a lazy frame the columns are expensive
-        frame = as_narwhals(given, "the collection")
-        name = _column(cast("Any", frame).collect_schema().names(), "the collection")
-        column = cast("Any", frame.lazy().select(name).collect())[name]
-        given = column.to_list()
+        frame: Any = as_narwhals(given, "the collection")
+        name = _column(frame.collect_schema().names(), "the collection")
+        given = frame.lazy().select(name).collect()[name].to_list()
     if not isinstance(given, Iterable):
         raise SourceTypeError("a collection", given=Plain(type(given).__name__), allowed=ALLOWED)
     found = {str(one) for one in given if one is not None}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
@@ -25,14 +24,7 @@ from deadheat.data.precision import ScorePrecision, check_precision, round_and_w
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    ParameterError,
-    SourceTypeError,
-    UnknownIdsError,
-    UnknownIdsWarning,
-)
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.exports import exported
 from deadheat.io.folders import file_in, read_responses, responses_in
 from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
@@ -355,37 +347,6 @@ class Qrels(Table):
         """
         nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
         return cls(nested, name=name).noted(notes)
-
-    def within(self, collection: Source, *, rel: float | None = None, strict: bool = False) -> Self:
-        """Return the judgments, with a note and a warning if relevant documents are not in a collection.
-
-        Parameters
-        ----------
-        collection : path, dataframe, mapping or iterable of ids
-            As for :func:`deadheat.evaluate`.
-        rel : float, optional
-            Lowest relevance that counts as relevant; by default any above 0.
-        strict : bool, default False
-            Whether to raise `UnknownIdsError` instead.
-        """
-        from deadheat.data.known_ids import ids_of  # it reads tables of any kind, and few evaluations ask for it
-
-        relevance = pl.col("relevance")
-        is_relevant = relevance > 0 if rel is None else relevance >= rel
-        relevant = self.to_polars().filter(is_relevant)["doc_id"].unique(maintain_order=True).to_list()
-        known = ids_of(collection)
-        unknown = [doc for doc in relevant if doc not in known]
-        if not unknown:
-            return self
-        of = path_of(collection) or "the collection"
-        are = "is" if len(unknown) == 1 else "are"
-        text = f"{len(unknown):,} of {counted(len(relevant), 'relevant document')} {are} not in {of} ({three(unknown)})"
-        if strict:
-            raise UnknownIdsError(text, allowed="ids that exist", hint="are the judgments older?", path=self.where)
-        warnings.warn(f"{self.where}: {text}: no run can find them", UnknownIdsWarning, stacklevel=3)
-        found = copy(self)
-        found.notes = (*self.notes, text)
-        return found
 
     @cached_property
     def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:

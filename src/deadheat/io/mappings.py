@@ -326,7 +326,7 @@ def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
     return not -LARGEST_INTEGER <= value <= LARGEST_INTEGER and value not in {math.inf, -math.inf}
 
 
-def normalized_keys(given: Mapping[str, Any], form: str) -> dict[str, Any]:
+def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
     r"""Return a dict with its keys in a form of Unicode; raise DuplicateError if two are one then.
 
     Examples
@@ -334,7 +334,7 @@ def normalized_keys(given: Mapping[str, Any], form: str) -> dict[str, Any]:
     >>> normalized_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
     True
     """
-    found: dict[str, Any] = {}
+    found: dict[Any, Any] = {}
     for key, value in given.items():
         name = unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key
         if name in found:
