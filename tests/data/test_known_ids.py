@@ -168,17 +168,13 @@ def test_ids_are_read_in_one_form_of_unicode(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text(f"{NFD} 0 {NFD} 1\nq 0 b 1\n", encoding="utf-8")
     (tmp_path / "r.run").write_text(f"{NFC} Q0 {NFC} 1 2 t\nq Q0 b 1 1 t\n", encoding="utf-8")
     qrels, run = {NFD: {NFD: 1}, "q": {"b": 1}}, {NFC: {NFC: 2}, "q": {"b": 1}}
-    given: Any
-    for given in ((qrels, run), (tmp_path / "q.txt", tmp_path / "r.run")):
-        assert dh.evaluate(*given, "RR").means() == {"RR": 0.5}
+    pairs: list[tuple[Any, Any]] = [(qrels, run), (tmp_path / "q.txt", tmp_path / "r.run")]
+    for judged, retrieved in pairs:
+        assert dh.evaluate(judged, dh.Run(retrieved), "RR").means() == {"RR": 0.5}
         for form in ("NFC", "NFD", "NFKC", "NFKD"):
-            assert dh.evaluate(*given, "RR", normalize_ids=form).means() == {"RR": 1.0}
-        assert (
-            dh.compare(given[0], {"a": given[1], "b": given[1]}, "RR", normalize_ids="NFC")
-            .evaluations["a"]
-            .means()["RR"]
-            == 1.0
-        )
+            assert dh.evaluate(judged, dh.Run(retrieved), "RR", normalize_ids=form).means() == {"RR": 1.0}
+        found = dh.compare(judged, {"a": retrieved, "b": retrieved}, "RR", normalize_ids="NFC")
+        assert found.evaluations["a"].means() == {"RR": 1.0}
     done = ok("evaluate", str(tmp_path / "q.txt"), str(tmp_path / "r.run"), "-m", "RR")
     assert "differs only in Unicode form" in done.stderr
     assert "--normalize-ids NFC" in done.stderr
@@ -217,6 +213,8 @@ def test_one_table_as_qrels_and_run(tmp_path: Path) -> None:
         dh.evaluate(frame, {"a": frame}, "R@2")
     for command in (["evaluate"], ["gate", "-c", "R@2 >= 0", "--allow-unknown"]):
         assert "qrels and run are the same" in ok(command[0], str(path), str(path), *command[1:]).stderr
+    ragas = pl.DataFrame({"user_input": ["q"], "reference_context_ids": [["a"]], "retrieved_context_ids": [["b", "a"]]})
+    assert dh.evaluate(ragas, ragas, "RR").means() == {"RR": 0.5}
     dh.evaluate(frame, frame.clone().drop("rating"), "R@2")  # of which nobody knows
     (path := tmp_path / "x.letor").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.9\n")  # has all documents of a query
     dh.evaluate(path, dh.Run(path, columns={"score": "1"}), "R@2")

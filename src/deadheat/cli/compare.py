@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -266,7 +265,6 @@ def _compare(
     with progress([qrels, *named.values()]) as begin:
         begin(qrels)
         judgments, runs = within_collection(open_qrels(qrels), given), {}
-        warn_of_one_table(judgments, map(Path, named.values()))
         alone = next(iter(named)) if len(set(named.values())) == 1 else ""
         for name, path in named.items():
             begin(path)
@@ -274,6 +272,7 @@ def _compare(
         found = compare_under(design, conventions, judgments, runs, measures, **options)
     for name, run in runs.items():
         warn_of_unequal(found.evaluations[name], judgments, run)
+        warn_of_one_table(judgments, run, found.evaluations[name])
     return found
 
 

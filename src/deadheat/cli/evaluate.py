@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -247,7 +246,6 @@ def _evaluate(
     with progress([qrels, *runs.values()]) as begin:
         begin(qrels)
         judgments = within_collection(open_qrels(qrels), options)
-        warn_of_one_table(judgments, map(Path, runs.values()))
         if check_duplicates:
             judgments.check_duplicates()
         for name, path in runs.items():
@@ -257,6 +255,7 @@ def _evaluate(
                 run.check_duplicates()
             evaluation = score(judgments, run)
             warn_of_unequal(evaluation, judgments, run)
+            warn_of_one_table(judgments, run, evaluation)
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
                 unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))

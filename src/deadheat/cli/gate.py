@@ -320,12 +320,12 @@ def _evaluate(
     with progress(given) as begin:
         begin(qrels)
         judgments = within_collection(open_qrels(qrels), options)
-        warn_of_one_table(judgments, [Path(run)])
         begin(run)
         found = open_run(run, label(run, "run"))
         pair = open_pair(judgments, found, check_duplicates=options["check_duplicates"])
     evaluation = evaluate_under(conventions, *pair, measures)
     warn_of_unequal(evaluation, *pair)
+    warn_of_one_table(*pair, evaluation)
     warn_of_nothing_judged([evaluation])
     return evaluation
 

@@ -144,7 +144,6 @@ def compare(
         unjudged_max_rel,
     )
     named = {name: run.normalized(normalize_ids) for name, run in named_runs(runs).items()}
-    warn_of_one_table(qrels, runs.values() if isinstance(runs, Mapping) else runs)
     design.check_systems(list(named), has_clusters=cluster is not None)
     chosen = parse_measures(measures)
     judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
@@ -162,8 +161,10 @@ def compare(
     if lacking and missing is None:
         warn_of_missing(lacking, len(found.query_ids))
     warn_of_levels(next(iter(found.evaluations.values())), judgments)
-    for name, run in named.items():
+    given = runs.values() if isinstance(runs, Mapping) else runs
+    for source, (name, run) in zip(given, named.items(), strict=True):
         warn_of_unmatched(found.evaluations[name], judgments, run)
+        warn_of_one_table(qrels, source, found.evaluations[name])
     return found
 
 

@@ -185,7 +185,6 @@ def evaluate(
     {'RR': 0.5}
     """
     if are_runs(run):
-        warn_of_one_table(qrels, run.values())
         judged = Qrels.of(qrels)
         named = {str(name): Run.of(one).renamed(str(name)) for name, one in run.items()}
         options = Options(
@@ -205,7 +204,11 @@ def evaluate(
         )
         judged = checked(judged.normalized(normalize_ids), collection, rel, strict=strict)
         chosen = parse_measures(measures)
-        return {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
+        several = {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
+        for given, evaluation in zip(run.values(), several.values(), strict=True):
+            if given is qrels and _path_of(qrels) is None:  # of paths it is said
+                warn_of_one_table(qrels, given, evaluation)
+        return several
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -220,7 +223,7 @@ def evaluate(
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
     keys = keys_of(run, then_by)
-    warn_of_one_table(qrels, [run])
+    sources = qrels, run
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
     if keys:
         run = run.then_by(*keys, score_precision=conventions.score_precision)
@@ -231,6 +234,7 @@ def evaluate(
     if found.missing_queries and missing is None:
         warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
     warn_of_unmatched(found, qrels, run)
+    warn_of_one_table(*sources, found)
     return found
 
 
@@ -247,14 +251,17 @@ def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, stric
     return qrels
 
 
-def warn_of_one_table(qrels: Source, runs: Iterable[Source]) -> None:
-    """Warn the user if qrels and a run are one table, which lacks what was not retrieved; LETOR has all documents."""
+def warn_of_one_table(qrels: Source, run: Source, evaluation: Evaluation) -> None:
+    """Warn the user if qrels and run are one table, and so are its judged and retrieved documents: others are missing.
+
+    Ragas has two columns of documents in one table, and LETOR has all documents of a query.
+    """
     path = _path_of(qrels)
-    if path is None:
-        is_one = any(run is qrels for run in runs)
-    else:
-        is_one = path in map(_path_of, runs) and path.is_file() and format_of(path, None).name != "letor"
-    if is_one:
+    if not (run is qrels if path is None else path == _path_of(run) and path.is_file()):
+        return
+    placed = evaluation.placements
+    are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())
+    if are_all and (path is None or format_of(path, None).name != "letor"):
         warnings.warn(
             f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
             " and nDCG are higher than they are among all relevant documents: give these as qrels",
