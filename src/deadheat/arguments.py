@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
+import re
 from collections.abc import Collection, Iterable
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +21,37 @@ INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions t
 FEWEST_RESAMPLES = (
     99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
 )
+# what Python reads as a number and nobody else writes: 1_0 and 0x10; and digits of other scripts in words
+_ODD = re.compile(r"[0-9]_|_[0-9]|\b0[xobXOB]|(?![0-9])\d")
+
+
+def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
+    """Return the value of a part of a text that Python's parser read.
+
+    Parameters
+    ----------
+    node : ast.expr
+    text : str
+        What was parsed.
+
+    Raises
+    ------
+    ValueError
+        It is no value, a number is not written plainly, or a dict has a key twice, of which Python takes the last.
+
+    Examples
+    --------
+    >>> literal(ast.parse("{1: 10}", mode="eval").body, "{1: 10}")
+    {1: 10}
+    >>> literal(ast.parse("1_0", mode="eval").body, "1_0")
+    Traceback (most recent call last):
+        ...
+    ValueError: 1_0
+    """
+    found, written = ast.literal_eval(node), ast.get_source_segment(text, node) or ""
+    if _ODD.search(written) or (isinstance(node, ast.Dict) and len(found) < len(node.keys)):
+        raise ValueError(written)
+    return found
 
 
 def by_name(given: Iterable[tuple[object, T]]) -> dict[str, T]:

@@ -228,6 +228,18 @@ class UnequalIdsWarning(DeadheatWarning):
     """Ids of qrels and run differ in nothing but their Unicode form, case or blanks around them."""
 
 
+class UnknownIdsError(DataError):
+    """Relevant documents are not in the collection."""
+
+
+class UnknownIdsWarning(DeadheatWarning):
+    """Relevant documents are not in the collection, and count as not found."""
+
+
+class OneTableWarning(DeadheatWarning):
+    """Qrels and run are the same table, so that only retrieved documents are judged."""
+
+
 class MixedLanguagesWarning(DeadheatWarning):
     """Strata average over queries in several languages."""
 

@@ -215,9 +215,26 @@ reading_options = together(
         expose_value=False,
         help="Lower scores rank first, as of distances.",
     ),
+    click.option(
+        "--normalize-ids",
+        metavar="FORM",
+        callback=_keep,
+        expose_value=False,
+        help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
+    ),
 )
 
 
+collection_options = together(
+    click.option(
+        "--collection",
+        type=PATH,
+        metavar="FILE",
+        help="All documents that exist: a table or corpus as of bench, or one id a line. Relevant documents that are"
+        " not in it are counted and named.",
+    ),
+    click.option("--strict", is_flag=True, help="Relevant documents that are not in --collection are an error."),
+)
 then_by_option = click.option(
     "--then-by",
     type=PATH,
@@ -251,8 +268,8 @@ decompressed_option = together(
         metavar="BYTES",
         expose_value=False,
         callback=_allow_decompressed,
-        help="Most bytes that a compressed file or a pipe may take in memory when unpacked [default: 4 GB, or 200 times"
-        " the compressed size]. Compressed TREC is read piece by piece and needs no limit.",
+        help="About the most bytes that a compressed file or a pipe may take in memory, as text and as rows [default:"
+        " 4 GB, or 200 times the compressed size]. Of compressed TREC the rows alone count.",
     ),
     click.option(
         "--max-memory",

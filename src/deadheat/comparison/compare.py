@@ -14,12 +14,14 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import (
+    checked,
     engine_under,
     evaluate_under,
     opened,
     parse_measures,
     warn_of_levels,
     warn_of_missing,
+    warn_of_one_table,
     warn_of_unmatched,
 )
 from deadheat.evaluation.evaluation import Evaluation, check_alike
@@ -56,6 +58,9 @@ def compare(
     depth: int | None = None,
     unjudged: str = "zero",
     unjudged_max_rel: float | None = None,
+    collection: Source | None = None,
+    strict: bool = False,
+    normalize_ids: str | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -88,6 +93,8 @@ def compare(
         As for :func:`evaluate`.
     unjudged, unjudged_max_rel
         As for :func:`evaluate`; with "bounds" there are `Comparison.unjudged_outer_bounds`.
+    collection, strict, normalize_ids
+        As for :func:`evaluate`.
 
     Returns
     -------
@@ -135,9 +142,10 @@ def compare(
         unjudged,
         unjudged_max_rel,
     )
-    named = named_runs(runs)
+    named = {name: run.normalized(normalize_ids) for name, run in named_runs(runs).items()}
     design.check_systems(list(named), has_clusters=cluster is not None)
-    chosen, judgments = parse_measures(measures), Qrels.of(qrels)
+    chosen = parse_measures(measures)
+    judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
         design,
         conventions,
@@ -152,8 +160,10 @@ def compare(
     if lacking and missing is None:
         warn_of_missing(lacking, len(found.query_ids))
     warn_of_levels(next(iter(found.evaluations.values())), judgments)
-    for name, run in named.items():
+    given = runs.values() if isinstance(runs, Mapping) else runs
+    for source, (name, run) in zip(given, named.items(), strict=True):
         warn_of_unmatched(found.evaluations[name], judgments, run)
+        warn_of_one_table(qrels, source, found.evaluations[name])
     return found
 
 

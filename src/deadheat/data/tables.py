@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
@@ -33,7 +34,7 @@ from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
 from deadheat.io.limits import exceeds, is_bounded
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
-from deadheat.io.mappings import check_mapping, is_plain, without_documents
+from deadheat.io.mappings import FORMS, check_mapping, is_plain, normalized_keys, without_documents
 from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
 from deadheat.io.results import RANKED, Pick, Reader, Repeated
@@ -169,6 +170,34 @@ class Table:
         found = cls.__new__(cls)
         found.path, found.name, found.format, found.columns, found.notes = None, name, None, {}, ()
         found.rows = MemoryRows(frame)
+        return found
+
+    def normalized(self, form: str | None) -> Self:
+        """Return the table, in memory, with its ids in a form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"; None: as is.
+
+        Raises
+        ------
+        DuplicateError
+            Two documents of a query have one id then.
+        """
+        if form is None:
+            return self
+        check_choice("normalize_ids", form, FORMS)
+        found, ids = copy(self), pl.col("query_id", "doc_id")
+        if isinstance(self.rows, MappingRows):
+            nested = {query: normalized_keys(own, form) for query, own in self.rows.mapping.items()}
+            found.rows = MappingRows(normalized_keys(nested, form), self.kind, self.where)
+        else:
+            found.rows = MemoryRows(self.to_polars().with_columns(ids.str.normalize(cast("Any", form))))
+        if isinstance(found, Qrels) and found.subtopics is not None:
+            found.subtopics = found.subtopics.with_columns(ids.str.normalize(cast("Any", form)))
+        for name in ("in_order", "fingerprint"):
+            vars(found).pop(name, None)
+        found.path = None  # its lines have other ids
+        found.check_duplicates()
+        found.path = self.path
+        if self.kind == "run":
+            found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
         return found
 
     def noted(self, notes: tuple[str, ...]) -> Self:

@@ -157,6 +157,11 @@ class Evaluation(
         return facts_of(self._placements, len(self.missing_queries), self.conventions.depth)
 
     @property
+    def qrels(self) -> Qrels | None:
+        """The judgments; None for a saved evaluation."""
+        return None if isinstance(self._qrels, str) else self._qrels
+
+    @property
     def qrels_name(self) -> str:
         """What the qrels are called: their file, or a name; a saved evaluation does not know it."""
         return "the qrels" if isinstance(self._qrels, str) else self._qrels.where

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,13 +14,21 @@ from itertools import chain, filterfalse, repeat
 from numbers import Integral, Rational, Real
 from operator import contains
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import DataError, EmptyDataError, NullIdError, RelevanceError, ScoreError, SourceTypeError
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    EmptyDataError,
+    NullIdError,
+    RelevanceError,
+    ScoreError,
+    SourceTypeError,
+)
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.wording import Plain, as_given, counted, three
 
@@ -31,6 +40,7 @@ LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
 PACKED = 1 << 12  # numbers, of several queries where they have few
 _ABSENT = math.nan  # no number is NaN
 _EXACT = (Rational, Decimal)
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
 
 
@@ -330,6 +340,23 @@ def are_beyond(values: AnyArray) -> BoolArray:
     """Tell which numbers of an array float64 may merge with neighbours: whole ones beyond 2**53, and longer floats."""
     beyond: BoolArray = (values > LARGEST_INTEGER) | (values < -LARGEST_INTEGER)
     return beyond if values.dtype.kind in "iu" else beyond & (values.astype(np.float64) != values)
+
+
+def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
+    r"""Return a dict with its keys in a form of Unicode; raise DuplicateError if two are one then.
+
+    Examples
+    --------
+    >>> normalized_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
+    True
+    """
+    found: dict[Any, Any] = {}
+    for key, value in given.items():
+        name = unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key
+        if name in found:
+            raise DuplicateError(f"two ids are {name!r} in Unicode form {form}", allowed="ids that differ in it")
+        found[name] = value
+    return found
 
 
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from deadheat.data.precision import ScorePrecision
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import TOP
 from deadheat.evaluation.intervals import PROPORTION, Interval
 from deadheat.measures import Measure
+from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import Fact, Share
 from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell
@@ -157,6 +161,7 @@ def named(ids: Sequence[str]) -> str:
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say what was assumed to read the data, what is not judged, and where runs may have been cut inside a tie."""
     yield Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", _assumed(evaluations))
+    yield from _not_retrieved(evaluations)
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
     shown = [
@@ -179,6 +184,26 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
     text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
     yield Fact("cut_in_ties", cut, "cut", text if told else "")
+
+
+def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Count the relevant documents that no run retrieved: ids that are out of date are among them."""
+    first = evaluations[0]
+    is_partial = first.conventions.depth is not None or (len(evaluations) > 1 and first.conventions.missing == "skip")
+    if is_partial or not all(one.has_placements for one in evaluations):
+        return
+    level = LOWEST_POSITIVE if first.conventions.rel is None else first.conventions.rel
+    n_relevant = max(int(one.placements.n_relevant(level).sum()) for one in evaluations)
+    rows = [(one.placements, np.flatnonzero(one.placements.relevance >= level)) for one in evaluations]
+    if len(rows) == 1:
+        n_found = len(rows[0][1])
+    else:
+        pairs = (zip(own.query_ids[own.query[of]], own.doc_ids[of], strict=True) for own, of in rows)
+        n_found = len(set(chain.from_iterable(pairs)))
+    lacking = n_relevant - n_found
+    where = "in no run" if len(rows) > 1 else "not in the run"
+    text = f"{lacking:,} of {counted(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
+    yield Fact("not_retrieved", {"n_relevant": n_relevant, "n": lacking}, "not found", text if lacking > 0 else "")
 
 
 def _assumed(evaluations: Sequence[Evaluation]) -> str:
