@@ -119,7 +119,7 @@ def test_a_stratum_of_one_query_has_no_interval() -> None:
 
 def test_intervals_are_those_of_the_queries_of_a_stratum() -> None:
     strata = case().by("language", table())
-    found = strata.intervals(n_resamples=2000, rng=1)["en"]["RR"]
+    found = strata.intervals(method="bca", n_resamples=2000, rng=1)["en"]["RR"]
     values = joined("language").filter(language="en", measure="RR")["value"].to_numpy()
     resampled = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", random_state=3)
     low, high = resampled.confidence_interval

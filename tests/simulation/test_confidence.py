@@ -87,8 +87,8 @@ def test_standard_errors_are_those_of_the_spread_over_orders() -> None:
 def test_orders_that_were_never_drawn_have_an_error(n_queries: int) -> None:
     """b comes before a with probability 1 / (1 + e^14), which 500 draws do not show; c is always last."""
     ids = [f"q{n}" for n in range(n_queries)]
-    qrels, run = dict.fromkeys(ids, {"a": 1}), dict.fromkeys(ids, dict.fromkeys("abc", 1))
-    second = dict.fromkeys(ids, {"a": 14.0, "b": 0.0})
+    qrels, run = {q: {"a": 1} for q in ids}, {q: dict.fromkeys("abc", 1) for q in ids}
+    second = {q: {"a": 14.0, "b": 0.0} for q in ids}
     found = evaluate_with_confidence(qrels, run, second, ["RR", "P@2"], scale=1.0, n_draws=500)
     rr = found["RR"]
     assert rr.values.tolist() == [1.0] * n_queries

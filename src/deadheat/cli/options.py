@@ -274,7 +274,7 @@ def _resampling(of_level: str, of_resamples: str) -> Callable[[Any], Any]:
             metavar="METHOD",
             shell_complete=complete_from("deadheat.evaluation.intervals:METHODS"),
             help="auto (default): for means clopper-pearson of measures that are 0 or 1 (Hit, P@1; not with --cluster),"
-            " bootstrap-t of those without limits (DCG), gaffke of others and bca from 50 queries on; for differences t."
+            " bootstrap-t of those without limits (DCG), gaffke of others, bca from 50 queries on; for differences t."
             " bca, bootstrap-t, percentile: bootstrap; t: Student's t; gaffke: of few values between two"
             " limits; clopper-pearson: exact for proportions.",
         ),
@@ -358,8 +358,8 @@ def intervals_of(
         )
     if found.method == PROPORTION and "cluster" in given:
         raise click.UsageError(
-            f"--ci-method {PROPORTION} needs independent queries, got --cluster: auto, bca, bootstrap-t, percentile, t and"
-            f" {BOUNDED} allow it"
+            f"--ci-method {PROPORTION} needs independent queries, got --cluster: auto, bca, bootstrap-t, percentile,"
+            f" t and {BOUNDED} allow it"
         )
     if "cluster" in given and not has_queries:
         raise click.UsageError("--cluster is a column of a table of queries: give --queries FILE too")

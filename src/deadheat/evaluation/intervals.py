@@ -108,7 +108,7 @@ class Interval:
     ----------
     mean, low, high : float
         NaN ends where fewer than two queries (or clusters) have a value; of "clopper-pearson" and "gaffke" only where
-        none has. Of "bootstrap-t" infinite where too few values differ.
+        none has. None lies beyond the range of the measure; of "bootstrap-t" infinite where too few values differ.
     standard_error : float
         Of `mean` as it is reported.
     query_standard_error : float
@@ -195,16 +195,14 @@ def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None,
         return "no query has a value"
     if method == PROPORTION or (method == BOUNDED and n_clusters is None):
         return ""
-    fewest = FEWEST_UNBOUNDED if method == "bootstrap-t" else FEWEST
-    if n_clusters is not None and n_clusters < fewest:
-        return f"only {counted(n_clusters, 'cluster')}"
-    if n_queries < fewest:
-        return f"only {counted(n_queries, 'query', 'queries')}"
-    if isinf(low) or isinf(high):
-        return f"too few of the {n_queries if n_clusters is None else n_clusters:,} values differ"
-    if low < high:
-        return ""
-    return f"all {n_queries:,} values are equal" if n_clusters is None else f"all {n_clusters:,} clusters are equal"
+    n_units, nouns, units = (n_queries, ("query", "queries"), "values")
+    if n_clusters is not None:
+        n_units, nouns, units = (n_clusters, ("cluster", "clusters"), "clusters")
+    if n_units < (FEWEST_UNBOUNDED if method == "bootstrap-t" else FEWEST):
+        return f"only {counted(n_units, *nouns)}"
+    if isinf(high - low):
+        return f"too few of the {n_units:,} {units} differ"
+    return "" if low < high else f"all {n_units:,} {units} are equal"
 
 
 def method_of(method: str, measure: Measure, *, n_units: int, has_clusters: bool) -> str:

@@ -501,7 +501,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             ).T
         else:
             with phase("estimating intervals"):
-                low[own], high[own] = stats.interval_bounds(
+                found = stats.interval_bounds(
                     values[:, own],
                     method=used,
                     confidence_level=options.confidence_level,
@@ -510,6 +510,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
                     rng=options.rng,
                     limits=limits,
                 )
+                low[own], high[own] = np.clip(found, *limits)
     reported, of_queries = (stats.standard_errors(each, cluster=codes) for each in (values, expected))
     own = [n for n, one in enumerate(scores) if one.measure.geometric]
     low[own], high[own] = np.exp(low[own]), np.exp(high[own])

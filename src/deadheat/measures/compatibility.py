@@ -91,7 +91,9 @@ class Compat(MeanMeasure):
             ideal = along(higher[ties, kind] + before[ties, kind] + 1, n_axes) + seen[kind]
             rank = np.maximum(along(found.above[ties] + j, n_axes), ideal)
             end = along(ends[ties], n_axes)
-            return harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]  # beyond the depth, and states that no order reaches
+            return (
+                harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]
+            )  # beyond the depth, and states that no order reaches
 
         return found.ties, added
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from deadheat.arguments import BOUNDED
 from deadheat.data.precision import ScorePrecision
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import TOP
-from deadheat.arguments import BOUNDED
 from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.measures import Measure
 from deadheat.measures.words import is_doubted, meaning
@@ -79,7 +79,7 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     of_many = set(names.get("bca", ()))
     drawn = f", {n_resamples:,} resamples{drawn_with(seed)}"
     told: list[str] = []
-    for method in sorted(names, key=lambda method: METHOD_ORDER.index(method)):
+    for method in sorted(names, key=METHOD_ORDER.index):
         few = f" of fewer than {MANY} {units}" if method == BOUNDED and of_many.intersection(names[method]) else ""
         of = "others" if len(told) == len(names) - 1 else ", ".join(names[method])
         text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in RESAMPLED else "")

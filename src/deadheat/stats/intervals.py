@@ -217,9 +217,7 @@ def t_bounds(units: Units, level: float) -> FloatArray:
     return np.stack([units.means - half, units.means + half])
 
 
-def _widened(
-    units: Units, bounds: FloatArray, level: float, n_resamples: int, rng: np.random.Generator
-) -> FloatArray:
+def _widened(units: Units, bounds: FloatArray, level: float, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     """Return bounds by the bootstrap-t, shape (2, n_columns), but none within those given."""
     found = np.sort(bootstrap_t(units, n_resamples=n_resamples, rng=rng), axis=0)
     beyond = int(np.floor((1 - level) / 2 * (n_resamples + 1))) - 1  # not interpolated: they may be infinite
