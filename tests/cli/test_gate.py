@@ -234,7 +234,7 @@ def test_gates_by_stratum(folder: Path) -> None:
     out = " ".join(failed(*each, *BCA).split())
     assert "low(RR) > 0.5 [language, level: de, easy]: cannot be known: only 3 queries" in out
     assert "languages de, en: checked apart" in out
-    pooled = ok("gate", *each, "--pool-languages")
+    pooled = ok("gate", *each, *BCA, "--pool-languages")
     assert "de, easy" not in pooled
     assert "languages  de, en: checked together (--pool-languages)" in pooled
 

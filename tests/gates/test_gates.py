@@ -155,7 +155,7 @@ def test_a_value_that_is_missing_never_passes() -> None:
     reason = "no interval: it takes two queries with a value, or two clusters, and there is only 1 query"
     assert only("high(RR) < 9", one, method="t", allow_unknown=True).reason == reason
     clusters = dict.fromkeys(QRELS, "same")
-    assert math.isnan(only("low(RR) > 0", cluster=clusters).value)
+    assert math.isnan(only("low(RR) > 0", method="t", cluster=clusters).value)
 
 
 def test_the_reason_tells_numbers_apart() -> None:

@@ -345,7 +345,8 @@ def intervals_of(
     has_queries : bool, default True
         Whether there is a table that may have the column of clusters.
     """
-    from deadheat.evaluation.intervals import BOUNDED, PROPORTION, IntervalOptions
+    from deadheat.arguments import BOUNDED
+    from deadheat.evaluation.intervals import PROPORTION, IntervalOptions
 
     given = {name: options[name] for name in OF_INTERVALS if options[name] is not None}
     of_intervals = [name for name in given if name not in also]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import check_choice
+from deadheat.arguments import BOUNDED, check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.drawing import Drawn
 from deadheat.comparison.flips import Flip, flip, normal_error
@@ -18,7 +18,7 @@ from deadheat.comparison.sides import Compared, side_of
 from deadheat.comparison.sums import Summands, comparable
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import BOUNDED, PROPORTION, Estimation, why_unknown
+from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
 from deadheat.io.phases import Advance, phase
 from deadheat.measures import Measure
 from deadheat.stats import (

@@ -108,7 +108,7 @@ class Interval:
     ----------
     mean, low, high : float
         NaN ends where fewer than two queries (or clusters) have a value; of "clopper-pearson" and "gaffke" only where
-        none has. None lies beyond the range of the measure; of "bootstrap-t" infinite where too few values differ.
+        none has. Of "bootstrap-t" not beyond the range of the measure, and infinite where too few values differ.
     standard_error : float
         Of `mean` as it is reported.
     query_standard_error : float

@@ -510,7 +510,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
                     rng=options.rng,
                     limits=limits,
                 )
-                low[own], high[own] = np.clip(found, *limits)
+                low[own], high[own] = np.clip(found, *limits) if used == "bootstrap-t" else found
     reported, of_queries = (stats.standard_errors(each, cluster=codes) for each in (values, expected))
     own = [n for n, one in enumerate(scores) if one.measure.geometric]
     low[own], high[own] = np.exp(low[own]), np.exp(high[own])
