@@ -17,7 +17,8 @@ from deadheat.wording import Plain
 
 T = TypeVar("T")
 Rng: TypeAlias = "np.random.Generator | int | None"
-INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more
+INTERVAL_METHODS = ("bca", "bootstrap-t", "percentile", "t")  # of any means
+BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
 FEWEST_RESAMPLES = (
     99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
 )

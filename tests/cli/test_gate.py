@@ -62,8 +62,11 @@ def refused(code: int, *arguments: object) -> str:
     return result.stderr
 
 
+BCA = ("--ci-method", "bca")
+
+
 def test_a_table_of_gates() -> None:
-    out = failed("results/tied.json", "-c", "RR >= 0.75", "-c", "tie_min(RR) > 0.5", "-c", "low(RR) > .7")
+    out = failed("results/tied.json", "-c", "RR >= 0.75", "-c", "tie_min(RR) > 0.5", "-c", "low(RR) > .7", *BCA)
     assert out.splitlines()[:8] == [
         "tied: 2 of 3 gates failed",
         "",
@@ -81,7 +84,7 @@ def test_a_table_of_gates() -> None:
     assert "ties expected: the exact mean over all orders of equal scores" in told
     assert "intervals 95%, BCa bootstrap over queries, 10,000 resamples" in told
     assert "judgments at best: the value of the ideal ranking of the judged documents, over the same queries" in told
-    out = ok("gate", "results/tied.json", "-c", "low(RR) > .7", "--allow-unknown")
+    out = ok("gate", "results/tied.json", "-c", "low(RR) > .7", "--allow-unknown", *BCA)
     assert out.startswith("tied: 1 gate passed, but low(RR) > 0.7 proves nothing: all 12 values are equal\n")
 
 
@@ -228,10 +231,10 @@ def test_gates_by_stratum(folder: Path) -> None:
     names = [case.get("name") for case in ET.parse(folder / "gates.xml").getroot().iter("testcase")]  # noqa: S314 - our own file
     assert names == ["RR >= 0.92", "RR >= 0.92 [level: easy]", "RR >= 0.92 [level: hard]"]
     each = ["results/some.json", "-c", "each(level): low(RR) > 0.5", "--queries", "languages.csv"]
-    out = " ".join(failed(*each).split())
+    out = " ".join(failed(*each, *BCA).split())
     assert "low(RR) > 0.5 [language, level: de, easy]: cannot be known: only 3 queries" in out
     assert "languages de, en: checked apart" in out
-    pooled = ok("gate", *each, "--pool-languages")
+    pooled = ok("gate", *each, *BCA, "--pool-languages")
     assert "de, easy" not in pooled
     assert "languages  de, en: checked together (--pool-languages)" in pooled
 
@@ -272,7 +275,7 @@ def test_a_run_is_evaluated_with_the_measures_of_its_baseline() -> None:
 
 def test_json() -> None:
     document = json.loads(
-        failed("results/tied.json", "-c", "low(RR) > 0.8", "--baseline", "results/best.json", "--format", "json")
+        failed("results/tied.json", "-c", "low(RR) > 0.8", "--baseline", "results/best.json", *BCA, "--format", "json")
     )
     assert (document["name"], document["passed"], document["baseline"]) == ("tied", False, "best")
     assert document["checks"] == {

@@ -308,8 +308,10 @@ def _resampling(of_level: str, of_resamples: str) -> Callable[[Any], Any]:
             "method",
             metavar="METHOD",
             shell_complete=complete_from("deadheat.evaluation.intervals:METHODS"),
-            help="auto (default): clopper-pearson for measures that are 0 or 1 (Hit, P@1; not with --cluster), bca for"
-            " others. bca, percentile: bootstrap; t: Student's t; clopper-pearson: exact for proportions.",
+            help="auto (default): for means clopper-pearson of measures that are 0 or 1 (Hit, P@1; not with --cluster),"
+            " bootstrap-t of those without limits (DCG), gaffke of others, bca from 50 queries on; for differences t."
+            " bca, bootstrap-t, percentile: bootstrap; t: Student's t; gaffke: of few values between two"
+            " limits; clopper-pearson: exact for proportions.",
         ),
         click.option("--n-resamples", type=int, metavar="N", help=f"{of_resamples}, 99 or more; default 10000."),
     )
@@ -378,6 +380,7 @@ def intervals_of(
     has_queries : bool, default True
         Whether there is a table that may have the column of clusters.
     """
+    from deadheat.arguments import BOUNDED
     from deadheat.evaluation.intervals import PROPORTION, IntervalOptions
 
     given = {name: options[name] for name in OF_INTERVALS if options[name] is not None}
@@ -391,7 +394,8 @@ def intervals_of(
         )
     if found.method == PROPORTION and "cluster" in given:
         raise click.UsageError(
-            f"--ci-method {PROPORTION} needs independent queries, got --cluster: auto, bca, percentile and t allow it"
+            f"--ci-method {PROPORTION} needs independent queries, got --cluster: auto, bca, bootstrap-t, percentile,"
+            f" t and {BOUNDED} allow it"
         )
     if "cluster" in given and not has_queries:
         raise click.UsageError("--cluster is a column of a table of queries: give --queries FILE too")
@@ -413,12 +417,11 @@ def design_of(options: Mapping[str, Any], *, has_queries: bool = True) -> Design
 
 
 def check_proportions(options: IntervalOptions, measures: Sequence[Measure]) -> None:
-    """Refuse intervals of proportions for measures that are not proportions, before files are read."""
-    from deadheat.evaluation.intervals import PROPORTION, method_of
+    """Refuse intervals of proportions, or of bounded values, for other measures, before files are read."""
+    from deadheat.evaluation.intervals import method_of
 
-    if options.method == PROPORTION:
-        for measure in measures:
-            method_of(PROPORTION, measure, has_clusters=False)
+    for measure in measures:
+        method_of(options.method, measure, n_units=0, has_clusters=False)
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,8 @@ def compare(
         Of the intervals, between 0 and 1; ``1 - confidence_level`` is the level of significance.
     n_resamples : int, default 10,000
         99 or more.
-    method : {"auto", "bca", "percentile", "t"}, default "auto"
-        Of the intervals. "auto" is that of :meth:`Scores.interval` for means, and "bca" for differences.
+    method : {"auto", "bca", "bootstrap-t", "percentile", "t"}, default "auto"
+        Of the intervals. "auto" is that of :meth:`Scores.interval` for means, and "t" for differences.
     cluster, queries
         As for :meth:`Scores.interval`: clusters are resampled, and their signs flipped, whole.
     rng : numpy.random.Generator or int, default 0

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import check_choice
+from deadheat.arguments import BOUNDED, check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.drawing import Drawn
 from deadheat.comparison.flips import Flip, flip, normal_error
@@ -60,7 +60,7 @@ class Design(Estimation):
         None: every pair of systems.
     test, correction, alternative : str
     method, confidence_level, n_resamples, rng
-        Of the intervals and tests; the method "auto" is "bca" for differences.
+        Of the intervals and tests; the method "auto" is "t" for differences.
     """
 
     baseline: str | None = None
@@ -72,12 +72,13 @@ class Design(Estimation):
         """Raise `ParameterError` for what is not allowed."""
         for name, allowed in (("test", TESTS), ("correction", CORRECTIONS), ("alternative", ALTERNATIVES)):
             check_choice(name, getattr(self, name), allowed)
-        if self.method == PROPORTION:
+        if self.method in {BOUNDED, PROPORTION}:
+            of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
             raise ParameterError(
-                f"method={PROPORTION!r} is of means",
+                f"method={self.method!r} is of means",
                 given=Plain("a comparison, which has differences"),
-                hint="'auto' takes it for the means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for"
-                " both",
+                hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile' and 't'"
+                " are for both",
             )
         super().__post_init__()
         if self.test == TUKEY and self.alternative != "two-sided":
@@ -87,8 +88,8 @@ class Design(Estimation):
 
     @property
     def difference_method(self) -> str:
-        """The method of the intervals of differences, which are no proportions."""
-        return "bca" if self.method == "auto" else self.method
+        """The method of the intervals of differences, whose limits are too far apart to be of use."""
+        return "t" if self.method == "auto" else self.method
 
     def check_systems(self, names: Sequence[str], *, has_clusters: bool) -> None:
         """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
@@ -153,7 +154,7 @@ class Pair:
         Whether that rule ranks the two the other way than their exact means.
     n_clusters : int or None
         Clusters that the queries fall into, if they were given.
-    method : {"bca", "percentile", "t"}
+    method : {"bca", "bootstrap-t", "percentile", "t"}
         Of the interval.
     skewness : float
         Sample skewness (G1) of the differences over queries, or of what clusters differ by; NaN with fewer than three,

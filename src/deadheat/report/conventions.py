@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arguments import BOUNDED
 from deadheat.data.precision import ScorePrecision
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import TOP
-from deadheat.evaluation.intervals import PROPORTION, Interval
+from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.measures import Measure
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import Fact, Share
-from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell
+from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
@@ -38,10 +39,14 @@ RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best",
 """What columns of values under a tie policy are headed."""
 METHODS = {
     "bca": "BCa bootstrap",
+    "bootstrap-t": "bootstrap-t, no narrower than Student's t,",
+    "gaffke": "Gaffke's bounds",
     "percentile": "percentile bootstrap",
     "t": "Student's t",
     "clopper-pearson": "Clopper-Pearson",
 }
+METHOD_ORDER = ("clopper-pearson", "gaffke", "bootstrap-t", "percentile", "t", "bca")  # in which they are named
+RESAMPLED = ("bca", "bootstrap-t", "percentile", "gaffke")
 
 
 def nothing_judged(name: str) -> str:
@@ -59,33 +64,31 @@ def broken_by(ties: str, seed: int | None) -> str:
     return EXPLAINED[ties] + (drawn_with(seed) if ties == "random" else "")
 
 
-def estimated_by(methods: Mapping[str, str], units: str, n_resamples: int, seed: int | None) -> str:
+def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: int, seed: int | None) -> str:
     """Return how intervals were made.
 
     Parameters
     ----------
-    methods : mapping of str to str
-        The method of each measure, or of whatever else has intervals.
+    methods : iterable of (str, str)
+        The measure, or whatever else has intervals, and the method of each. What has two, as auto takes another for few
+        queries, is named with their number.
     units : str
         What was resampled.
     n_resamples : int
     seed : int or None
     """
-    told = {
-        method: f"{METHODS[method]} over {units}"
-        + (f", {n_resamples:,} resamples{drawn_with(seed)}" if method in BOOTSTRAPS else "")
-        for method in methods.values()
-    }
-    *first, last = sorted(told, key=lambda method: method != PROPORTION)
-    return "; ".join(
-        [
-            *(
-                f"{', '.join(name for name in methods if methods[name] == method)}: {METHODS[method]}"
-                for method in first
-            ),
-            ("others: " if first else "") + told[last],
-        ]
-    )
+    names: dict[str, list[str]] = {}
+    for name, method in dict.fromkeys(methods):
+        names.setdefault(method, []).append(name)
+    of_many = set(names.get("bca", ()))
+    drawn = f", {n_resamples:,} resamples{drawn_with(seed)}"
+    told: list[str] = []
+    for method in sorted(names, key=METHOD_ORDER.index):
+        few = f" of fewer than {MANY} {units}" if method == BOUNDED and of_many.intersection(names[method]) else ""
+        of = "others" if len(told) == len(names) - 1 else ", ".join(names[method])
+        text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in RESAMPLED else "")
+        told.append(text if len(names) == 1 else f"{of}{few}: {text}")
+    return "; ".join(told)
 
 
 def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fact]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from deadheat.evaluation.intervals import MANY
 from deadheat.report.bars import draw
 from deadheat.report.model import Bar, Cell, Marked, PValue, Ranked, Share, Span
 from deadheat.wording import counted, rounded
@@ -18,8 +19,7 @@ DIGITS = 4
 MARK = "*"  # behind a number that a fact below the table is about
 BOLD = "**"  # around the best number of a column, where there are no bold letters
 DOUBT = "?"  # behind an interval that cannot be known
-FEW = 10  # units: 95% BCa intervals covered 91% with 9 of them, 85% with 5, 72% with 3, t 92 to 94% (docs/figures)
-BOOTSTRAPS = ("bca", "percentile")
+BOOTSTRAPS = ("bca", "percentile")  # whose intervals of few queries are too narrow: docs/figures/coverage.py
 QUERY = ("query", "queries")
 SMALLEST_ERROR, COARSE_ERROR = 0.0005, 0.1  # of a share: shown at all, and without a decimal
 
@@ -116,7 +116,7 @@ def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = QUERY) -
 
 def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
     """Return the warning of a bootstrap of so few queries or clusters, or an empty string where they are enough."""
-    if number >= FEW:
+    if number >= MANY:
         return ""
     units = counted(number, noun, plural)
-    return f"a bootstrap of {units} gives intervals that are too narrow: --ci-method t is better there"
+    return f"a bootstrap of {units} gives intervals that are too narrow: --ci-method auto is better there"

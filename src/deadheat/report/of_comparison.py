@@ -302,9 +302,12 @@ def tell_intervals(
     for name in ("method", "confidence_level", "n_resamples"):
         yield Fact(name, getattr(design, name))
     yield Fact("rng", seed)
-    methods = {("means of " if differences else "") + measure: one.method for measure, _, one in found}
-    if differences:
-        methods["differences"] = design.difference_method
+    of_means = {one.method for *_, one in found}
+    methods = [
+        ("means" if differences and len(of_means) == 1 else f"{'means of ' * bool(differences)}{measure}", one.method)
+        for measure, _, one in found
+    ]
+    methods += [("differences", pair.method) for _, pair in differences]
     how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
     yield Fact("", None, "intervals", f"{how}{sides}, not corrected")

@@ -260,7 +260,7 @@ def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, di
     """Say how the intervals were made, and where ties have the largest share in the error."""
     units = f"values of {options.cluster}" if options.cluster else "queries"
     found = list(_placed_intervals(parts))
-    methods = {measure: interval.method for measure, *_, interval in found}
+    methods = [(measure, interval.method) for measure, *_, interval in found]
     how = estimated_by(methods, units, options.n_resamples, arguments.whole(options.rng)) if found else "none of counts"
     yield Fact("intervals", options.to_dict(), "intervals", how)
     if any(math.isnan(interval.low) for *_, interval in found):

@@ -74,10 +74,10 @@ def _heading(explanation: Explanation) -> str:
     """Say what was found in one line."""
     given = ", ".join(f"{one.measure.label} = {one.text}" for one in explanation.reported)
     if not explanation.matches:
-        return f"Nothing reproduces {given}"
+        return f"Nothing that was tried reproduces {given}"
     tools = explanation.tools
     who = " and ".join([", ".join(tools[:-1]), tools[-1]] if len(tools) > 1 else tools) or NO_TOOL
-    return f"{given} is what {who} {'compute' if len(tools) > 1 else 'computes'}"
+    return f"{who} {'give' if len(tools) > 1 else 'gives'} {given}, of the tools and options that were tried"
 
 
 def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterator[Fact]:

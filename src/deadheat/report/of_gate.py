@@ -242,7 +242,7 @@ def _strata(result: GateResult) -> Iterator[Fact]:
 
 def _intervals(result: GateResult) -> Iterator[Fact]:
     options = result.options
-    methods = {check.measure: check.method for check in result.checks if check.method}
+    methods = [(check.measure, check.method) for check in result.checks if check.method]
     if not methods:
         return
     level = f"{100 * options.confidence_level:.6g}%"
