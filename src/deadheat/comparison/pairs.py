@@ -45,6 +45,7 @@ T = TypeVar("T")
 TUKEY = "tukey"
 TESTS = (*SINGLE_TESTS, TUKEY)
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
+OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 LEAST_P = 0.0001  # a smaller one is shown as a bound
 PROVED = 0.005  # what the normal distribution may be off
 FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
@@ -217,6 +218,32 @@ class Pair:
     def unknown(self) -> str:
         """Why it does not, as for `Interval.unknown`; empty if it does."""
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
+
+
+def n_differing(pair: Pair) -> int:
+    """Return how many queries differ; of clusters the most that can."""
+    n = pair.wins + pair.losses
+    return n if pair.n_clusters is None else min(n, pair.n_clusters)
+
+
+def least_p(pair: Pair, design: Design) -> float:
+    """Return the p value that a test of signs cannot fall below, however large the differences are; else 0.
+
+    Examples
+    --------
+    Of three queries that differ one of the eight patterns of signs is all of theirs, and one the opposite.
+
+    >>> from deadheat import compare
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
+    >>> good = {query: {"a": 2, "b": 1} for query in qrels}
+    >>> poor = {query: {"a": 1 if query < "q3" else 3, "b": 2} for query in qrels}
+    >>> found = compare(qrels, {"good": good, "poor": poor}, "RR")
+    >>> least_p(found.pairs[0], found.design), found.pairs[0].p_value
+    (0.25, 0.25)
+    """
+    if design.test not in OF_SIGNS or not pair.exact_p_value:
+        return 0.0
+    return min(1.0, 0.5 ** (n_differing(pair) - (design.alternative == "two-sided")))
 
 
 def compare_pairs(

@@ -38,7 +38,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.placements.shortened import Shortened, shortened
-from deadheat.placements.unjudged import unjudged_documents, with_ties, without_ties
+from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
 from deadheat.wording import Plain, counted, three
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
@@ -338,7 +338,7 @@ def _bounds(
     if conventions.ties == "expected":
         unjudged = with_ties(placements, run, precision, conventions.depth)
     else:
-        placements, unjudged, is_far = ranked, without_ties(ranked), isinstance(run.rows, UnreadRows)
+        placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
     documents = None if is_far else partial(unjudged_documents, qrels, run, precision)
     return lambda measure: PlacedBounds(measure, placements, unjudged, top, documents)
 

@@ -8,6 +8,7 @@ from deadheat.measures import Judged
 from deadheat.placements.placements import Placements
 
 TOP = 10  # ranks whose documents should be judged
+NOTABLE = 0.1  # share of unjudged documents in them that is worth saying
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,16 @@ def facts_of(placements: Placements, n_missing: int, depth: int | None = None) -
         At which lists were cut; a tie that it cuts may still be whole.
     """
     has = placements.n_retrieved > 0
-    judged = Judged(cutoff=min(TOP, depth or TOP)).mean(placements)[has]
     longest = int(placements.n_retrieved.max(initial=0))
     is_full = has & (placements.n_retrieved == longest)
     n_cut = None
     if placements.ends_in_tie is not None:
         n_cut = int((is_full & placements.ends_in_tie).sum()) if is_full.sum() > 1 else 0
+    return Facts(placements.n_queries, n_missing, unjudged_share(placements, depth), n_cut, longest)
+
+
+def unjudged_share(placements: Placements, depth: int | None = None) -> float | None:
+    """Return the share of unjudged documents in the top 10, or less deep, expected over tie orders; None if unknown."""
+    judged = Judged(cutoff=min(TOP, depth or TOP)).mean(placements)[placements.n_retrieved > 0]
     # a sum of probabilities may differ from 1 by rounding
-    share = max(0.0, round(1 - float(judged.mean()), 12)) if len(judged) else None
-    return Facts(placements.n_queries, n_missing, share, n_cut, longest)
+    return max(0.0, round(1 - float(judged.mean()), 12)) if len(judged) else None

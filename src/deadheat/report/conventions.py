@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.data.precision import ScorePrecision
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.facts import TOP
+from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.intervals import PROPORTION, Interval
 from deadheat.measures import Measure
 from deadheat.measures.words import is_doubted, meaning
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
 
-NOTABLE = 0.1  # share of unjudged documents that a report mentions
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
