@@ -83,7 +83,7 @@ def judged(
         ties,
         within or {},
         lambda _: (detectable, n_tests),
-        lambda _, rival: lacking,
+        lambda *_: lacking,
     )
     return judge.verdict()
 

@@ -413,15 +413,8 @@ class _OfPair:
         if outcome == "better":
             near = ", though p is in doubt as the differences are skewed" if pair.doubtful else ""
             return f", and is better than {rival} by more than chance: {numbers}{near}{self._rest()}"
-        if outcome == "few" and self._is_hopeless() and (self._n_units >= FEWEST or n_differing(pair) < self._n_units):
-            n, test, least = n_differing(pair), self.judge.design.test, number(self._least_p())
-            rests = f"; the interval rests on the same {n:,}" if pair.is_known and pair.low * pair.high > 0 else ""
-            return (
-                f", but only {n:,} of {self._n_units_only()} differ, too few for a {test} test to tell {self.leader}"
-                f" from {rival}, as {self._p_name()} cannot fall below {least}: {numbers}{rests}"
-            )
         if outcome == "few":
-            return f", but {self._n_units_only()} prove little about {rival}: {numbers}"
+            return f", but {self._few()}"
         if outcome == "in doubt":
             skewed = f"the differences are too skewed ({pair.skewness:+.1f}) for so few {self._noun(2)} to trust p"
             lead = f"the lead over {rival} is more than chance"
@@ -431,6 +424,18 @@ class _OfPair:
         sided = self.judge.design.alternative
         only = "" if sided == "two-sided" else f" (one-sided test, for {pair.system} {sided} than {pair.baseline})"
         return f", but is not shown better than {rival}{only}: {numbers}{self._rest()}"
+
+    def _few(self) -> str:
+        """Say what is too few: the queries, or those that differ."""
+        pair, n, n_units = self.pair, n_differing(self.pair), self._n_units
+        if not self._is_hopeless() or n == n_units < FEWEST:
+            return f"{self._n_units_only()} prove little about {self._rival_name()}: {self._numbers()}"
+        rests = f"; the interval rests on the same {n:,}" if pair.is_known and pair.low * pair.high > 0 else ""
+        return (
+            f"only {n:,} of {self._n_units_only()} differ, too few for a {self.judge.design.test} test to tell"
+            f" {self.leader} from {self._rival_name()}, as {self._p_name()} cannot fall below"
+            f" {number(self._least_p())}: {self._numbers()}{rests}"
+        )
 
     def _contradiction(self) -> str:
         pair, design = self.pair, self.judge.design

@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison, n_units
-from deadheat.comparison.pairs import Design, Pair
+from deadheat.comparison.pairs import Design, Pair, least_p, n_differing
 from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
@@ -339,6 +339,7 @@ def tell_tests(
         What has corrections of its own, such as "set and language".
     """
     pairs, units = [pair for _, pair in placed], "clusters" if has_clusters else unit[1]
+    alpha = 1 - design.confidence_level
     for name in ("baseline", "test", "correction", "alternative"):
         yield Fact(name, getattr(design, name))
     by, between = ", by cluster" if has_clusters else "", f"between {among}" if among else ""
@@ -347,14 +348,17 @@ def tell_tests(
     yield Fact("", None, "test", f"{between}: {tested}" if between else tested)
     if skewed := [(place, pair) for place, pair in placed if pair.doubtful]:
         yield Fact("", None, "skewed", _skewed(design, skewed, total, units), is_note=True)
+    least = [(place, pair, least_p(pair, design)) for place, pair in placed if pair.wins + pair.losses]
+    if few := [name_of(place, pair, f": {n_differing(pair)}, {p:.4f}") for place, pair, p in least if p >= alpha]:
+        said = f"too few {units} differ for p of {len(few)} of {total} to fall below {alpha:.3g}, however much they do"
+        yield Fact("", None, "few differ", f"{said} (how many, least p): {listed(few)}", is_note=True)
     enough = ENOUGH.get(design.test, FEWEST)
     few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
     if few:
         counted_few = f"{len(few)} of {total} significant with fewer than {enough} {units}"
         yield Fact("", None, "few", f"{counted_few}, which {_too_few(design)}: {three(few)}", is_note=True)
     n_significant = sum(pair.significant for pair in pairs)
-    below = f"{1 - design.confidence_level:.3g}"
-    yield Fact("", None, MARK, f"p below {below}: {n_significant} of {total}")
+    yield Fact("", None, MARK, f"p below {alpha:.3g}: {n_significant} of {total}")
 
 
 def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
