@@ -187,7 +187,7 @@ def _dicts(source: Any, kind: str) -> Dicts:  # noqa: ANN401 - whatever the call
 def _different_queries(qrels: Dicts, run: Dicts) -> MissingQueryError:
     lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
     parts = [
-        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids[:4])])})"
+        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
         for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
         if ids
     ]

@@ -274,7 +274,7 @@ def evaluate_under(
     if lacking and conventions.missing == "error":
         raise MissingQueryError(
             f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
-            f" {three([*map(repr, lacking[:4])])}"
+            f" {three([*map(repr, lacking)])}"
         )
     if conventions.missing == "skip":
         placements = placements.select(~missing)
@@ -417,7 +417,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     """
     named = "; ".join(
         f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels"
-        f" ({three([*map(repr, ids[:4])])})"
+        f" ({three([*map(repr, ids)])})"
         for run, ids in lacking.items()
         if 2 * len(ids) > n_queries
     )

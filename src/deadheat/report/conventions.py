@@ -12,8 +12,8 @@ from deadheat.evaluation.intervals import PROPORTION, Interval
 from deadheat.measures import Measure
 from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import Fact, Share
-from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell
-from deadheat.wording import counted, three
+from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell, listed
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
@@ -98,7 +98,7 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
             found.setdefault(one.unknown, []).append(name)
     if found:
         are_all = len(found) == 1 and len(next(iter(found.values()))) == len(listed)
-        told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
+        told = [why + ("" if are_all else f" ({listed(names)})") for why, names in found.items()]
         yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}", is_note=True)
 
 
@@ -150,7 +150,7 @@ def _rounded_to(precision: ScorePrecision) -> str:
 
 def named(ids: Sequence[str]) -> str:
     """Return how many queries there are, and the first ones."""
-    return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
+    return f"{counted(len(ids), 'query', 'queries')} ({listed(ids)})"
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -187,7 +187,7 @@ def _assumed(evaluations: Sequence[Evaluation]) -> str:
         for note in one.notes:
             runs.setdefault(note, []).append(one.name)
     of_all = len(evaluations)
-    return "; ".join(note + ("" if len(names) == of_all else f" ({three(names)})") for note, names in runs.items())
+    return "; ".join(note + ("" if len(names) == of_all else f" ({listed(names)})") for note, names in runs.items())
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

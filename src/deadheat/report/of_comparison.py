@@ -28,9 +28,9 @@ from deadheat.report.conventions import (
     without_bounds,
     without_relevant,
 )
-from deadheat.report.model import MEASURE, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import MARK, MEASURE, Bar, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value
 from deadheat.report.model import named as notation_of
-from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units, format_cell
+from deadheat.report.numbers import QUERY, error_of_share, few_units, format_cell, listed
 from deadheat.report.of_systems import (
     SYSTEM,
     StratumComparison,
@@ -42,7 +42,7 @@ from deadheat.report.of_systems import (
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
 from deadheat.version import __version__
-from deadheat.wording import counted, joined, three
+from deadheat.wording import counted, joined
 
 BASELINE = Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying
@@ -212,7 +212,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
                     Share(pair.flip_probability, pair.flip_standard_error),
                     pair.expected_difference,
                     pair.tie_standard_error,
-                    Marked(pair.doc_id_difference) if pair.doc_id_reverses else pair.doc_id_difference,
+                    pair.doc_id_difference,
                 ),
             ),
         )
@@ -356,7 +356,7 @@ def tell_tests(
     few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
     if few:
         counted_few = f"{len(few)} of {total} significant with fewer than {enough} {units}"
-        yield Fact("", None, "few", f"{counted_few}, which {_too_few(design)}: {three(few)}", is_note=True)
+        yield Fact("", None, "few", f"{counted_few}, which {_too_few(design)}: {listed(few)}", is_note=True)
     n_significant = sum(pair.significant for pair in pairs)
     yield Fact("", None, MARK, f"p below {alpha:.3g}: {n_significant} of {total}")
 
@@ -386,7 +386,7 @@ def _too_few(design: Design) -> str:
 
 def _skewed(design: Design, skewed: Sequence[tuple[str, Pair]], total: str, units: str) -> str:
     """Say which differences are too skewed for their number to trust the level of the test, and what to do."""
-    named = three([name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in skewed])
+    named = listed([name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in skewed])
     alpha = f"{1 - design.confidence_level:.3g}"
     other = "" if design.test == "bootstrap-t" else "; --test bootstrap-t is nearer to its level"
     return (
@@ -425,7 +425,7 @@ def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
         yield Fact("", None, "reversed", vague, is_note=True)
     reversed_ = [name_of(label(stratum), pair) for stratum, pair in placed if pair.doc_id_reverses]
     if reversed_:
-        said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {three(reversed_)}"
+        said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {listed(reversed_)}"
         yield Fact("", None, "trec_eval", f"its rule, ties by document id, {said}")
 
 
@@ -444,7 +444,7 @@ def _of_labels(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
         for stratum, one in placed
         if not one.is_safe
     ]
-    text = f"{len(open_)} of {counted(len(placed), 'difference')}: {three(open_)}" if open_ else "no difference"
+    text = f"{len(open_)} of {counted(len(placed), 'difference')}: {listed(open_)}" if open_ else "no difference"
     yield Fact("", None, "if judged", f"labels of unjudged documents could reverse {text} (outer bounds)")
 
 

@@ -10,9 +10,9 @@ from deadheat.profile import Correlation, Cut, Decided, Spread, TieProfile
 from deadheat.profile.stability import RULE_OF_THUMB, VISIBLE
 from deadheat.report.conventions import COUNTED, LEFT_OUT, RULES, broken_by, nothing_judged
 from deadheat.report.model import MEASURE, QUERY, Cell, Column, Fact, Report, Row, Share, Table
-from deadheat.report.numbers import format_cell
+from deadheat.report.numbers import format_cell, listed
 from deadheat.report.totals import TOTAL, count_cell, mean_heading, reported, tell_counts
-from deadheat.wording import counted, three
+from deadheat.wording import counted
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 SHARES = (
@@ -181,7 +181,7 @@ def _not_shared(profile: TieProfile, missing: str) -> Iterator[Fact]:
         ("missing_queries", "missing queries", profile.missing_queries, COUNTED[missing]),
         ("unjudged_queries", "unjudged queries", profile.unjudged_queries, LEFT_OUT),
     ):
-        yield Fact(key, list(ids), heading, f"{len(ids):,} ({three(ids)}), {effect}" if ids else "")
+        yield Fact(key, list(ids), heading, f"{len(ids):,} ({listed(ids)}), {effect}" if ids else "")
 
 
 def _fine(profile: TieProfile) -> str:

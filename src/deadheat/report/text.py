@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -11,11 +12,13 @@ from itertools import count
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Fact, Report, Table
-from deadheat.report.numbers import DOUBT, MARK, format_cell
+from deadheat.report.model import BEYOND, LACKING, MARK, MOST_SIDE_BY_SIDE, OF_FEW, Bar, Fact, Report, Table
+from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.wording import on_terminal
 
 GAP = "  "
+MARKS = MARK, OF_FEW, LACKING, BEYOND
+MARKED = re.compile(rf"(?<=])\{DOUBT}$|[{''.join(MARKS)}]*$")
 LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
 BETWEEN_GROUPS = "   "
@@ -158,7 +161,7 @@ def _lay_out(table: Table, digits: int | None) -> Layout:
     cells = [
         [[format_cell(cell, digits) for cell in row.cells[place]] for row in table.rows] for place in range(len(groups))
     ]
-    for n in columns:
+    for n in (n for n in columns if not is_text[n]):
         _make_room_for_marks([row for group in cells for row in group], n)
     labels = _without_repeats([list(row.labels) for row in table.rows])
     widths = [
@@ -178,13 +181,12 @@ def _make_room_for_marks(rows: list[list[str]], column: int) -> None:
 
     Behind intervals only where that takes no room: columns that are left out are worse.
     """
-    marks = MARK, "]" + DOUBT
-    others = [row for row in rows if not row[column].endswith(marks)]
-    marked = max((cell_len(row[column]) for row in rows if row[column].endswith(marks)), default=0)
-    is_free = all(cell_len(row[column]) < marked for row in others)
-    if is_free or any(row[column].endswith(MARK) for row in rows):
-        for row in others:
-            row[column] += " "
+    own = [len(MARKED.findall(row[column])[0]) for row in rows]
+    marked = max((cell_len(row[column]) for row, n in zip(rows, own, strict=True) if n), default=0)
+    is_free = all(cell_len(row[column]) < marked for row, n in zip(rows, own, strict=True) if not n)
+    if is_free or any(row[column].endswith(MARKS) for row in rows):
+        for row, n in zip(rows, own, strict=True):
+            row[column] += " " * (max(own) - n)
 
 
 def _wrapped(layout: Layout, width: int) -> Layout:
