@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
-BY_DOC_ID = "by document id, as trec_eval"  # how ties are broken beside the exact values: its only name
+BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
+BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows

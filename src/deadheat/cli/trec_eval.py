@@ -58,8 +58,8 @@ EXAMPLES = examples(
     "--ties",
     metavar="POLICY",
     shell_complete=complete_from("deadheat.placements.policies:POLICIES"),
-    help="doc_id is trec_eval's rule; expected gives exact means over the orders of ties, from all bits of the scores"
-    " [default: DEADHEAT_TIES in the environment, else doc_id]",
+    help="doc_id: by document id, as trec_eval. expected: exact means over the orders of ties, from all bits of the"
+    " scores [default: DEADHEAT_TIES in the environment, else doc_id]",
 )
 @duplicates_option
 @decompressed_option

@@ -238,8 +238,8 @@ class Comparison(
         ----------
         details : bool, default False
             Whether to add what is behind the numbers: n_queries, standard errors, how the flip probability was
-            found, what trec_eval's rule would say, how skewed the differences are, n_clusters, and of the intervals
-            ci_method, known and unknown (why not).
+            found, the difference with ties broken by document id, as trec_eval, how skewed the differences are,
+            n_clusters, and of the intervals ci_method, known and unknown (why not).
         """
         check_threads()
         own = [one.name for one in fields(Pair) if one.name not in KNOWN.values()]
@@ -509,7 +509,7 @@ def assemble(
     queries: Source | None,
     by_doc_id: Mapping[str, list[FloatArray]],
 ) -> Comparison:
-    """Compare evaluations that are known to be comparable; `by_doc_id` are their scores under trec_eval's rule."""
+    """Compare evaluations that are known to be comparable; `by_doc_id` are as in the result."""
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
     codes = cluster_codes(cluster, queries, ids)
     pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)

@@ -149,9 +149,9 @@ class Pair:
         The exact mean difference over all tie orders, whose sign may be reversed; under ``ties="expected"`` it is
         `difference`.
     doc_id_difference : float
-        The difference that trec_eval's rule (ties by document id) reports; NaN where the runs are not at hand.
+        The difference with ties broken by document id, as trec_eval; NaN where the runs are not at hand.
     doc_id_reverses : bool
-        Whether that rule ranks the two the other way than their exact means.
+        Whether it has another sign than that of the exact means.
     n_clusters : int or None
         Clusters that the queries fall into, if they were given.
     method : {"bca", "percentile", "t"}
@@ -264,7 +264,8 @@ def compare_pairs(
     design : Design
     cluster : ndarray of int, shape (n_queries,), or None
     by_doc_id : mapping of str to sequence of ndarray
-        The scores of each evaluation under trec_eval's rule, by measure; empty if they are not known.
+        The scores of each evaluation with ties broken by document id, as trec_eval, by measure; empty if they are not
+        known.
 
     Returns
     -------
@@ -484,7 +485,7 @@ def _normal_error(one: Compared, other: Compared, keep: BoolArray, difference: f
 
 
 def _described(one: Compared, other: Compared) -> dict[str, Any]:
-    """Return what needs no test: means, effect size, wins, and what trec_eval's rule says."""
+    """Return what needs no test: means, effect size, wins, and the difference by document id, as trec_eval."""
     difference = one.values - other.values
     keep = ~np.isnan(difference)
     kept = difference[keep]

@@ -13,7 +13,7 @@ from deadheat.measures import Measure
 from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import Fact, Share
 from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell, listed
-from deadheat.wording import counted
+from deadheat.wording import BY_DOC_ID, counted
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
@@ -25,11 +25,11 @@ EXPLAINED = {
     "expected": "expected: the exact mean over all orders of equal scores",
     "best": "best: the judged documents first in every tie, highest relevance first",
     "worst": "worst: the judged documents last in every tie, lowest relevance first",
-    "doc_id": "doc_id: by document id, descending, as trec_eval does",
+    "doc_id": f"doc_id: {BY_DOC_ID} (descending)",
     "input": "input: in the order of the file",
     "random": "random: one order of every tie, drawn at random",
 }
-RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
+RULES = {"doc_id": BY_DOC_ID, "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 """What columns of values under a tie policy are headed."""
 METHODS = {
     "bca": "BCa bootstrap",
@@ -166,18 +166,22 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     text = f"of the top {TOP} documents: {', '.join(shown)}" if shown else ""
     yield Fact("unjudged_share", shares, "unjudged", text)
     cut = {
-        name: None if facts.n_cut is None else {"n_queries": facts.n_cut, "depth": facts.depth}
+        name: None
+        if facts.n_cut is None
+        else {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
         for name, facts in found.items()
     }
     told = [
-        f"{name} in {facts.n_cut:,} of {counted(facts.n_queries, 'query', 'queries')} (at {facts.depth:,})"
+        f"{name} in {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')} ({facts.n_cut:,} of them have"
+        f" {facts.depth:,} documents, the most)"
         for name, facts in found.items()
         if facts.n_cut
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
-    text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
-    yield Fact("cut_in_ties", cut, "cut", text if told else "")
+    text = f"the last score ties: {', '.join(told)}; documents with that score are missing if a run was cut there, and"
+    text += " none if it holds all that were scored"
+    yield Fact("cut_in_ties", cut, "list ends", text if told else "")
 
 
 def _assumed(evaluations: Sequence[Evaluation]) -> str:

@@ -31,8 +31,8 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     Parameters
     ----------
     cell : float, int, bool, str, Span, Bar or None
-        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets its marks, a `Bar` is drawn; a `PValue`
-        below the last decimal is printed as a bound.
+        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets its marks, a `Bar` is drawn;
+        a `PValue` below the last decimal is printed as a bound.
     digits : int, optional
         Decimals of a float, 4 by default.
     empty : str, default "-"

@@ -42,7 +42,7 @@ from deadheat.report.of_systems import (
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
 from deadheat.version import __version__
-from deadheat.wording import counted, joined
+from deadheat.wording import BY_DOC_ID, counted, joined
 
 BASELINE = Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying
@@ -226,7 +226,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
         Column("flip_probability", "reversed"),
         Column("expected_difference", "exact", spare=1),
         Column("tie_standard_error", "tie std err", spare=2),
-        Column("doc_id_difference", "trec_eval"),
+        Column("doc_id_difference", BY_DOC_ID),
     )
     title = f"{measure.label}: what ties can reverse"
     label = SYSTEM if design.baseline is not None else Column("pair", "system / baseline")
@@ -425,8 +425,8 @@ def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
         yield Fact("", None, "reversed", vague, is_note=True)
     reversed_ = [name_of(label(stratum), pair) for stratum, pair in placed if pair.doc_id_reverses]
     if reversed_:
-        said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {listed(reversed_)}"
-        yield Fact("", None, "trec_eval", f"its rule, ties by document id, {said}")
+        said = f"ties broken {BY_DOC_ID}, put {counted(len(reversed_), 'pair')} the other way: {listed(reversed_)}"
+        yield Fact("", None, "by id", said)
 
 
 def _of_labels(parts: Sequence[StratumComparison]) -> Iterator[Fact]:

@@ -145,15 +145,14 @@ def _facts(
 def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> Iterator[Fact]:
     """Say which rule is beside the exact values, and for which measures another run leads by it."""
     rule = context.beside[0].ties
-    heading = RULES[rule]
-    yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: {heading} - exact")
+    yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
         return
     led = {str(one): (_leader(evaluations, one), _leader(context.beside, one)) for one in evaluations[0].measures}
     changed = {name: {"exact": exact, rule: by_rule} for name, (exact, by_rule) in led.items() if exact != by_rule}
     yield Fact("leader_changes", changed)
     told = [
-        f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({heading})"
+        f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({RULES[rule]})"
         for measure, best in changed.items()
     ]
     yield Fact("", None, "best run", "; ".join(told), is_note=True)

@@ -12,7 +12,7 @@ from deadheat.report.conventions import COUNTED, LEFT_OUT, RULES, broken_by, not
 from deadheat.report.model import MEASURE, QUERY, Cell, Column, Fact, Report, Row, Share, Table
 from deadheat.report.numbers import format_cell, listed
 from deadheat.report.totals import TOTAL, count_cell, mean_heading, reported, tell_counts
-from deadheat.wording import counted
+from deadheat.wording import BROKEN_BY, counted
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 SHARES = (
@@ -243,9 +243,9 @@ def _worst(decided: tuple[Decided, ...]) -> Table:
 
 
 def _sizes(profile: TieProfile) -> str:
-    rule = RULES[profile.rule or ""]
     return (
-        f"difference: {rule} - exact; mean size and max size: of the queries' differences; std: over queries (n - 1)."
+        f"difference: {RULES[profile.rule or '']}, less exact; mean size and max size: of the queries' differences;"
+        " std: over queries (n - 1)."
     )
 
 
@@ -262,13 +262,14 @@ def _stability(profile: TieProfile) -> Table:
         Column("traditional_std", f"std {rule}", spare=2),
         Column("n_queries", "n", is_data=True),
     )
+    title = f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values"
     rows = []
     for found in (one.difference for one in profile.stability):
         levels: tuple[float, ...] = (found.exact, found.traditional, found.difference)
         shown = tuple(map(count_cell, levels)) if found.measure.total else levels
         sizes = (found.mean, found.max, found.query_id or None, found.std, found.traditional_std)
         rows.append(Row((found.measure.label,), ((*shown, *sizes, found.n_queries),)))
-    return Table("stability", (MEASURE,), columns, tuple(rows), title=f"Ties broken by {rule}, beside the exact values")
+    return Table("stability", (MEASURE,), columns, tuple(rows), title=title)
 
 
 def _correlations(profile: TieProfile) -> Table:

@@ -21,6 +21,7 @@ MARKS = MARK, OF_FEW, LACKING, BEYOND
 MARKED = re.compile(rf"(?<=])\{DOUBT}$|[{''.join(MARKS)}]*$")
 LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
+LONGEST_HEADING = 24  # on one line
 BETWEEN_GROUPS = "   "
 MOST_READABLE = 120  # of a caption
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
@@ -165,7 +166,10 @@ def _lay_out(table: Table, digits: int | None) -> Layout:
         _make_room_for_marks([row for group in cells for row in group], n)
     labels = _without_repeats([list(row.labels) for row in table.rows])
     widths = [
-        max(cell_len(text) for text in (table.columns[n].heading, *(row[n] for group in cells for row in group)))
+        max(
+            cell_len(text)
+            for text in (*_lines(table.columns[n].heading), *(row[n] for group in cells for row in group))
+        )
         for n in columns
     ]
     widths[0] += max(0, max(map(cell_len, groups)) - _total(widths))
@@ -253,11 +257,16 @@ def _block(table: Table, layout: Layout) -> Iterator[Text]:
             lines.append(BETWEEN_GROUPS).append(LINE * layout.group_width, DIM)
         yield names
         yield lines
-    head = Text(_padded([column.heading for column in table.labels], layout.label_widths))
-    for _ in layout.groups:
-        head.append(BETWEEN_GROUPS).append(_aligned([column.heading for column in table.columns], layout))
-    head.stylize(HEAD)
-    yield head
+    headings = [_lines(column.heading) for column in table.columns]
+    most = max(1, *map(len, headings))
+    for n in range(most):
+        labels = [column.heading if n == most - 1 else "" for column in table.labels]
+        own = [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings]
+        head = Text(_padded(labels, layout.label_widths))
+        for _ in layout.groups:
+            head.append(BETWEEN_GROUPS).append(_aligned(own, layout))
+        head.stylize(HEAD)
+        yield head
     if not table.is_grouped:
         yield Text(LINE * (left + len(BETWEEN_GROUPS) + layout.group_width), DIM)
     has_blocks = table.has_blocks or not table.is_grouped
@@ -270,6 +279,11 @@ def _block(table: Table, layout: Layout) -> Iterator[Text]:
         for group in layout.cells:
             line.append(BETWEEN_GROUPS).append(_aligned(group[n], layout, main=table.main))
         yield line
+
+
+def _lines(heading: str) -> list[str]:
+    """Return a heading as lines: a long one has several."""
+    return [heading] if len(heading) <= LONGEST_HEADING else _parts(heading, NARROWEST)
 
 
 def _padded(texts: Sequence[str], widths: Sequence[int]) -> str:
