@@ -81,7 +81,7 @@ def trec_eval(  # noqa: PLR0917 - click passes by name
 ) -> None:
     """Print what trec_eval prints, line by line, for the same options.
 
-    Ties are broken as trec_eval breaks them, unless --ties says otherwise. Not here: trec_eval's preference and
+    Ties are broken by document id, as trec_eval, unless --ties says otherwise. Not here: trec_eval's preference and
     multi-judge measures (-R other than qrels), and -Z.
     """
     from deadheat.compat.defaults import OF_TREC_EVAL, tie_policy

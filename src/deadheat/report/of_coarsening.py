@@ -20,7 +20,7 @@ COLUMNS = (
     Column("tie_std", "tie std", spare=5),
     Column("tie_min", "tie min", spare=2),
     Column("tie_max", "tie max", spare=2),
-    Column("doc_id", "doc id", spare=4),
+    Column("doc_id", BY_DOC_ID, spare=4),
     Column("original", "original", is_data=True),
     Column("error", "error"),
     Column("change", "change", spare=3),

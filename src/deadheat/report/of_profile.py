@@ -259,7 +259,7 @@ def _stability(profile: TieProfile) -> Table:
         Column("max_difference", "max size", spare=1),
         Column("max_query", "query", is_data=True),
         Column("std", "std", spare=2),
-        Column("traditional_std", f"std {rule}", spare=2),
+        Column("traditional_std", f"std {rule}", spare=3),
         Column("n_queries", "n", is_data=True),
     )
     title = f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values"

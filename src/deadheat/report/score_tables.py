@@ -105,7 +105,7 @@ class Entry:
     scores : Scores
     interval : Interval or None
     is_small, is_lacking : bool
-        Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean gets a star.
+        Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean is marked.
     bar : Bar or None
     traditional : Scores or None
         The same queries with their ties broken by a rule, if that is beside the exact values.
@@ -184,7 +184,7 @@ def tabulate(
     columns : sequence of str, default ()
         The stratum columns, if the parts are strata.
     smallest : int, default 0
-        Means of fewer queries get a star.
+        Means of fewer queries are marked.
     level : float, optional
         Confidence level of the intervals, if there are any.
     beside : sequence of Evaluation, default ()
