@@ -128,11 +128,11 @@ def three(ids: Sequence[str], between: str = ", ", *, all_in: str = "") -> str:
     Examples
     --------
     >>> three(["q1", "q2", "q3", "q4"]), three(list("abcdef"), all_in="--format json")
-    ('q1, q2, q3, q4', 'a, b, c and 3 more (all: --format json)')
+    ('q1, q2, q3, q4', 'a, b, c and 3 more, all in --format json')
     """
     if len(ids) <= MOST_NAMED:
         return between.join(ids)
-    return f"{between.join(ids[:3])} and {len(ids) - 3:,} more" + (f" (all: {all_in})" if all_in else "")
+    return f"{between.join(ids[:3])} and {len(ids) - 3:,} more" + (f", all in {all_in}" if all_in else "")
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

@@ -195,7 +195,7 @@ def test_runs_whose_last_scores_were_not_counted_are_named(tmp_path: Path) -> No
     runs = [str(tmp_path / name) for name in ("one.run", "two.parquet")]
     result = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["evaluate", str(tmp_path / "qrels.txt"), *runs])
     assert (
-        "the last score ties: one in 2 of 2 queries (2 of them have 2 documents, the most), not counted for two; doc"
+        "the last score ties: one in 2 of 2 queries (all with 2 documents, the most), not counted for two; doc"
         in result.stdout
     )
 
@@ -212,9 +212,7 @@ def test_real_runs_say_what_they_lack() -> None:
     n_open = sum(
         ends_in_tie(scores) for query, scores in run.items() if query in dh.read_qrels(hpo_qrels("enx.bm25")).to_dict()
     )
-    assert (
-        f"the last score ties: hpo-enx.bm25 in {n_open} of 546 queries ({n_cut} of them have 50 documents, the" in text
-    )
+    assert f"the last score ties: hpo-enx.bm25 in {n_open} of 546 queries ({n_cut} with 50 documents, the" in text
     assert (
         "documents with that score are missing if a run was cut there, and none if it holds all that were scored"
         in text

@@ -23,7 +23,7 @@ def test_each_query_is_a_point_and_equal_ones_are_counted(draw: Callable[..., al
     assert points == {(x, y): n for x, y, n in expected.rows()}
     r = np.corrcoef(TIES[column], TIES["difference"].abs())[0, 1]
     assert f"r = {r:.2f}" in title_of(draw(TIES))
-    assert "off on 5 of 8 queries" in title_of(draw(TIES))
+    assert "change RR of 5 of 8 queries" in title_of(draw(TIES))
 
 
 def test_without_any_variation_there_is_no_correlation() -> None:

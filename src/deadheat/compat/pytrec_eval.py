@@ -1,6 +1,7 @@
 """pytrec_eval, computed by deadheat: ``import deadheat.compat.pytrec_eval as pytrec_eval``.
 
-Every value is that of pytrec_eval, with ties broken by document id, as trec_eval. ``ties="expected"``, or ``DEADHEAT_TIES=expected`` in the
+Every value is that of pytrec_eval, ties broken by document id, as trec_eval. ``ties="expected"``, or
+``DEADHEAT_TIES=expected`` in the
 environment, gives exact means over the orders of the ties instead.
 """
 

@@ -91,13 +91,13 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     named : iterable of (str, Interval or Pair)
         All that have ends, with what they are of.
     """
-    listed = list(named)
+    having = list(named)
     found: dict[str, list[str]] = {}
-    for name, one in listed:
+    for name, one in having:
         if not one.is_known:
             found.setdefault(one.unknown, []).append(name)
     if found:
-        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(listed)
+        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(having)
         told = [why + ("" if are_all else f" ({listed(names)})") for why, names in found.items()]
         yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}", is_note=True)
 
@@ -172,8 +172,8 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         for name, facts in found.items()
     }
     told = [
-        f"{name} in {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')} ({facts.n_cut:,} of them have"
-        f" {facts.depth:,} documents, the most)"
+        f"{name} in {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')}"
+        f" ({'all' if facts.n_cut == facts.n_open else f'{facts.n_cut:,}'} with {facts.depth:,} documents, the most)"
         for name, facts in found.items()
         if facts.n_cut
     ]

@@ -28,7 +28,7 @@ OPTION = re.compile(
     r"--(rng|ci-method|test|by|pool-languages|collection-language)\b(?: ([\w-]+))?"
 )  # that the sentences of reports name
 
-ALL = re.compile(r" \(all: --format json\)")  # Python has them as attributes
+ALL = re.compile(", all in --format json")  # Python has them as attributes
 
 
 def in_python(report: Report) -> Report:
