@@ -430,11 +430,11 @@ class _OfPair:
         pair, n, n_units = self.pair, n_differing(self.pair), self._n_units
         if not self._is_hopeless() or n == n_units < FEWEST:
             return f"{self._n_units_only()} prove little about {self._rival_name()}: {self._numbers()}"
+        differ = f"only {n:,} of {self._n_units_only()} differ{'s' if n == 1 else ''}, too few for a"
         rests = f"; the interval rests on the same {n:,}" if pair.is_known and pair.low * pair.high > 0 else ""
         return (
-            f"only {n:,} of {self._n_units_only()} differ, too few for a {self.judge.design.test} test to tell"
-            f" {self.leader} from {self._rival_name()}, as {self._p_name()} cannot fall below"
-            f" {number(self._least_p())}: {self._numbers()}{rests}"
+            f"{differ} {self.judge.design.test} test to tell {self.leader} from {self._rival_name()}, as"
+            f" {self._p_name()} cannot fall below {number(self._least_p())}: {self._numbers()}{rests}"
         )
 
     def _contradiction(self) -> str:
