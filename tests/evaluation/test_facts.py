@@ -120,12 +120,12 @@ def test_facts_equal_what_is_counted_document_by_document(seed: int) -> None:
         for k in (1, 3):  # a last tie that begins below the ranks that count changes nothing
             first = [sum(score > min(scores.values()) for score in scores.values()) for scores in run.values()]
             own = dh.evaluate(qrels, source, [f"P@{k}"]).facts
-            known = [
+            open_ = [
                 tied
                 and not any(sum(x > scores[doc] for x in scores.values()) >= k for doc in scores.keys() & qrels[query])
                 for (query, scores), tied in zip(run.items(), map(ends_in_tie, run.values()), strict=True)
             ]
-            assert own.n_open == sum(known)
+            assert own.n_open == sum(open_)
             assert own.n_open >= sum(
                 tied and start < k for tied, start in zip(map(ends_in_tie, run.values()), first, strict=True)
             )

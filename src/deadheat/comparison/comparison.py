@@ -224,12 +224,13 @@ class Comparison(
         if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
             return None
         named = (pair.measure, pair.system, pair.baseline)
-        asked = [one for one in self.unjudged_outer_bounds if (one.measure, one.system, one.baseline) == named]
-        ends = next(((one.low, one.high) for one in asked), (math.nan, math.nan))
-        if not asked and (one := bounded(both[0], measure)) and (other := bounded(both[1], measure)):
-            shared = np.zeros(len(self.query_ids), np.int64)
-            _, *ends = difference_bounds(one, other, self.query_ids, shared) or (math.nan, *ends)
-        return Lacking(depth, *shares, *ends)
+        for bound in self.unjudged_outer_bounds:
+            if (bound.measure, bound.system, bound.baseline) == named:
+                return Lacking(depth, shares[0], shares[1], bound.low, bound.high)
+        scores, found = [bounded(one, measure) for one in both], None
+        if scores[0] and scores[1]:
+            found = difference_bounds(scores[0], scores[1], self.query_ids, np.zeros(len(self.query_ids), np.int64))
+        return Lacking(depth, shares[0], shares[1], *(found[1:] if found else (math.nan, math.nan)))
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.

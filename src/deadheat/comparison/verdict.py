@@ -203,8 +203,8 @@ class Judge:
         """Return the verdict by the first measure of quality."""
         measure = next((one for one in self.measures if one.is_quality), None)
         if measure is None:
-            names = three([one.label for one in self.measures])
-            data = f"{names} say what the data hold, not how good a system is: nobody leads by them."
+            told = three([one.label for one in self.measures])
+            data = f"{told} say what the data hold, not how good a system is: nobody leads by them."
             return Verdict(outcome="none", measure=self.measures[0].label, sentences=(data,))
         own = [pair for pair in self.pairs if pair.measure == measure.label]
         names = list(self.levels[measure.label])
