@@ -557,7 +557,7 @@ def test_systems_of_which_nothing_is_known() -> None:
     )
 
 
-def of_differing(differences: Sequence[int], **options: Any) -> tuple[dh.Comparison, Verdict]:  # noqa: ANN401
+def of_differing(differences: Sequence[int], **options: Any) -> tuple[dh.Comparison, Verdict]:  # noqa: ANN401 - of the design
     """Compare two systems by P@4 of which the first is better by so many quarters in each query."""
     qrels = {f"q{n:02}": {f"d{i}": 1 for i in range(4)} for n in range(len(differences))}
     good, poor = ({query: {f"d{i}": 9.0 - i for i in range(2)} for query in qrels} for _ in range(2))
