@@ -72,7 +72,7 @@ def test_a_retriever_that_finds_nothing_scores_zero() -> None:
     evaluation = result.evaluations[Key("mine", "en", "<lambda>")]
     assert set(evaluation.means().values()) == {0.0}
     assert evaluation.missing_queries == ("e1", "e2", "e3", "e4")
-    assert "for 4 of 4 cases of mine (en) (e1, e2, e3, ...)" in result.report()
+    assert "for 4 of 4 cases of mine (en) (e1, e2, e3, e4)" in result.report()
 
 
 def test_cases_that_stand_in_the_documents_are_counted() -> None:
@@ -104,7 +104,9 @@ def test_strata_are_shown_on_the_screen_if_they_are_asked_for() -> None:
     shown = on_screen(result)
     assert "mine (en) by difficulty mine (de) by difficulty" in shown
     assert "--by" not in shown
-    assert "* fewer than 10 cases: mine (en) easy (2); mine (en) hard (2); mine (de) easy (2); ..." in shown
+    assert (
+        "° fewer than 10 cases: mine (en) easy (2); mine (en) hard (2); mine (de) easy (2); mine (de) hard (2)" in shown
+    )
     assert "only 2 queries (RR of bm25 on mine (en) easy, " in shown
     tables = [table for table in report_bench(result, full=False).tables if table.key == "strata"]
     values = result.evaluations[Key("mine", "en", "bm25")].to_dict()

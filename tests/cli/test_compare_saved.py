@@ -1,4 +1,4 @@
-"""deadheat compare of saved evaluations: the same comparison as of the runs, but for trec_eval's rule."""
+"""deadheat compare of saved evaluations: the same comparison as of the runs, but for ties by document id."""
 
 from __future__ import annotations
 

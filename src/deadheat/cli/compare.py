@@ -141,7 +141,7 @@ def compare(
 
     For each measure: the means with their intervals, the differences with p values before and after the correction
     (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
-    what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number;
+    the difference with ties broken by document id, as trec_eval. csv and json hold every number;
     csv has one row per pair, to which --margin and --detect add columns, or the table that --table names. For counts
     all of this is about totals, --margin and --detect included; csv and json hold the total instead of the mean.
 

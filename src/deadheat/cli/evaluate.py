@@ -156,7 +156,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     unmatched: dict[str, tuple[str, str]] = {}
     named, is_checked = dict(zip(names, given, strict=True)), options["check_duplicates"]
     beside: list[Evaluation] = []
-    by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # trec_eval's rule is a tick
+    by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
     reader = partial(_scored, measures=measures, conventions=conventions, seed=seed, rule=rule, beside=beside)
     evaluations = list(_evaluate(qrels, named, reader, unmatched, options, check_duplicates=is_checked))

@@ -65,15 +65,15 @@ ties_option = click.option(
     default="expected",
     show_default=True,
     shell_complete=complete_from("deadheat.placements.policies:POLICIES"),
-    help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (as trec_eval), input"
-    " (the order of the file) or random.",
+    help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (by document id,"
+    " as trec_eval), input (the order of the file) or random.",
 )
 beside_option = click.option(
     "--beside",
     metavar="doc_id|input",
     shell_complete=complete_from("deadheat.evaluation.beside:RULES"),
-    help="Show the values with ties broken by document id (as trec_eval does) or in the order of the file beside the"
-    " exact ones.",
+    help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
+    " column.",
 )
 queries_options = together(
     click.option(

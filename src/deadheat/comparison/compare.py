@@ -216,7 +216,8 @@ def compare_evaluations(
     evaluations : dict of str to Evaluation, or sequence of Evaluation
         Or paths of saved ones; of the same qrels, under the same conventions, with the same measures.
     baseline, test, correction, alternative, confidence_level, n_resamples, method, cluster, queries, rng
-        As for :func:`compare`. What trec_eval's rule would say is not known without the runs.
+        As for :func:`compare`. What ties broken by document id, as trec_eval, give is not known
+        without the runs.
 
     Returns
     -------

@@ -106,7 +106,7 @@ ORDERS: dict[str, Callable[[Mapping[str, float]], Iterable[tuple[str, float]]]] 
     **dict.fromkeys(("compat", "judged", "msmarco", "pyndeval"), lambda own: sorted(own.items())),
     "gdeval": lambda own: sorted(own.items(), reverse=True),
 }
-"""In which order the tools of ir_measures leave the documents of one score; pytrec_eval has trec_eval's rule."""
+"""In which order the tools of ir_measures leave the documents of one score; pytrec_eval: by document id, as trec_eval."""
 
 
 def ours(measure: Any) -> Measure:  # noqa: ANN401 - ir_measures has no types
@@ -146,7 +146,7 @@ def _is_ours(measure: Any) -> bool:  # noqa: ANN401 - ir_measures has no types
 
 
 def _tool_of(measure: Any) -> str:  # noqa: ANN401 - ir_measures has no types
-    """Return the name of the tool that ir_measures has for a measure; that of trec_eval's rule if it has none."""
+    """Return the name of the tool that ir_measures has for a measure; trec_eval if it has none."""
     known = {name: value for name, value in measure.params.items() if name in measure.SUPPORTED_PARAMS}
     others = (one for one in ir_measures.DefaultPipeline.providers if not isinstance(one, DeadheatProvider))
     return next((one.NAME for one in others if one.supports(type(measure)(**known))), "pytrec_eval")

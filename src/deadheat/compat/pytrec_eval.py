@@ -1,7 +1,7 @@
 """pytrec_eval, computed by deadheat: ``import deadheat.compat.pytrec_eval as pytrec_eval``.
 
-Every value is that of pytrec_eval, with its rule for ties. ``ties="expected"``, or ``DEADHEAT_TIES=expected`` in the
-environment, gives exact means over the orders of the ties instead.
+Every value is that of pytrec_eval, ties broken by document id, as trec_eval. ``ties="expected"``, or
+``DEADHEAT_TIES=expected`` in the environment, gives exact means over the orders of the ties instead.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class RelevanceEvaluator:
     judged_docs_only_flag : bool, default False
         Whether documents without a judgment are taken out of the runs first.
     ties : str, optional
-        By default ``DEADHEAT_TIES`` in the environment, else ``"doc_id"``: trec_eval's rule, with its 32 bits of a
-        score. Under any other policy of :func:`deadheat.evaluate` all bits count.
+        By default ``DEADHEAT_TIES`` in the environment, else ``"doc_id"``: by document id, as trec_eval, with its 32
+        bits of a score. Under any other policy of :func:`deadheat.evaluate` all bits count.
 
     Raises
     ------

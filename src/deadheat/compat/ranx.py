@@ -240,7 +240,7 @@ def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
 def _different_queries(qrels: Dicts, run: Dicts) -> MissingQueryError:
     lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
     parts = [
-        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids[:4])])})"
+        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
         for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
         if ids
     ]

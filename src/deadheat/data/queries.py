@@ -21,7 +21,7 @@ from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS
 from deadheat.io.mappings import check_ids
 from deadheat.io.records import Records, Wanted, as_text, read_records, records_of_mapping
-from deadheat.wording import Plain, counted, did_you_mean
+from deadheat.wording import Plain, counted, did_you_mean, three
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -156,7 +156,7 @@ class Queries:
         if not set(query_ids).isdisjoint(self.query_ids):
             return
         both = (query_ids, self.query_ids)
-        shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in both]
+        shown = [three([*map(repr, some)]) for some in both]
         raise NoCommonQueryError(
             f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}",
             hint="Are they of the same collection, and are the ids written alike?",

@@ -42,7 +42,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.placements.shortened import Shortened, shortened
-from deadheat.placements.unjudged import unjudged_documents, with_ties, without_ties
+from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
 from deadheat.wording import Advice, Plain, counted, three
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
@@ -341,7 +341,7 @@ def evaluate_under(
     if lacking and conventions.missing == "error":
         raise MissingQueryError(
             f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
-            f" {three([*map(repr, lacking[:4])])}"
+            f" {three([*map(repr, lacking)])}"
         )
     if conventions.missing == "skip":
         placements = placements.select(~missing)
@@ -405,7 +405,7 @@ def _bounds(
     if conventions.ties == "expected":
         unjudged = with_ties(placements, run, precision, conventions.depth)
     else:
-        placements, unjudged, is_far = ranked, without_ties(ranked), isinstance(run.rows, UnreadRows)
+        placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
     documents = None if is_far else partial(unjudged_documents, qrels, run, precision)
     return lambda measure: PlacedBounds(measure, placements, unjudged, top, documents)
 
@@ -484,7 +484,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     """
     named = "; ".join(
         f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels"
-        f" ({three([*map(repr, ids[:4])])})"
+        f" ({three([*map(repr, ids)])})"
         for run, ids in lacking.items()
         if 2 * len(ids) > n_queries
     )

@@ -154,7 +154,9 @@ class Evaluation(
         """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut."""
         if self._placements is None:
             return Facts(len(self.query_ids), len(self.missing_queries))
-        return facts_of(self._placements, len(self.missing_queries), self.conventions.depth)
+        depths = [one.deepest for one in self.measures]
+        deepest = None if None in depths else max(depths, default=0)  # type: ignore[type-var]
+        return facts_of(self._placements, len(self.missing_queries), self.conventions.depth, deepest)
 
     @property
     def qrels(self) -> Qrels | None:

@@ -12,6 +12,7 @@ from deadheat.figures.style import BAND, BLACK, DASHES, SERIES, SHAPES, Row, fin
 from deadheat.measures import parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.simulation.coarse_profile import AS_GIVEN, CoarseningProfile, CoarseScores
+from deadheat.wording import BY_DOC_ID
 
 MOST_RUNS = 6
 HEIGHT = 240
@@ -122,6 +123,6 @@ def _finding(rows: Sequence[CoarseScores], best: str) -> str:
 
 def _notes(n_shown: int, n_runs: int) -> list[str]:
     if n_runs == 1:
-        return ["point: exact mean over tie orders; band: range over tie orders; black tick: trec_eval's rule."]
+        return [f"point: exact mean over tie orders; band: range over tie orders; tick: ties {BY_DOC_ID}."]
     more = f" The best {n_shown} of {n_runs} runs." if n_runs > n_shown else ""
     return [f"point: exact mean over tie orders; what ties leave open is drawn for one run, not for {n_shown}.{more}"]

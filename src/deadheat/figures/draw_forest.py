@@ -12,7 +12,7 @@ from deadheat.figures.base import COMPARISON, SYSTEMS, figure
 from deadheat.figures.style import BAND, BLACK, BLUE, NOISE, Row, finished, labels, n_queries, number, row_height, shown
 from deadheat.figures.systems import System, Systems, better, counted_as, systems_of
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import counted
+from deadheat.wording import BY_DOC_ID, counted
 
 MOST = 60  # systems that a page has room for
 
@@ -33,7 +33,7 @@ def forest(
     measure : measure, optional
         By default the first.
     beside : Evaluation or several, optional
-        The same systems with ``ties="doc_id"``: what trec_eval reports, a tick. A comparison knows it.
+        The same systems with ``ties="doc_id"``: a tick, ties by document id, as trec_eval. A comparison knows it.
     options : dict, optional
         Of the intervals, as for :meth:`Scores.interval`; a comparison has its own.
 
@@ -162,7 +162,7 @@ def notes(found: Sequence[System], n_shown: int, counted_as: str) -> Iterator[st
     if any(one.scores.mean_tie_max - one.scores.mean_tie_min > NOISE for one in found):
         parts.append("band: range over tie orders")
     if any(one.by_doc_id == one.by_doc_id for one in found):
-        parts.append("black tick: trec_eval's value")
+        parts.append(f"tick: ties {BY_DOC_ID}")
     yield "; ".join(parts) + "."
     lacking = [one for one in found if not one.interval.is_known]
     if lacking:

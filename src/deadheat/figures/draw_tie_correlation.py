@@ -47,17 +47,18 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     if not pairs:
         raise FigureError(f"no query has a value of both {first} and {second}")
     rows, is_grid = gathered(pairs)
-    x = alt.X("x:Q", title=f"difference in {first}: by rule - exact", scale=alt.Scale(zero=True, nice=True))
-    y = alt.Y("y:Q", title=f"difference in {second}: by rule - exact", scale=alt.Scale(zero=True, nice=True))
+    x = alt.X("x:Q", title=f"difference in {first} from exact", scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("y:Q", title=f"difference in {second} from exact", scale=alt.Scale(zero=True, nice=True))
     sizes = correlation([abs(left) for left, _ in pairs], [abs(right) for _, right in pairs])
     found = correlation([left for left, _ in pairs], [right for _, right in pairs])
     return finished(
         layers(rows, x, y),
         rows,
         height=HEIGHT,
-        title=f"What the rule changes in {first} and in {second}: {r_text(found)} ({n_queries(len(pairs))})",
+        title=f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r_text(found)}"
+        f" ({n_queries(len(pairs))})",
         notes=[
-            f"point: a query{' (larger: more of them)' if len(rows) < len(pairs) else ''}; the rule: {rule_of(table)}."
+            f"point: a query{' (larger: more of them)' if len(rows) < len(pairs) else ''}."
             + (f" Of the sizes of the differences {r_text(sizes)}." if sizes == sizes else ""),  # noqa: PLR0124 - not NaN
             f"{len(pairs):,} queries are gathered on a grid." if is_grid else "",
         ],

@@ -89,16 +89,18 @@ def _against(ties: Ties, measure: MeasureLike | None, column: str, words: str, x
         if one is not None and two is not None and (column != "largest_tie" or one > 0)
     ]
     rows, is_grid = gathered(held)
-    y = alt.Y("y:Q", title=f"difference in {of}: by rule - exact", scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y(
+        "y:Q", title=f"difference in {of} from exact, ties {rule_of(table)}", scale=alt.Scale(zero=True, nice=True)
+    )
     found = correlation([one for one, _ in held], [abs(two) for _, two in held])
     undefined = " is undefined, as one of the two is the same everywhere" if math.isnan(found) else ""
     return finished(
         layers(rows, x, y),
         rows,
         height=HEIGHT,
-        title=_finding(of, [two for _, two in held], found, words),
+        title=_finding(of, [two for _, two in held], found, words, rule_of(table)),
         notes=[
-            f"point: a query{' (larger: more of them)' if len(rows) < len(held) else ''}; the rule: {rule_of(table)}.",
+            f"point: a query{' (larger: more of them)' if len(rows) < len(held) else ''}.",
             f"r: of the {words} with the size of the difference{undefined}.",
             f"{len(held):,} queries are gathered on a grid." if is_grid else "",
         ],
@@ -120,13 +122,13 @@ def layers(rows: Sequence[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def _finding(measure: str, differences: Sequence[float], r: float, words: str) -> str:
+def _finding(measure: str, differences: Sequence[float], r: float, words: str, rule: str) -> str:
     n = len(differences)
     moved = sum(abs(one) > 1e-12 for one in differences)
     if not moved:
-        return f"The rule gives the exact {measure} on all of {n_queries(n)}"
+        return f"Ties broken {rule}, give the exact {measure} on all of {n_queries(n)}"
     mean = sum(abs(one) for one in differences) / n
     return (
-        f"The rule is off on {moved:,} of {n_queries(n)}, by {number(mean)} {measure} on average"
+        f"Ties broken {rule}, change {measure} of {moved:,} of {n_queries(n)}, by {number(mean)} on average"
         f" ({signed(sum(differences) / n)} in the mean); {r_text(r)} with the {words}"
     )

@@ -50,7 +50,11 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
     differences = own["difference"].to_numpy().astype(np.float64)
     rows = _bins(differences)
     width = 8 if len(rows) == 1 else 360 / len(rows) * 0.9
-    x = alt.X("middle:Q", title=f"difference in {of}: by rule - exact", scale=alt.Scale(nice=True, padding=10))
+    x = alt.X(
+        "middle:Q",
+        title=f"difference in {of} from exact, ties {rule_of(table)}",
+        scale=alt.Scale(nice=True, padding=10),
+    )
     y = alt.Y("n_queries:Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1))
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["equal", "apart"], range=[ORANGE, BLUE]), legend=None)
     tip = [alt.Tooltip(one) for one in ("low:Q", "high:Q", "n_queries:Q")]
@@ -65,8 +69,8 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         [bars, text],
         rows,
         height=HEIGHT,
-        title=_finding(of, differences, own["query_id"].to_list()),
-        notes=[f"number: queries; orange: those without a difference. The rule: {rule_of(table)}."],
+        title=_finding(of, differences, own["query_id"].to_list(), rule_of(table)),
+        notes=["number: queries; orange: those without a difference."],
     )
 
 
@@ -87,13 +91,15 @@ def _bins(differences: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Row
     return sorted(rows, key=lambda row: row["middle"])
 
 
-def _finding(measure: str, differences: np.ndarray[tuple[int], np.dtype[np.float64]], query_ids: Sequence[str]) -> str:
+def _finding(
+    measure: str, differences: np.ndarray[tuple[int], np.dtype[np.float64]], query_ids: Sequence[str], rule: str
+) -> str:
     n = len(differences)
     moved = int((np.abs(differences) > NOISE).sum())
     if not moved:
-        return f"The rule gives the exact {measure} on all of {n_queries(n)}"
+        return f"Ties broken {rule}, give the exact {measure} on all of {n_queries(n)}"
     place = int(np.abs(differences).argmax())
     return (
-        f"The rule gives another {measure} on {moved:,} of {n_queries(n)},"
+        f"Ties broken {rule}, give another {measure} on {moved:,} of {n_queries(n)},"
         f" up to {signed(float(differences[place]))} ({shown(str(query_ids[place]))})"
     )

@@ -27,6 +27,7 @@ from deadheat.figures.systems import Systems, systems_of
 from deadheat.figures.tie_tables import Ties, of_measure, rule_of, table_of
 from deadheat.measures import parse_measure
 from deadheat.measures.notation import MeasureLike
+from deadheat.wording import BY_DOC_ID
 
 MOST = 40
 
@@ -53,7 +54,7 @@ def traditional(
     Raises
     ------
     FigureError
-        What the rule gives is not known.
+        The values with ties broken so are not known.
     """
     if kind_of(systems) == TIES:
         table = table_of(cast("Ties", systems))
@@ -61,16 +62,16 @@ def traditional(
         rows, rule = _of_table(own, of), rule_of(table)
     else:
         of, rows = _of_systems(cast("Systems", systems), measure, beside)
-        rule = "ties by document id, as trec_eval breaks them"
+        rule = BY_DOC_ID
     kept = rows[:MOST]
     order = labels(row["system"] for row in kept)
     data = [
         {"label": label, "kind": kind, "value": row[key], **row}
         for label, row in zip(order, kept, strict=True)
-        for kind, key in (("exact", "exact"), ("by rule", "traditional"))
+        for kind, key in (("exact", "exact"), (rule, "traditional"))
     ]
     size = max(24, 2 * row_height(len(kept)) - 8)
-    names = ["exact", "by rule"]
+    names = ["exact", rule]
     y = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False))
     offset = alt.YOffset("kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18))
     colour = alt.Color(
@@ -89,7 +90,7 @@ def traditional(
         .encode(x("tie_min"), alt.X2("tie_max")),
     ]
     return finished(
-        layers, data, height=size * len(kept), title=_finding(rows, of), notes=_notes(rows, rule, len(kept))
+        layers, data, height=size * len(kept), title=_finding(rows, of, rule), notes=_notes(rows, len(kept))
     )
 
 
@@ -110,7 +111,8 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
     ]
     if not rows:
         raise FigureError(
-            "what trec_eval's rule gives is not known: it takes the runs, and ties that count by their exact mean",
+            f"values with ties broken {BY_DOC_ID}, are not known: they take the runs, and ties that count by their"
+            " exact mean",
             python="evaluations with ties='doc_id' may be given as beside",
         )
     return of, rows
@@ -127,19 +129,19 @@ def _of_table(own: pl.DataFrame, measure: str) -> list[Row]:
     return sorted(rows, key=lambda row: -row["exact"] if higher else row["exact"])
 
 
-def _finding(rows: Sequence[Row], measure: str) -> str:
+def _finding(rows: Sequence[Row], measure: str, rule: str) -> str:
     n = n_queries(*(row["n_queries"] for row in rows))
     widest = max(rows, key=lambda row: abs(row["traditional"] - row["exact"]))
     off = widest["traditional"] - widest["exact"]
     if abs(off) <= NOISE:
-        return f"The rule gives the exact mean {measure} (over {n})"
+        return f"Ties broken {rule}, give the exact mean {measure} (over {n})"
     order = [[row["system"] for row in sorted(rows, key=lambda row: row[key])] for key in ("exact", "traditional")]
-    changed = "; it ranks the systems in another order" if order[0] != order[1] else ""
-    return f"The rule changes {measure} of {shown(widest['system'])} by {signed(off)} ({n}){changed}"
+    changed = "; they rank the systems in another order" if order[0] != order[1] else ""
+    return f"Ties broken {rule}, change {measure} of {shown(widest['system'])} by {signed(off)} ({n}){changed}"
 
 
-def _notes(rows: Sequence[Row], rule: str, n_shown: int) -> list[str]:
+def _notes(rows: Sequence[Row], n_shown: int) -> list[str]:
     moved = any(row.get("tie_max") is not None and row["tie_max"] - row["tie_min"] > NOISE for row in rows)
     lines = "; black line: range over tie orders" if moved else ""
     more = f"The best {n_shown} of {len(rows):,} systems." if n_shown < len(rows) else ""
-    return [f"exact: mean over all tie orders; by rule: {rule}{lines}.", more]
+    return [f"exact: mean over all tie orders{lines}.", more]

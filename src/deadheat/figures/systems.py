@@ -1,4 +1,4 @@
-"""The systems that a figure shows: their scores, intervals, tie ranges, and values under trec_eval's rule."""
+"""The systems that a figure shows: their scores, intervals, tie ranges, and values by document id, as trec_eval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import Plain
+from deadheat.wording import BROKEN_BY, Plain
 
 Systems: TypeAlias = "Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]"
 """One evaluation, several, or a comparison."""
@@ -25,8 +25,7 @@ BROKEN = {
     "expected": "exact mean over tie orders",
     "best": "judged documents first in every tie",
     "worst": "judged documents last in every tie",
-    "doc_id": "ties by document id, as trec_eval",
-    "input": "ties in the order of the input",
+    **{rule: f"ties {how}" for rule, how in BROKEN_BY.items()},
     "random": "ties in a random order",
 }
 
@@ -41,7 +40,7 @@ class System:
     scores : Scores
     interval : Interval
     by_doc_id : float
-        Its mean under trec_eval's rule; NaN where that is not known.
+        Its mean with ties broken by document id, as trec_eval; NaN where that is not known.
     """
 
     name: str
@@ -161,7 +160,7 @@ def interval_options(options: Mapping[str, Any] | IntervalOptions | None, system
 
 
 def mean_by_doc_id(comparison: Comparison, system: str, measure: Measure) -> float:
-    """Return the mean of a system under trec_eval's rule; NaN where the runs are not at hand."""
+    """Return the mean of a system, ties broken by document id, as trec_eval; NaN without the runs."""
     rule = comparison.by_doc_id.get(system)
     if rule is None:
         return float("nan")

@@ -14,13 +14,12 @@ from deadheat.figures.style import NOISE, Row
 from deadheat.measures import parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile import TieProfile
-from deadheat.wording import Plain
+from deadheat.wording import BROKEN_BY, Plain
 
 Ties: TypeAlias = "TieProfile | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"
 """The ties of one run by :func:`deadheat.tie_profile`, or of several by name; or their table, `per_query()`."""
 
 NEEDED = ("query_id", "measure", "tie_ratio", "largest_tie", "exact", "traditional", "difference")
-RULES = {"doc_id": "ties by document id, as trec_eval breaks them", "input": "ties in the order of the input"}
 MOST_POINTS = 500
 CELLS = (44, 30)  # of a grid, for more points than that
 
@@ -74,9 +73,9 @@ def of_measure(table: pl.DataFrame, measure: MeasureLike | None) -> tuple[str, p
 
 
 def rule_of(table: pl.DataFrame) -> str:
-    """Return the rule that breaks ties, in words."""
+    """Return how ties are broken, in words."""
     rules = table["rule"].unique().to_list() if "rule" in table.columns else []
-    return RULES.get(rules[0], str(rules[0])) if len(rules) == 1 else "ties broken by a rule"
+    return BROKEN_BY.get(rules[0], str(rules[0])) if len(rules) == 1 else "by a rule"
 
 
 def correlation(one: Iterable[float | None], other: Iterable[float | None]) -> float:

@@ -247,6 +247,7 @@ class Judged(CutTopMeasure):
     """
 
     title = "judged documents"
+    is_quality = False
     formula = "Judged@k = J_k / min(k, n)"
 
     @property

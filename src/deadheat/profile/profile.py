@@ -301,7 +301,7 @@ def tie_profile(
     missing, no_relevant : str
         As for `evaluate`.
     beside : {"doc_id", "input"}, default "doc_id"
-        With qrels: the rule that breaks ties beside the exact values: document ids, descending, as trec_eval does, or
+        With qrels: how ties are broken beside the exact values: by document id, as trec_eval (descending), or
         the order of the input.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.

@@ -11,31 +11,30 @@ import numpy as np
 from deadheat.arguments import BOUNDED
 from deadheat.data.precision import ScorePrecision
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.facts import TOP
+from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.measures import Measure
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import Fact, Share
-from deadheat.report.numbers import DOUBT, format_cell
-from deadheat.wording import counted, three
+from deadheat.report.numbers import DOUBT, format_cell, listed
+from deadheat.wording import BY_DOC_ID, counted
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
 
-NOTABLE = 0.1  # share of unjudged documents that a report mentions
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
     "expected": "expected: the exact mean over all orders of equal scores",
     "best": "best: the judged documents first in every tie, highest relevance first",
     "worst": "worst: the judged documents last in every tie, lowest relevance first",
-    "doc_id": "doc_id: by document id, descending, as trec_eval does",
+    "doc_id": f"doc_id: {BY_DOC_ID} (descending)",
     "input": "input: in the order of the file",
     "random": "random: one order of every tie, drawn at random",
 }
-RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
+RULES = {"doc_id": BY_DOC_ID, "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 """What columns of values under a tie policy are headed."""
 METHODS = {
     "bca": "BCa bootstrap",
@@ -99,14 +98,14 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     named : iterable of (str, Interval or Pair)
         All that have ends, with what they are of.
     """
-    listed = list(named)
+    having = list(named)
     found: dict[str, list[str]] = {}
-    for name, one in listed:
+    for name, one in having:
         if not one.is_known:
             found.setdefault(one.unknown, []).append(name)
     if found:
-        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(listed)
-        told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
+        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(having)
+        told = [why + ("" if are_all else f" ({listed(names)})") for why, names in found.items()]
         yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}", is_note=True)
 
 
@@ -158,7 +157,7 @@ def _rounded_to(precision: ScorePrecision) -> str:
 
 def named(ids: Sequence[str]) -> str:
     """Return how many queries there are, and the first ones."""
-    return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
+    return f"{counted(len(ids), 'query', 'queries')} ({listed(ids)})"
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -175,18 +174,22 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     text = f"of the top {TOP} documents: {', '.join(shown)}" if shown else ""
     yield Fact("unjudged_share", shares, "unjudged", text)
     cut = {
-        name: None if facts.n_cut is None else {"n_queries": facts.n_cut, "depth": facts.depth}
+        name: None
+        if facts.n_cut is None
+        else {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
         for name, facts in found.items()
     }
     told = [
-        f"{name} in {facts.n_cut:,} of {counted(facts.n_queries, 'query', 'queries')} (at {facts.depth:,})"
+        f"{name} in {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')}"
+        f" ({'all' if facts.n_cut == facts.n_open else f'{facts.n_cut:,}'} with {facts.depth:,} documents, the most)"
         for name, facts in found.items()
         if facts.n_cut
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
-    text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
-    yield Fact("cut_in_ties", cut, "cut", text if told else "")
+    text = f"the last score ties: {', '.join(told)}; documents with that score are missing if a run was cut there, and"
+    text += " none if it holds all that were scored"
+    yield Fact("cut_in_ties", cut, "list ends", text if told else "")
 
 
 def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -216,7 +219,7 @@ def _assumed(evaluations: Sequence[Evaluation]) -> str:
         for note in one.notes:
             runs.setdefault(note, []).append(one.name)
     of_all = len(evaluations)
-    return "; ".join(note + ("" if len(names) == of_all else f" ({three(names)})") for note, names in runs.items())
+    return "; ".join(note + ("" if len(names) == of_all else f" ({listed(names)})") for note, names in runs.items())
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

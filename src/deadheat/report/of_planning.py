@@ -15,8 +15,9 @@ from deadheat.comparison.pairs import Pair
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.report.model import Column, Fact, Row, Table, p_value
+from deadheat.report.numbers import listed
 from deadheat.report.of_comparison import name_of
-from deadheat.wording import counted, three
+from deadheat.wording import counted
 
 Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
@@ -57,7 +58,7 @@ def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
         if why := _why_doubtful(pair):
             found.setdefault(why, []).append(name_of(stratum, pair))
     for why, names in found.items():
-        yield Fact("", None, "margin", f"{why}: {len(names)} of {total}, {three(names)}", is_note=True)
+        yield Fact("", None, "margin", f"{why}: {len(names)} of {total}, {listed(names)}", is_note=True)
 
 
 def _why_doubtful(pair: Pair) -> str:

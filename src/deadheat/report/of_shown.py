@@ -28,10 +28,12 @@ OPTION = re.compile(
     r"--(rng|ci-method|test|by|pool-languages|collection-language)\b(?: ([\w-]+))?"
 )  # that the sentences of reports name
 
+ALL = re.compile(", all in --format json")  # Python has them as attributes
+
 
 def in_python(report: Report) -> Report:
     """Return a report whose facts name the arguments of functions, in place of a command's options."""
-    facts = (replace(fact, text=OPTION.sub(_argument, fact.text)) for fact in report.facts)
+    facts = (replace(fact, text=OPTION.sub(_argument, ALL.sub("", fact.text))) for fact in report.facts)
     return replace(report, facts=tuple(facts))
 
 

@@ -86,7 +86,7 @@ class CoarseScores:
     tie_std, tie_min, tie_max : float
         Standard deviation of that mean if ties are broken at random; the least and the most it can be.
     doc_id : float
-        The mean if ties are broken by document id, descending, as trec_eval does.
+        The mean with ties broken by document id, as trec_eval (descending).
     original : float
         The exact mean with the scores as given.
     error : float
