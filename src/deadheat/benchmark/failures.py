@@ -97,6 +97,8 @@ def failures_of(cases: Sequence[Case], found: pl.DataFrame, documents: Collectio
 
 def _failed(cases: Sequence[Case], runs: Mapping[str, pl.DataFrame], labels: Mapping[str, str]) -> Iterator[Failure]:
     for case in cases:
+        if not case.expected_ids:
+            continue
         ranked: list[tuple[float, str]] = []
         if case.case_id in runs:
             rows = runs[case.case_id].select("score", "doc_id").iter_rows()
