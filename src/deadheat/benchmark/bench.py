@@ -242,7 +242,7 @@ def _run_all(
             key = Key(part.name, part.language, name)
             found, is_old = own.run(part)
             runs.reused += [key] * is_old
-            runs.failures[key] = failures_of(part.cases.cases, found, own.documents)
+            runs.failures[key] = failures_of(part.cases.cases, found, own.documents, part.language)
             runs.evaluations[key], said = evaluate_part(part, found, measures, name=name, ontology=ontology, kind=kind)
             runs.notes += said
     return runs
