@@ -172,7 +172,9 @@ def test_a_folder_keeps_them(result: dh.BenchResult, tmp_path: Path) -> None:
 def test_documents_are_named_in_the_language_of_the_cases(order: tuple[str, str], tmp_path: Path) -> None:
     """Whatever tables of names there are, and in which order; without a name in it, as the collection has them."""
     terms = tmp_path / "terms.obo"
-    terms.write_text("".join(f"\n[Term]\nid: T:{n}\nname: {name}\n" for n, name in enumerate(["fever", "pain", "chill"])))
+    terms.write_text(
+        "".join(f"\n[Term]\nid: T:{n}\nname: {name}\n" for n, name in enumerate(["fever", "pain", "chill"]))
+    )
     words = {"de": {"T:0": "Fieber", "T:1": "Schmerz"}, "es": {"T:0": "fiebre", "T:1": "dolor", "T:2": "escalofrío"}}
     for language, names in words.items():
         rows = "".join(f"{term}\tlabel\t{text}\t\n" for term, text in names.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,9 +13,10 @@ from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run, Source
-from deadheat.errors import NoCommonQueryError, ParameterError
+from deadheat.errors import NoCommonQueryError, ParameterError, SwappedDataWarning
 from deadheat.io.forking import check_threads
 from deadheat.kernels import agreement
+from deadheat.placements.place import are_levels
 from deadheat.wording import three
 
 KINDS = {
@@ -142,6 +144,11 @@ def agree(
     ParameterError
         A parameter is out of its range.
 
+    Warns
+    -----
+    SwappedDataWarning
+        Two JSON files look like judgments.
+
     References
     ----------
     Corsi and Urbano 2024, https://doi.org/10.1145/3626772.3657700, for the three forms of rank-biased overlap; Yilmaz,
@@ -155,6 +162,10 @@ def agree(
     """
     _check(p, cutoff)
     runs = [Run.of(one) for one in (run, other)]
+    if all(one.path is not None and are_levels(one) for one in runs):
+        names = " and ".join(one.where for one in runs)
+        message = f"{names} hold small whole numbers alone: if these are judgments, they are no rankings to be compared"
+        warnings.warn(message, SwappedDataWarning, stacklevel=2)
     if check_duplicates:
         for one in runs:
             one.check_duplicates()

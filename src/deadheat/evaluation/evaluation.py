@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -275,6 +276,17 @@ class Evaluation(
             qrels=self._qrels,
             notes=self.notes,
         )
+
+    def called(self, name: str) -> Evaluation:
+        """Return the evaluation under another name.
+
+        Parameters
+        ----------
+        name : str
+        """
+        found = copy(self)
+        found.name = name
+        return found
 
     def renamed(self, names: Mapping[str, str]) -> Evaluation:
         """Return the evaluation of some queries under other ids.
