@@ -234,10 +234,10 @@ def read_collection(
         found = replace(found, notes=(*found.notes, *filter(None, map(_other_language, read))))
         for note in found.notes:
             warnings.warn(note, TranslationsWarning, stacklevel=2)
-        names = {} if original == "none" else {table.source_language: _called(source) for table in read}
-        for table in reversed(read):  # the first of a language names a term
-            own_names = {term: rows[0].text for term, rows in table.by_term(candidates=candidates).items()}
-            names[table.language] = names.get(table.language, {}) | own_names
+        names = {} if original == "none" else {one.source_language: _called(source) for one in read}
+        for one in reversed(read):  # the first of a language names a term
+            own_names = {term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()}
+            names[one.language] = names.get(one.language, {}) | own_names
         return replace(found, languages=own or named.languages, names=names)
     if tables or table is None:
         hint = "give a table of documents in their language instead"

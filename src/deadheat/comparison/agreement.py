@@ -113,6 +113,7 @@ def agree(
     cutoff: int = 10,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
 ) -> Agreement:
     """Compare the rankings of two runs, without judgments, and exactly where scores tie.
 
@@ -131,6 +132,8 @@ def agree(
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
+    ascending : bool, default False
+        Lower scores rank first, as of distances, in both.
 
     Returns
     -------
@@ -161,10 +164,10 @@ def agree(
     {'tau_b': 0.8165, 'tau': 0.6667, 'tau_ap': 0.5, 'rbo_w': 0.9667, 'rbo_a': 0.95, 'rbo_b': 0.9707, 'overlap': 0.5}
     """
     _check(p, cutoff)
-    runs = [Run.of(one) for one in (run, other)]
+    runs = [Run.of(one, ascending=ascending) for one in (run, other)]
     if all(one.path is not None and are_levels(one) for one in runs):
-        names = " and ".join(one.where for one in runs)
-        message = f"{names} hold small whole numbers alone: if these are judgments, they are no rankings to be compared"
+        where = " and ".join(one.where for one in runs)
+        message = f"{where} hold small whole numbers alone: if these are judgments, they are no rankings to be compared"
         warnings.warn(message, SwappedDataWarning, stacklevel=2)
     if check_duplicates:
         for one in runs:

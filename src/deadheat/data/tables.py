@@ -404,6 +404,18 @@ class Run(Table):
             self.rows = self.rows.negated()
             self.notes = (*self.notes, LOWER_FIRST)
 
+    @classmethod
+    def of(cls, source: Source, *, ascending: bool = False) -> Self:
+        """Return `source` itself if it is a run, else read it; with the lowest scores first if `ascending`."""
+        if not ascending or (isinstance(source, Table) and not isinstance(source, Run)):
+            return super().of(source)
+        if isinstance(source, Run):
+            hint = "write Run(..., ascending=True)"
+            raise ParameterError(
+                argument="ascending", given=True, allowed="False for a Run that is read already", hint=hint
+            )
+        return cls(source, ascending=True)
+
     def _look_at(self, content: Content) -> None:
         if RANKED in content.notes or RANKED_BY_COLUMN in content.notes:
             return

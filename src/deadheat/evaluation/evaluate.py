@@ -55,6 +55,7 @@ class Options(TypedDict, total=False):
     no_relevant: str
     score_precision: ScorePrecision
     check_duplicates: bool
+    ascending: bool
     then_by: Source | Sequence[Source] | None
     rel: float | None
     judged_only: bool
@@ -87,6 +88,7 @@ def evaluate(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
     then_by: Source | Sequence[Source] | None = None,
     rel: float | None = None,
     judged_only: bool = False,
@@ -120,6 +122,8 @@ def evaluate(
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
     then_by : run or list of runs, optional
         Ties are ordered by the scores of this run, then by those of the next, as of the first stage whose results were
         reranked; what still ties is averaged. A text that names no file is another column of the run's table. A
@@ -171,7 +175,7 @@ def evaluate(
     """
     if are_runs(run):
         judged = Qrels.of(qrels)
-        named = {str(name): Run.of(one).renamed(str(name)) for name, one in run.items()}
+        named = {str(name): Run.of(one, ascending=ascending).renamed(str(name)) for name, one in run.items()}
         options = Options(
             ties=ties,
             rng=rng,
@@ -202,7 +206,7 @@ def evaluate(
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
     keys = keys_of(run, then_by)
-    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
     if keys:
         run = run.then_by(*keys, score_precision=conventions.score_precision)
     found = evaluate_under(conventions, qrels, run, chosen, generator)

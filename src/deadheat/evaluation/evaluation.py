@@ -219,7 +219,8 @@ class Evaluation(
         """
         if type(smallest) is not int or smallest < 0:
             raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
-        names, table = names_of(columns), Queries.of(queries)
+        names = names_of(columns)
+        table = Queries.of(queries, names)
         check_columns(names, table)
         masks = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
         return Strata(self, masks, names, table, smallest)

@@ -94,9 +94,9 @@ def place(
     return engine_of(qrels, run, score_precision, plan).place()
 
 
-def open_pair(qrels: Source, run: Source, *, check_duplicates: bool) -> tuple[Qrels, Run]:
+def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
     """Read both sources and check each by itself."""
-    qrels, run = Qrels.of(qrels), Run.of(run)
+    qrels, run = Qrels.of(qrels), Run.of(run, ascending=ascending)
     _doubt_order(qrels, run)
     if check_duplicates:
         qrels.check_duplicates()

@@ -118,6 +118,7 @@ def item_profile(
     head: float = 0.2,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
 ) -> ItemProfile:
     """Return which items the top k of a run's lists hold: coverage, concentration, popularity, tail and novelty.
 
@@ -142,6 +143,8 @@ def item_profile(
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
         Whether to look for (user, item) pairs that appear twice.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
 
     Returns
     -------
@@ -166,7 +169,7 @@ def item_profile(
     {'coverage': 0.5, 'gini': 0.375, 'entropy': 1.5, 'average_popularity': 4.75, 'tail_share': 1.0, 'novelty': 2.25}
     """
     _check(cutoff, n_items, n_users, head)
-    own = Run.of(run)
+    own = Run.of(run, ascending=ascending)
     if check_duplicates:
         own.check_duplicates()
     known, users = _popularity_of(popularity, n_users)

@@ -89,7 +89,7 @@ def _read(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]
         ratings = given if isinstance(given, dict) else dict(_pairs(given, f"{place}.ratings", where))
         found[text] = {doc: rating for doc, rating in ratings.items() if rating is not None}
         n_unrated += len(ratings) - len(found[text])
-    notes = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
+    notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
     if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant
         notes += (f"{counted(len(unrated), 'query', 'queries')} without a rating left out ({three(unrated)})",)
     return {query: own for query, own in found.items() if own}, notes
