@@ -455,6 +455,13 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         (2, ["qrels.txt", "tied.run", "-c", "RR > 0", "--ties", "random"], "--ties must be one of"),
         (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--missing", "emtpy"], "Did you mean 'empty'"),
         (2, ["qrels.txt", "qrels.txt", "-c", "RR > 0", "--score-precision", "99"], "decimals from 0 to 15"),
+        (
+            2,
+            ["results/tied.json", "results/best.json", "-c", "RR > 0"],
+            "is checked by itself, as in deadheat gate results/tied.json --baseline results/best.json",
+        ),
+        (2, ["results/tied.json", "tied.run", "-c", "RR > 0"], "results/tied.json: a saved evaluation is checked by"),
+        (2, ["qrels.txt", "results/tied.json", "-c", "RR > 0"], "checked by itself, as in deadheat gate results/tied"),
         (3, ["results/tied.jsn", "-c", "RR > 0"], "no such file. Did you mean 'tied.json'?"),
         (3, ["results/tied.json", "--baseline", "results/bst.json"], "no such file. Did you mean 'best.json'?"),
         (3, ["results/tied.json", "--config", "no.toml"], "no.toml: no such file"),

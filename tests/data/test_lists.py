@@ -306,20 +306,6 @@ def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
     assert dh.read_run(arrays).to_dict() == {"q": {"a": -1, "b": -2}}
 
 
-def test_queries_without_a_judgment_are_named(tmp_path: Path) -> None:
-    note = "1 query without a judgment left out (r)"
-    judged: dict[str, list[str]] = {"q": ["a"], "r": []}
-    assert note in dh.read_qrels(judged).notes
-    assert note in dh.read_qrels({"q": {"a": 1}, "r": {}}).notes
-    (tmp_path / "x.json").write_text(json.dumps(judged))
-    assert note in dh.read_qrels(tmp_path / "x.json").notes
-    (tmp_path / "x.jsonl").write_text(
-        "".join(json.dumps({"query_id": query, "expected": docs}) + "\n" for query, docs in judged.items())
-    )
-    assert note in dh.read_qrels(tmp_path / "x.jsonl").notes
-    assert dh.read_run({"q": ["a"], "r": []}).notes == ("ranked lists without scores: in strict order, no ties",)
-
-
 def test_labelled_cases_are_qrels() -> None:
     cases = dh.read_cases(BENCHMARK)
     assert dh.read_qrels(cases).to_dict() == cases.qrels().to_dict()

@@ -44,6 +44,7 @@ from deadheat.errors import (
     UnknownExpectedWarning,
     UnusedOntologyWarning,
 )
+from deadheat.evaluation.evaluate import Measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import MaxRel, Measure
 from deadheat.wording import Plain
@@ -55,7 +56,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     cases: object,
     collection: Collection | str | Path,
     retrievers: object = ("bm25",),
-    measures: object = None,
+    measures: Measures = None,
     k: int = 50,
     output: str | Path | None = None,
     rng: Rng = 0,
@@ -91,7 +92,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         "bm25" or "string" (also with options), a path of a run file, a model's name or folder, a function
         ``f(texts, k)`` that returns ``{doc_id: score}`` for each text, or an object with name, index and
         search (see `Retriever`).
-    measures : measure or sequence of measures, optional
+    measures : measure or iterable of measures, optional
         By default RR, and Hit, nDCG, R, P, AP(norm='min') and, with an ontology, MaxRel at the cutoffs `at`.
     k : int, default 50
         Documents for each text; those that tie with the k-th one stay, so that ties are evaluated exactly.
@@ -253,7 +254,7 @@ def _run_all(
             key = Key(part.name, part.language, name)
             found, is_old = own.run(part)
             runs.reused += [key] * is_old
-            runs.failures[key] = failures_of(part.cases.cases, found, own.documents)
+            runs.failures[key] = failures_of(part.cases.cases, found, own.documents, part.language)
             runs.evaluations[key], said = evaluate_part(part, found, measures, name=name, ontology=ontology, kind=kind)
             runs.notes += said
     return runs

@@ -225,6 +225,9 @@ def _of_tests(result: Results) -> Iterator[Fact]:
 def _of_cases(result: Results) -> Iterator[Fact]:
     """Name retrievers that found nothing, and sets that are too small for a conclusion."""
     for key, part in result.parts.items():
+        if bare := [case.case_id for case in part.cases if not case.expected_ids]:
+            text = f"{len(bare):,} of {counted(len(part.cases), 'case')} of {part} ({three(bare)}), which count as 0"
+            yield Fact("", None, "nothing expected", text, is_note=True)
         alike: dict[tuple[str, ...], list[str]] = {}
         for name in result.retrievers:
             alike.setdefault(result.evaluations[Key(*key, name)].missing_queries, []).append(name)

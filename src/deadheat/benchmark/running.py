@@ -151,15 +151,14 @@ def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], na
 
 def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:
     """Evaluate a run without any document, which no reader accepts: every ranking is empty."""
-    judgments = qrels.to_polars()
-    query_ids, codes = np.unique(judgments["query_id"].to_numpy().astype(str), return_inverse=True)
-    ids = query_ids.astype(object)
+    queries, codes, relevance = qrels.in_order
+    ids = np.array(queries["query_id"].to_list(), dtype=object)
     none = np.zeros(0, np.int64)
     placements = sort_rows(
         ids,
         np.zeros(len(ids), np.int64),
         judged_query=codes,
-        judged_relevance=judgments["relevance"].to_numpy(),
+        judged_relevance=relevance,
         rows=(none, np.zeros(0, dtype=object), np.zeros(0), none, none),
         unjudged_queries=(),
     )

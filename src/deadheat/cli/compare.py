@@ -288,7 +288,7 @@ def _report(
     from deadheat.report.model import Fact
     from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
-    from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
+    from deadheat.report.of_planning import beside, planned
     from deadheat.report.of_queries import list_queries, list_ranks, tell_ranks
 
     strata, is_data = None, asked.form in DATA
@@ -302,12 +302,7 @@ def _report(
     among = "systems" if languages else ""
     report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin, among=among)
     parts = {(): comparison} if strata is None else strata
-    added = [
-        *([list_equivalence(parts, columns, asked.margin)] if asked.margin else []),
-        *([list_sample_sizes(parts, columns, asked.detect)] if asked.detect else []),
-    ]
-    facts = [Fact("margin", asked.margin), Fact("detect", asked.detect)]
-    facts += doubt_equivalence(parts) if asked.margin else ()
+    added, facts = planned(parts, columns, asked.margin, asked.detect)
     # csv has room for one table, by default the first
     tables = (beside(report.tables[0], *added), *report.tables[1:]) if asked.form == "csv" else (*report.tables, *added)
     if asked.ranks:

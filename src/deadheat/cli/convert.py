@@ -15,6 +15,7 @@ from deadheat.cli.options import complete_from, decimal_option, decompressed_opt
 from deadheat.cli.output import standard_output, writing
 from deadheat.cli.progress import progress
 from deadheat.cli.wording import error_message
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,6 +116,8 @@ def convert(  # noqa: PLR0917 - click passes by name
     with writing(target):
         _write(frame, target, table.kind, written, tag or TAG)
     what = "qrels" if table.kind == "qrels" else "a run"
+    if bare := getattr(table, "bare", ()):
+        told += f"; without {counted(len(bare), 'query', 'queries')} that no row can hold, with nothing relevant"
     say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}{told}")
 
 

@@ -227,9 +227,15 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
 
 def _prepared(files: Sequence[str], options: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Return the format and the files to check; refuse typos before anything is read."""
+    from deadheat.evaluation.saved import is_saved
+
     if len(files) > 2:
         raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
     given = [input_path(path) for path in files]
+    if len(given) > 1 and (saved := [path for path in given if is_saved(path)]):
+        other = next(path for path in given if path != saved[0] or len(set(given)) == 1)
+        hint = f"deadheat gate {saved[0]} --baseline {other}" if len(saved) > 1 else f"deadheat gate {saved[0]}"
+        raise click.UsageError(f"{' and '.join(saved)}: a saved evaluation is checked by itself, as in {hint}")
     others = [str(options[name]) for name in ("baseline", "config", "queries") if options[name] is not None]
     return prepare(options["form"], options["output"], PARTS, [*given, *others]), given
 

@@ -17,6 +17,7 @@ from deadheat.evaluation.evaluate import (
     checked,
     engine_under,
     evaluate_under,
+    keys_of,
     opened,
     parse_measures,
     warn_of_levels,
@@ -53,6 +54,8 @@ def compare(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
+    then_by: Source | Sequence[Source] | None = None,
     rel: float | None = None,
     judged_only: bool = False,
     depth: int | None = None,
@@ -61,6 +64,8 @@ def compare(
     collection: Source | None = None,
     strict: bool = False,
     normalize_ids: str | None = None,
+    margin: float | None = None,
+    detect: float | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -89,12 +94,18 @@ def compare(
     cluster, queries
         As for :meth:`Scores.interval`: clusters are resampled, and their signs flipped, whole.
     rng : numpy.random.Generator or int, default 0
-    ties, missing, no_relevant, score_precision, check_duplicates, rel, judged_only, depth
+    ties, missing, no_relevant, score_precision, check_duplicates, ascending, rel, judged_only, depth
         As for :func:`evaluate`.
+    then_by : run or list of runs, optional
+        As for :func:`evaluate`, of every run; a single run is compared with itself, its ties so ordered.
     unjudged, unjudged_max_rel
         As for :func:`evaluate`; with "bounds" there are `Comparison.unjudged_outer_bounds`.
     collection, strict, normalize_ids
         As for :func:`evaluate`.
+    margin : float, optional
+        Also show whether systems are no worse than their baseline by it: :meth:`Comparison.equivalence`.
+    detect : float, optional
+        Also show how many queries it takes to detect a difference of this size: :meth:`Comparison.sample_sizes`.
 
     Returns
     -------
@@ -130,6 +141,8 @@ def compare(
         n_resamples=n_resamples,
         method=method,
         rng=rng,
+        margin=margin,
+        detect=detect,
     )
     conventions = Conventions(
         ties,
@@ -142,7 +155,8 @@ def compare(
         unjudged,
         unjudged_max_rel,
     )
-    named = {name: run.normalized(normalize_ids) for name, run in named_runs(runs).items()}
+    read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)
+    named = {name: run.normalized(normalize_ids) for name, run in read.items()}
     design.check_systems(list(named), has_clusters=cluster is not None)
     chosen = parse_measures(measures)
     judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
@@ -208,6 +222,8 @@ def compare_evaluations(
     cluster: Cluster = None,
     queries: Source | None = None,
     rng: Rng = 0,
+    margin: float | None = None,
+    detect: float | None = None,
 ) -> Comparison:
     """Compare evaluations that there are already, or that were loaded from files.
 
@@ -216,8 +232,9 @@ def compare_evaluations(
     evaluations : dict of str to Evaluation, or sequence of Evaluation
         Or paths of saved ones; of the same qrels, under the same conventions, with the same measures.
     baseline, test, correction, alternative, confidence_level, n_resamples, method, cluster, queries, rng
-        As for :func:`compare`. What ties broken by document id, as trec_eval, give is not known
-        without the runs.
+        As for :func:`compare`. What ties broken by document id, as trec_eval, give is not known without the runs.
+    margin, detect
+        As for :func:`compare`.
 
     Returns
     -------
@@ -242,6 +259,8 @@ def compare_evaluations(
         n_resamples=n_resamples,
         method=method,
         rng=rng,
+        margin=margin,
+        detect=detect,
     )
     return compare_evaluated(design, named, cluster, queries)
 
@@ -271,13 +290,38 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
         )
 
 
-def named_runs(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
-    """Return runs by name; those of a sequence by the names of their files."""
+def named_runs(
+    runs: Mapping[str, Source] | Sequence[Source],
+    *,
+    ascending: bool = False,
+    then_by: Source | Sequence[Source] | None = None,
+    score_precision: ScorePrecision = None,
+) -> dict[str, Run]:
+    """Return runs by name, those of a sequence by the names of their files; with their ties ordered as `then_by` says.
+
+    A single run stays, beside itself in that order.
+    """
     if isinstance(runs, Mapping):
-        return by_name((name, one if isinstance(one, Run) else Run(one, name=str(name))) for name, one in runs.items())
-    if isinstance(runs, str | Path) or not isinstance(runs, Iterable):
+        sources = by_name(runs.items())
+        named = {
+            name: Run.of(run, ascending=ascending) if isinstance(run, Run) else Run(run, name=name, ascending=ascending)
+            for name, run in sources.items()
+        }
+    elif isinstance(runs, str | Path) or not isinstance(runs, Iterable):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
-    return by_name((run.name, run) for run in map(Run.of, runs))
+    else:
+        both = [(Run.of(run, ascending=ascending), run) for run in runs]
+        sources = by_name((run.name, source) for run, source in both)
+        named = {run.name: run for run, _ in both}
+    if then_by is None:
+        return named
+    keys = {name: keys_of(source, then_by) for name, source in sources.items()}
+    keyed = {name: run.then_by(*keys[name], score_precision=score_precision) for name, run in named.items()}
+    if len(named) > 1:
+        return keyed
+    ((name, run),) = keyed.items()
+    labels = [one if isinstance(one, str) and not Path(one).exists() else Run.of(one).name for one in keys[name]]
+    return {**named, ", then ".join([name, *labels]): run}
 
 
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:

@@ -514,7 +514,8 @@ def assemble(
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
     codes = cluster_codes(cluster, queries, ids)
     pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)
-    return Comparison(pairs, dict(evaluations), design, ids, differences, codes, by_doc_id)
+    named = {name: one.called(name) for name, one in evaluations.items()}
+    return Comparison(pairs, named, design, ids, differences, codes, by_doc_id)
 
 
 def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:

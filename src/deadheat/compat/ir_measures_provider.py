@@ -106,7 +106,7 @@ ORDERS: dict[str, Callable[[Mapping[str, float]], Iterable[tuple[str, float]]]] 
     **dict.fromkeys(("compat", "judged", "msmarco", "pyndeval"), lambda own: sorted(own.items())),
     "gdeval": lambda own: sorted(own.items(), reverse=True),
 }
-"""In which order the tools of ir_measures leave the documents of one score; pytrec_eval: by document id, as trec_eval."""
+"""The order in which tools of ir_measures leave documents of one score; pytrec_eval: by document id, as trec_eval."""
 
 
 def ours(measure: Any) -> Measure:  # noqa: ANN401 - ir_measures has no types

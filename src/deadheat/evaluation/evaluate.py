@@ -59,6 +59,7 @@ class Options(TypedDict, total=False):
     no_relevant: str
     score_precision: ScorePrecision
     check_duplicates: bool
+    ascending: bool
     then_by: Source | Sequence[Source] | None
     rel: float | None
     judged_only: bool
@@ -94,6 +95,7 @@ def evaluate(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
     then_by: Source | Sequence[Source] | None = None,
     rel: float | None = None,
     judged_only: bool = False,
@@ -130,6 +132,8 @@ def evaluate(
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
     then_by : run or list of runs, optional
         Ties are ordered by the scores of this run, then by those of the next, as of the first stage whose results were
         reranked; what still ties is averaged. A text that names no file is another column of the run's table. A
@@ -188,7 +192,7 @@ def evaluate(
     """
     if are_runs(run, qrels):
         judged = Qrels.of(qrels)
-        named = by_name((name, Run.of(one).renamed(str(name))) for name, one in run.items())
+        named = by_name((name, Run.of(one, ascending=ascending).renamed(str(name))) for name, one in run.items())
         options = Options(
             ties=ties,
             rng=rng,
@@ -226,7 +230,7 @@ def evaluate(
     chosen = parse_measures(measures)
     keys = keys_of(run, then_by)
     sources = qrels, run
-    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
     if keys:
         run = run.then_by(*keys, score_precision=conventions.score_precision)
     qrels, run = checked(qrels.normalized(normalize_ids), collection, rel, strict=strict), run.normalized(normalize_ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -225,7 +226,8 @@ class Evaluation(
         """
         if type(smallest) is not int or smallest < 0:
             raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
-        names, table = names_of(columns), Queries.of(queries)
+        names = names_of(columns)
+        table = Queries.of(queries, names)
         check_columns(names, table)
         masks = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
         return Strata(self, masks, names, table, smallest)
@@ -282,6 +284,17 @@ class Evaluation(
             qrels=self._qrels,
             notes=self.notes,
         )
+
+    def called(self, name: str) -> Evaluation:
+        """Return the evaluation under another name.
+
+        Parameters
+        ----------
+        name : str
+        """
+        found = copy(self)
+        found.name = name
+        return found
 
     def renamed(self, names: Mapping[str, str]) -> Evaluation:
         """Return the evaluation of some queries under other ids.

@@ -276,7 +276,7 @@ def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> l
             raise ParameterError(
                 "is a column of a table", argument="cluster", given=cluster, hint=Advice("queries", "queries.csv")
             )
-        return list(Queries.of(queries).column(cluster, query_ids))
+        return list(Queries.of(queries, [cluster]).column(cluster, query_ids))
     if isinstance(cluster, Mapping):
         return [cluster.get(query) for query in query_ids]
     if not isinstance(cluster, Iterable):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -30,7 +30,7 @@ from deadheat.errors import (
     SourceTypeError,
 )
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.wording import Plain, as_given, counted, three
+from deadheat.wording import Plain, as_given
 
 Nested = Mapping[str, Mapping[str, float]]
 
@@ -58,7 +58,9 @@ def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
 
 
 def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
-    """Return the queries of a dict of dicts that have a document, with their ids checked.
+    """Return the queries of a dict of dicts with their ids checked; of a run those that have a document.
+
+    A query of qrels without a document is one without a relevant document.
 
     :func:`all_numbers` checks the numbers, once. All ids of judgments are checked. Checking all ids of a run would take
     as long as evaluating it: only the first id of each query is checked, and whether None or an empty string is among
@@ -70,8 +72,12 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
             given=Plain(f"{documents!r} for {query!r}"),
             allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
         )
-    mapping = {query: documents for query, documents in _with_text_queries(source, where).items() if documents}
-    if not mapping:
+    mapping = {
+        query: documents
+        for query, documents in _with_text_queries(source, where).items()
+        if documents or kind == "qrels"
+    }
+    if not any(mapping.values()):
         raise EmptyDataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
     first = _first_documents(mapping)
     if set(map(type, first)) != {str}:
@@ -83,16 +89,6 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
     wrong = [one for one in (None, "") if any(map(contains, held, repeat(one)))]
     check_ids([*mapping, *docs, *wrong], where)
     return mapping
-
-
-def without_documents(source: Mapping[Any, Any], kind: Kind) -> tuple[str, ...]:
-    """Return a note on queries of qrels that have no document, and so do not exist; a run's are reported as missing."""
-    if kind == "run":
-        return ()
-    lacking = [str(query) for query, documents in source.items() if not documents and isinstance(documents, Sized)]
-    if not lacking:
-        return ()
-    return (f"{counted(len(lacking), 'query', 'queries')} without a judgment left out ({three(lacking)})",)
 
 
 def is_plain(source: Mapping[Any, Any]) -> bool:
@@ -179,7 +175,7 @@ def _with_text_queries(source: Mapping[Any, Any], where: str) -> Mapping[str, An
 
 def _first_documents(mapping: dict[str, Any]) -> list[Any]:
     """Return the first document of each query."""
-    return [*map(next, map(iter, mapping.values()))]
+    return [*map(next, map(iter, filter(None, mapping.values())))]
 
 
 def _with_text_documents(mapping: dict[str, Any], where: str) -> dict[str, Any]:

@@ -465,7 +465,7 @@ def _is_number(held: object) -> bool:
 def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
     """Return a number of another library as Python's."""
     if type(number) in _PLAIN or isinstance(number, Rational | Decimal) or not _is_number(number):
-        return int(number) if isinstance(number, Integral) and type(number) is not bool else number
+        return int(number) if isinstance(number, Integral) and not isinstance(number, bool) else number
     return float(number)
 
 

@@ -70,7 +70,7 @@ class Prepared:
 
     def __init__(self, qrels: Mapping[Any, Any]) -> None:
         _check_is_mapping(qrels, "relevance")
-        mapping = check_mapping(qrels, "qrels", "qrels")
+        mapping = {query: own for query, own in check_mapping(qrels, "qrels", "qrels").items() if own}
         check_ids(list(qrels), "qrels")  # numbers are no ids here, as in pytrec_eval
         check_ids(list(chain.from_iterable(qrels.values())), "qrels")
         queries = list(mapping)

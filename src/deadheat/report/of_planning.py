@@ -26,6 +26,16 @@ PROVED = ("no_worse", "equivalent")
 LABELS = tuple(Column(name, name) for name in ("system", "baseline", "measure"))
 
 
+def planned(
+    parts: Comparisons, columns: Sequence[str], margin: float | None, detect: float | None
+) -> tuple[list[Table], list[Fact]]:
+    """Return the tables and facts of a margin, and of a difference to detect, if there are any."""
+    tables = [] if margin is None else [list_equivalence(parts, columns, margin)]
+    tables += [] if detect is None else [list_sample_sizes(parts, columns, detect)]
+    facts = [Fact("margin", margin), Fact("detect", detect)]
+    return tables, [*facts, *(() if margin is None else doubt_equivalence(parts))]
+
+
 def list_equivalence(parts: Comparisons, columns: Sequence[str], margin: float) -> Table:
     """Return whether each system is no worse than its baseline by a margin, and whether both are equivalent."""
     shown = (

@@ -17,6 +17,7 @@ from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from deadheat.report.of_gate import report_gate
+from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
 from deadheat.report.of_strata import Grouping
 from deadheat.report.totals import count_cell
@@ -67,8 +68,10 @@ def of_strata(strata: Strata) -> Report:
 
 def of_comparison(comparison: Comparison) -> Report:
     """Return the report of a comparison."""
-    first = next(iter(comparison.evaluations.values()))
-    return in_python(report_comparison(comparison, qrels=first.qrels_name))
+    first, design = next(iter(comparison.evaluations.values())), comparison.design
+    report = report_comparison(comparison, qrels=first.qrels_name, margin=design.margin)
+    tables, facts = planned({(): comparison}, (), design.margin, design.detect)
+    return in_python(replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts)))
 
 
 def of_compact(comparison: Comparison, digits: int | None) -> Report:

@@ -11,8 +11,9 @@ from typing import TypeVar, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, by_name, check_rng
+from deadheat.arguments import Rng, check_rng
 from deadheat.arrays import TextArray, members
+from deadheat.comparison.compare import named_runs
 from deadheat.comparison.sides import side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.tables import Qrels, Run, Source
@@ -215,6 +216,7 @@ def coarsening_profile(
     missing: str | None = None,
     no_relevant: str = "zero",
     check_duplicates: bool = True,
+    ascending: bool = False,
     rng: Rng = 0,
 ) -> CoarseningProfile:
     """Say what runs lose as their scores become coarser: how many levels a reranker needs, what bfloat16 costs.
@@ -235,7 +237,7 @@ def coarsening_profile(
         As for :func:`coarsen`.
     baseline : str, optional
         Compare all other runs with this one; by default every pair.
-    missing, no_relevant, check_duplicates
+    missing, no_relevant, check_duplicates, ascending
         As for :func:`evaluate`.
     rng : numpy.random.Generator or int, default 0
         For orders of ties, which are drawn where the chance of a wrong winner can be found in no other way.
@@ -265,7 +267,7 @@ def coarsening_profile(
     check_rng(rng)
     ways = _ways(levels, decimals, dtypes, per_query=per_query)
     conventions = Conventions("expected", "empty" if missing is None else missing, no_relevant, None)
-    chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs)
+    chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
     places = _pairs_of(list(named), baseline)
     if check_duplicates:
         for table in (judged, *named.values()):
@@ -326,17 +328,13 @@ def _each(name: str, given: Iterable[T]) -> list[T]:
     return listed
 
 
-def _named(runs: Source | Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
+def _named(runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending: bool) -> dict[str, Run]:
     """Return the runs by name: one, several by name, or a list of several."""
-    if are_runs(runs):
-        return by_name((name, Run.of(one).renamed(str(name))) for name, one in runs.items())
-    if isinstance(runs, list | tuple) and not isinstance(next(iter(runs), None), tuple):
-        listed = list(map(Run.of, runs))
-        if not listed:
-            raise ParameterError(argument="runs", given=runs, allowed="one run or several")
-        return by_name((run.name, run) for run in listed)
-    run = Run.of(runs)
-    return {run.name: run}
+    is_several = isinstance(runs, list | tuple) and not isinstance(next(iter(runs), None), tuple)
+    found = named_runs(runs if are_runs(runs) or is_several else [runs], ascending=ascending)  # type: ignore[arg-type]
+    if not found:
+        raise ParameterError(argument="runs", given=runs, allowed="one run or several")
+    return {name: run.renamed(name) for name, run in found.items()}
 
 
 def _pairs_of(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -48,7 +48,7 @@ is_a: X:0000001
 """
 
 PURL = "http://purl.obolibrary.org/obo/"
-NODES = [
+NODES: list[dict[str, Any]] = [
     {"id": f"{PURL}X_0000001", "lbl": "root", "type": "CLASS"},
     {
         "id": f"{PURL}X_0000002",

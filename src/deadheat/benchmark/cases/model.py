@@ -61,7 +61,7 @@ class Case:
     description : str
         A remark, such as the text in English; empty if there is none.
     expected_ids : tuple of str
-        The documents to find.
+        The documents to find; none if the collection has none for it.
     relevance : tuple of float, shape (n_expected_ids,)
         The grade of each of them, positive; 1 if the case gives none.
     language, difficulty, category, domain : str or None
@@ -73,7 +73,7 @@ class Case:
     Raises
     ------
     CasesError
-        Nothing is expected, an id is expected twice, or the grades are not one positive number for each id.
+        An id is expected twice, or the grades are not one positive number for each id.
     """
 
     case_id: str
@@ -94,8 +94,6 @@ class Case:
         wrong = ""
         if isinstance(given, str):
             wrong = f"expected_ids must be several ids, got the text {given!r}: write ({given!r},)"
-        elif not ids:
-            wrong = "expected_ids is empty: name what a search for the text should find"
         elif len(set(ids)) != len(ids):
             twice = next(one for one in ids if ids.count(one) > 1)
             wrong = f"expected id {twice!r} appears {ids.count(twice)} times, expected once"

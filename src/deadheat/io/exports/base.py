@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from deadheat.errors import DataError, SwappedFilesError
+from deadheat.errors import DataError, FileFormatError, SwappedFilesError
 from deadheat.io.kinds import OTHER_KIND, Kind
 from deadheat.io.mappings import Nested
 from deadheat.wording import did_you_mean
 
 EXPORTS: dict[str, Export] = {}
+SAVED = {  # what deadheat itself writes, and what it is for
+    "deadheat evaluation": "deadheat compare, gate and report take it in place of qrels and run",
+    "deadheat accumulator": "Accumulator.resume() takes it",
+}
 _WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number", Real: "a number"}
 
 
@@ -55,6 +59,9 @@ def exported(held: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, t
     DataError
         It has the form, but cannot be evaluated.
     """
+    if str(held.get("kind")) in SAVED and "format" in held:
+        name = held["kind"].removeprefix("deadheat ")
+        raise FileFormatError(f"is a saved {name}", allowed=kind, hint=SAVED[held["kind"]], path=where)
     export = next((one for one in EXPORTS.values() if one.matches(held)), None)
     if export is None:
         return None

@@ -14,7 +14,7 @@ from deadheat.errors import DuplicateError
 from deadheat.io.exports.base import Export, part, register
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 _COLUMNS: dict[Kind, dict[str, str]] = {
     "qrels": {"query_id": "Query Text", "doc_id": "Doc ID", "relevance": "Rating"},
@@ -93,7 +93,10 @@ def _read(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]
         ratings = given if isinstance(given, dict) else dict(_pairs(given, f"{place}.ratings", where))
         found[text] = {doc: rating for doc, rating in ratings.items() if rating is not None}
         n_unrated += len(ratings) - len(found[text])
-    return found, (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
+    notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
+    if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant
+        notes += (f"{counted(len(unrated), 'query', 'queries')} without a rating left out ({three(unrated)})",)
+    return {query: own for query, own in found.items() if own}, notes
 
 
 register(

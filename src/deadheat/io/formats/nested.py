@@ -24,7 +24,6 @@ from deadheat.io.mappings import (
     is_id,
     is_plain,
     refuse_truths,
-    without_documents,
 )
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import value_at
@@ -52,22 +51,21 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if not isinstance(held, dict):
         found = "a list" if isinstance(held, list) else shown(json.dumps(held))
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
-    notes = without_documents(held, kind)
+    notes: tuple[str, ...] = ()
     known = exported(held, kind, str(path))
     if known is not None:
-        held, notes = known[0], (*without_documents(known[0], kind), *known[1])
+        held, notes = known
     elif not is_plain(held):
         for query, documents in held.items():
             if not isinstance(documents, dict | list) and not (kind == "qrels" and is_id(documents)):
                 found = shown(json.dumps(documents))
                 raise FileFormatError(given=Plain(f"{found} for query {query!r}"), allowed=_EXPECTED, path=path)
-        held, assumed = nested_of(held, kind, str(path))
-        notes += assumed
+        held, notes = nested_of(held, kind, str(path))
     return Content(_checked(held, text, path, kind), notes)
 
 
 def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
-    """Return the queries of a dict of dicts that have documents; raise for what cannot be evaluated."""
+    """Return the queries of a dict of dicts; raise for what cannot be evaluated."""
     nested = check_mapping(held, kind, str(path))
     for query, documents in nested.items():
         if not "".join((query, *documents)).isprintable():
@@ -87,7 +85,7 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     columns = resolve_columns(list(rows[0]), kind, where=path, given=given, lists=lists)
     if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
-        return Content(_checked(held, text, path, kind), (*without_documents(held, kind), *notes))
+        return Content(_checked(held, text, path, kind), notes)
     topic = subtopic_column(list(rows[0]), kind, columns, where=path, given=given)
     try:
         wanted = [*columns.values(), *([] if topic is None else [topic])]

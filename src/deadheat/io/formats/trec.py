@@ -24,7 +24,7 @@ from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, 
 from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.hashing import DOC_HASH
-from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
+from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind, known_names
 from deadheat.io.limits import ROW
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
@@ -247,7 +247,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         raise SwappedFilesError(
             allowed=f"{kind} ({' '.join(TREC_FIELDS[kind])})",
             given=Plain(f"{len(fields)} fields as in {other}: {shown(text)}"),
-            hint="were qrels and run given in the wrong order?",
+            hint=WRONG_ORDER[kind],
             path=path,
             line=line,
         )
