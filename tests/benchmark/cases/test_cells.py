@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark.cases import Cases
+from deadheat.benchmark.cases import Case, Cases
 from deadheat.errors import CasesError, SplitCellsWarning
 from support.command import call, ok
 
@@ -79,6 +79,4 @@ def test_without_a_collection(tmp_path: Path) -> None:
 
 
 def test_lists_of_json_are_exact() -> None:
-    assert Cases("mine", {}, (dh.benchmark.cases.Case("a", "owl", ("D1;D2",), (1.0,)),)).qrels().to_dict() == {
-        "a": {"D1;D2": 1.0}
-    }
+    assert Cases("mine", {}, (Case("a", "owl", ("D1;D2",), (1.0,)),)).qrels().to_dict() == {"a": {"D1;D2": 1.0}}
