@@ -2,7 +2,7 @@
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -305,7 +305,8 @@ def test_twelve_real_judges() -> None:
 
 def test_names_that_are_one_as_text_are_an_error() -> None:
     """The last run counted."""
-    qrels, runs = {"q": {"a": 1}}, {1: {"q": ["a"]}, "1": {"q": ["b"]}}
-    for evaluated in (dh.evaluate, dh.compare):
-        with pytest.raises(ParameterError, match="two runs are named '1'"):
-            evaluated(qrels, cast("Any", runs), "RR")
+    runs: Any = {1: {"q": ["a"]}, "1": {"q": ["b"]}}
+    with pytest.raises(ParameterError, match="two runs are named '1'"):
+        dh.evaluate({"q": {"a": 1}}, runs, "RR")
+    with pytest.raises(ParameterError, match="two runs are named '1'"):
+        dh.compare({"q": {"a": 1}}, runs, "RR")

@@ -464,9 +464,11 @@ def _is_number(held: object) -> bool:
 
 def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
     """Return a number of another library as Python's."""
-    if type(number) in _PLAIN or isinstance(number, Rational | Decimal) or not _is_number(number):
-        return int(number) if isinstance(number, Integral) and not isinstance(number, bool) else number
-    return float(number)
+    if type(number) in _PLAIN:
+        return number
+    if isinstance(number, Integral):
+        return int(number)
+    return float(number) if _is_number(number) and not isinstance(number, Rational | Decimal) else number
 
 
 def _getter(held: object, path: str) -> Callable[[Any], Any]:

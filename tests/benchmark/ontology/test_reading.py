@@ -260,7 +260,8 @@ def test_a_term_that_is_described_twice_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_node_of_json_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
-    graph = {**GRAPH, "nodes": [*NODES, {**NODES[0], "lbl": "other"}]}
+    graph = json.loads(JSON)["graphs"][0]
+    graph["nodes"].append({**graph["nodes"][0], "lbl": "other"})
     with pytest.raises(DuplicateError, match="X_0000001' is described twice, expected once"):
         dh.read_ontology(write(tmp_path / "toy.json", json.dumps({"graphs": [graph]})))
 
