@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deadheat.arguments import Rng, generator
+from deadheat.arguments import Rng, generator, positive
 from deadheat.arrays import FloatArray
 from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design, pairs_of
@@ -135,9 +136,8 @@ def compare(
         n_resamples=n_resamples,
         method=method,
         rng=rng,
-        margin=margin,
-        detect=detect,
     )
+    shown = _shown(margin, detect)
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -168,7 +168,13 @@ def compare(
     warn_of_levels(next(iter(found.evaluations.values())), judgments)
     for name, run in named.items():
         warn_of_unmatched(found.evaluations[name], judgments, run)
-    return found
+    return replace(found, **shown)
+
+
+def _shown(margin: float | None, detect: float | None) -> dict[str, float | None]:
+    """Return what is to be shown too, checked."""
+    given = {"margin": margin, "detect": detect}
+    return {name: None if number is None else positive(name, number) for name, number in given.items()}
 
 
 def compare_under(
@@ -249,10 +255,9 @@ def compare_evaluations(
         n_resamples=n_resamples,
         method=method,
         rng=rng,
-        margin=margin,
-        detect=detect,
     )
-    return compare_evaluated(design, named, cluster, queries)
+    shown = _shown(margin, detect)
+    return replace(compare_evaluated(design, named, cluster, queries), **shown)
 
 
 def compare_evaluated(

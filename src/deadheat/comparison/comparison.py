@@ -84,6 +84,8 @@ class Comparison(
     cluster : ndarray of int, shape (n_queries,), or None
     by_doc_id : mapping of str to list of ndarray
         The scores of each system under trec_eval's rule, by measure; empty where the runs are not at hand.
+    margin, detect : float or None
+        By how much a system may be worse, and a difference that is to be detected, if these are to be shown too.
     """
 
     pairs: tuple[Pair, ...]
@@ -93,6 +95,8 @@ class Comparison(
     differences: FloatArray
     cluster: IntArray | None
     by_doc_id: Mapping[str, list[FloatArray]]
+    margin: float | None = None
+    detect: float | None = None
 
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)
