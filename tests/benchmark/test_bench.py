@@ -282,7 +282,7 @@ def test_an_id_that_collection_and_ontology_lack_is_said_once() -> None:
         ({"k": 2.5}, "k must be a whole number"),
         ({"k": 5}, "k must be 10 or more, as Hit@10 looks at 10 documents, got 5"),
         ({"measures": "nDCG@10", "at": [5]}, "at sets the cutoffs of the default measures"),
-        ({"measures": []}, "measures is empty"),
+        ({"measures": []}, "measures names no measure"),
         ({"baseline": "bm52"}, "baseline must be one of 'bm25'"),
         ({"confidence_level": 2}, "confidence_level"),
         ({"test": "z"}, "test must be one of"),

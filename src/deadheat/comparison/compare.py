@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from deadheat.arguments import Rng, by_name, generator
+from deadheat.arguments import Rng, by_name, generator, positive
 from deadheat.arrays import FloatArray
 from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design, pairs_of
@@ -141,9 +142,8 @@ def compare(
         n_resamples=n_resamples,
         method=method,
         rng=rng,
-        margin=margin,
-        detect=detect,
     )
+    shown = _shown(margin, detect)
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -175,10 +175,16 @@ def compare(
         warn_of_missing(lacking, len(found.query_ids))
     warn_of_levels(next(iter(found.evaluations.values())), judgments)
     given = runs.values() if isinstance(runs, Mapping) else runs
-    for source, (name, run) in zip(given, named.items(), strict=True):
+    for source, (name, run) in zip(given, named.items(), strict=False):  # a single run stands beside its other order
         warn_of_unmatched(found.evaluations[name], judgments, run)
         warn_of_one_table(qrels, source, found.evaluations[name])
-    return found
+    return replace(found, **shown)
+
+
+def _shown(margin: float | None, detect: float | None) -> dict[str, float | None]:
+    """Return what is to be shown too, checked."""
+    given = {"margin": margin, "detect": detect}
+    return {name: None if number is None else positive(name, number) for name, number in given.items()}
 
 
 def compare_under(
@@ -259,10 +265,9 @@ def compare_evaluations(
         n_resamples=n_resamples,
         method=method,
         rng=rng,
-        margin=margin,
-        detect=detect,
     )
-    return compare_evaluated(design, named, cluster, queries)
+    shown = _shown(margin, detect)
+    return replace(compare_evaluated(design, named, cluster, queries), **shown)
 
 
 def compare_evaluated(

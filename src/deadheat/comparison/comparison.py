@@ -88,6 +88,8 @@ class Comparison(
         not at hand.
     n_strata : int
         Strata over all of which p values are corrected; 1 for a whole.
+    margin, detect : float or None
+        By how much a system may be worse, and a difference that is to be detected, if these are to be shown too.
     """
 
     pairs: tuple[Pair, ...]
@@ -98,6 +100,8 @@ class Comparison(
     cluster: IntArray | None
     by_doc_id: Mapping[str, list[FloatArray]]
     n_strata: int = 1
+    margin: float | None = None
+    detect: float | None = None
 
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import BOUNDED, check_choice, positive
+from deadheat.arguments import BOUNDED, check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.drawing import Drawn
 from deadheat.comparison.flips import Flip, flip, normal_error
@@ -62,24 +62,17 @@ class Design(Estimation):
     test, correction, alternative : str
     method, confidence_level, n_resamples, rng
         Of the intervals and tests; the method "auto" is "t" for differences.
-    margin, detect : float or None
-        By how much a system may be worse, and the difference that is to be detected, where these are asked for.
     """
 
     baseline: str | None = None
     test: str = "randomization"
     correction: str = "holm"
     alternative: str = "two-sided"
-    margin: float | None = None
-    detect: float | None = None
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what is not allowed."""
         for name, allowed in (("test", TESTS), ("correction", CORRECTIONS), ("alternative", ALTERNATIVES)):
             check_choice(name, getattr(self, name), allowed)
-        for name in ("margin", "detect"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, positive(name, getattr(self, name)))
         if self.method in {BOUNDED, PROPORTION}:
             of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
             raise ParameterError(

@@ -68,9 +68,9 @@ def of_strata(strata: Strata) -> Report:
 
 def of_comparison(comparison: Comparison) -> Report:
     """Return the report of a comparison."""
-    first, design = next(iter(comparison.evaluations.values())), comparison.design
-    report = report_comparison(comparison, qrels=first.qrels_name, margin=design.margin)
-    tables, facts = planned({(): comparison}, (), design.margin, design.detect)
+    first = next(iter(comparison.evaluations.values()))
+    report = report_comparison(comparison, qrels=first.qrels_name, margin=comparison.margin)
+    tables, facts = planned({(): comparison}, (), comparison.margin, comparison.detect)
     return in_python(replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts)))
 
 
