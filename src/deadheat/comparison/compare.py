@@ -143,7 +143,7 @@ def compare(
         method=method,
         rng=rng,
     )
-    shown = _shown(margin, detect)
+    margin, detect = checked_size("margin", margin), checked_size("detect", detect)
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -178,13 +178,12 @@ def compare(
     for source, (name, run) in zip(given, named.items(), strict=False):  # a single run stands beside its other order
         warn_of_unmatched(found.evaluations[name], judgments, run)
         warn_of_one_table(qrels, source, found.evaluations[name])
-    return replace(found, **shown)
+    return replace(found, margin=margin, detect=detect)
 
 
-def _shown(margin: float | None, detect: float | None) -> dict[str, float | None]:
-    """Return what is to be shown too, checked."""
-    given = {"margin": margin, "detect": detect}
-    return {name: None if number is None else positive(name, number) for name, number in given.items()}
+def checked_size(name: str, given: float | None) -> float | None:
+    """Return a margin, or a difference that is to be detected, checked; None where it is not asked for."""
+    return None if given is None else positive(name, given)
 
 
 def compare_under(
@@ -266,8 +265,8 @@ def compare_evaluations(
         method=method,
         rng=rng,
     )
-    shown = _shown(margin, detect)
-    return replace(compare_evaluated(design, named, cluster, queries), **shown)
+    margin, detect = checked_size("margin", margin), checked_size("detect", detect)
+    return replace(compare_evaluated(design, named, cluster, queries), margin=margin, detect=detect)
 
 
 def compare_evaluated(
