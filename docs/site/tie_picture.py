@@ -15,7 +15,7 @@ BLUE, ORANGE, GREY = "#1d5c99", "#b65a00", "#767676"
 
 
 def picture() -> str:
-    """Return an SVG: for each system the range over all orders, the exact mean, and the value by document id, as trec_eval."""
+    """Return an SVG: of each system the range over orders, the exact mean, and by document id, as trec_eval."""
     qrels = dh.read_qrels(DATA / "qrels.human.txt.gz")
     runs = {name: dh.read_run(DATA / f"{name}.run.gz") for name in SYSTEMS}
     exact = dh.evaluate(qrels, runs, MEASURE)

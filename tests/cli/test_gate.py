@@ -128,8 +128,8 @@ def test_a_preset(folder: Path) -> None:
     assert document["checks"]["P@10 > 0.6"]["reachable"] == pytest.approx(0.1)
     assert document["checks"]["P@10 > 0.6"]["reason"].endswith("cannot be reached: the judgments allow at most 0.1")
     out = failed("qrels.txt", "best.run", "--preset", "rag")
-    assert re.search(r"^P@10 > 0\.6 +0\.1000 +0\.6000\* +0\.1000 +12  failed$", out, re.MULTILINE)
-    assert "* cannot be reached: beyond what the judgments allow (at best)" in " ".join(out.split())
+    assert re.search(r"^P@10 > 0\.6 +0\.1000 +0\.6000! +0\.1000 +12  failed$", out, re.MULTILINE)
+    assert "! cannot be reached: beyond what the judgments allow (at best)" in " ".join(out.split())
 
 
 def test_presets_are_printed() -> None:
