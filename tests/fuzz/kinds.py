@@ -446,7 +446,13 @@ class Document(Kind):
         return _sorted_rows(read(path).to_dict())
 
     def expected(self, path: Path) -> list[Row] | None:
-        rows = self.strictly(unpacked(path.read_bytes()))
+        data = unpacked(path.read_bytes())
+        try:
+            rows = self.strictly(data)
+        except strict.Refused as refused:
+            if refused.lines:
+                refused.lines |= strict.lines_without_text(data)
+            raise
         return None if rows is None else sorted(rows)
 
 
