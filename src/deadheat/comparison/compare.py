@@ -137,7 +137,7 @@ def compare(
         method=method,
         rng=rng,
     )
-    shown = _shown(margin, detect)
+    margin, detect = _size("margin", margin), _size("detect", detect)
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -168,13 +168,11 @@ def compare(
     warn_of_levels(next(iter(found.evaluations.values())), judgments)
     for name, run in named.items():
         warn_of_unmatched(found.evaluations[name], judgments, run)
-    return replace(found, **shown)
+    return replace(found, margin=margin, detect=detect)
 
 
-def _shown(margin: float | None, detect: float | None) -> dict[str, float | None]:
-    """Return what is to be shown too, checked."""
-    given = {"margin": margin, "detect": detect}
-    return {name: None if number is None else positive(name, number) for name, number in given.items()}
+def _size(name: str, given: float | None) -> float | None:
+    return None if given is None else positive(name, given)
 
 
 def compare_under(
@@ -256,8 +254,8 @@ def compare_evaluations(
         method=method,
         rng=rng,
     )
-    shown = _shown(margin, detect)
-    return replace(compare_evaluated(design, named, cluster, queries), **shown)
+    margin, detect = _size("margin", margin), _size("detect", detect)
+    return replace(compare_evaluated(design, named, cluster, queries), margin=margin, detect=detect)
 
 
 def compare_evaluated(
