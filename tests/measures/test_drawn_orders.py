@@ -13,7 +13,7 @@ from deadheat.measures import geometric, interpolated, orders, prefix
 from support.command import ok
 
 EARLY = {"INST", "NERR8", "NERR9", "NERR10", "NERR11"}
-LATE = {"infAP", "G", "IPrec", "AP11", "GMAP", "GMbpref", "yaap", "BPM"}  # as the README says
+LATE = {"infAP", "G", "IPrec", "AP11", "GMAP", "GMbpref", "yaap", "BPM"}  # as docs/guide/overview.md says
 
 
 def tied_run() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
