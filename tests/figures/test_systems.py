@@ -184,7 +184,7 @@ def test_more_systems_than_there_is_room_for_are_said_to_be_left_out() -> None:
 
 
 def test_one_query_has_no_interval_and_the_figure_says_so() -> None:
-    chart = figures.forest(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, "RR"))
+    chart = figures.forest(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, "MR"))
     assert row_of(chart)["low"] is None
     assert "No interval: only 1 query." in notes_of(chart)
     assert "line:" not in notes_of(chart)

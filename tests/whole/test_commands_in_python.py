@@ -75,6 +75,8 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
 }
 ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "columns": (dh.Run, "columns"),
+    "decimal": (dh.decimal, "mark"),
+    "normalize_ids": (dh.Run.normalized, "form"),
     "max_decompressed": (dh.max_decompressed, "n_bytes"),
     "max_memory": (dh.max_memory, "n_bytes"),
     "evaluate beside": (dh.tie_profile, "beside"),
