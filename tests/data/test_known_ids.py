@@ -21,7 +21,6 @@ from deadheat.errors import (
     OneTableWarning,
     ParameterError,
     UnequalIdsWarning,
-    UnequalIdsWarning,
     UnknownIdsError,
     UnknownIdsWarning,
 )
