@@ -11,9 +11,7 @@ from deadheat.figures.draw_ranks import ranks
 from deadheat.figures.draw_scatter import scatter
 from deadheat.figures.draw_slopes import slopes
 from deadheat.figures.draw_strata import strata
-from deadheat.figures.draw_tie_correlation import tie_correlation
-from deadheat.figures.draw_tie_effect import largest_tie, tie_ratio
-from deadheat.figures.draw_tie_histogram import tie_histogram
+from deadheat.figures.draw_ties import largest_tie, tie_correlation, tie_histogram, tie_ratio
 from deadheat.figures.draw_traditional import traditional
 from deadheat.figures.saving import rendered, save
 

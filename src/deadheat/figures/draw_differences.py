@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import altair as alt
 import numpy as np
 
+from deadheat.arrays import IntArray
 from deadheat.comparison.comparison import Comparison
-from deadheat.figures.base import COMPARISON, figure
-from deadheat.figures.duels import Duel, duel_of, tested
+from deadheat.figures.base import figure
+from deadheat.figures.duels import Duel, duel_of, tested_by
 from deadheat.figures.style import (
     BLACK,
     BLUE,
@@ -21,6 +25,7 @@ from deadheat.figures.style import (
     p_text,
     shown,
     signed,
+    zero_line,
 )
 from deadheat.measures.notation import MeasureLike
 from deadheat.wording import counted
@@ -29,7 +34,7 @@ MOST_NAMED = 40  # queries whose ids fit below the bars
 MOST_BARS = 300
 
 
-@figure(COMPARISON, place=20)
+@figure("comparison", place=20)
 def differences(
     comparison: Comparison,
     measure: MeasureLike | None = None,
@@ -69,16 +74,17 @@ def differences(
     duel = duel_of(comparison, measure, system, baseline)
     order = np.lexsort((duel.query_ids, -duel.difference))
     is_settled = (np.abs(duel.low) <= NOISE) & (np.abs(duel.high) <= NOISE)
-    n_left = int(is_settled.sum()) if len(order) > MOST_NAMED else 0
-    if 2 * n_left < len(order) or n_left == len(order):
-        n_left = 0
-    if n_left:
+    n_settled = int(is_settled.sum())
+    # most of many queries, but not all of them
+    n_left_out = n_settled if MOST_NAMED < len(order) <= 2 * n_settled < 2 * len(order) else 0
+    if n_left_out:
         order = order[~is_settled[order]]
     step = -(-len(order) // MOST_BARS)
     rows = _rows(duel, order, step)
-    is_named = step == 1 and len(rows) <= MOST_NAMED
+    is_named = len(rows) <= MOST_NAMED
+    bar: dict[str, Any] = {}
     if is_named:
-        x: alt.X = alt.X(
+        x = alt.X(
             "label:N",
             sort=[row["label"] for row in rows],
             title="query",
@@ -88,74 +94,71 @@ def differences(
     else:
         title = "queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else "")
         x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, len(order)], nice=False))
-    title = f"difference in {duel.measure.label}"
-    y = alt.Y("difference:Q", title=title)
-    tip = [alt.Tooltip(one) for one in ("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q")]
-    colour = alt.Color(
-        "sign:N",
-        scale=alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE]),
-        legend=None,
+        bar = {"width": max(0.6, 270 / len(rows))}
+    y = partial(alt.Y, type="quantitative", title=f"difference in {duel.measure.label}")
+    scale = alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE])
+    base = alt.Chart().encode(x=x, tooltip=["label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"])
+    whisker = base.transform_filter("datum.high - datum.low > 1e-12").mark_rule(
+        color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4
     )
-    base = alt.Chart().encode(x=x, tooltip=tip)
     layers = [
-        (base.mark_bar() if is_named else base.mark_bar(width=max(0.6, 270 / len(rows)))).encode(y, color=colour),
-        base.transform_filter("datum.high - datum.low > 1e-12")
-        .mark_rule(color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4)
-        .encode(y=alt.Y("low:Q", title=title), y2="high:Q"),
-        alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color="#444", strokeWidth=0.8).encode(y="zero:Q"),
+        base.mark_bar(**bar).encode(y("difference"), color=alt.Color("sign:N", scale=scale, legend=None)),
+        whisker.encode(y("low"), y2="high:Q"),
+        zero_line(),
     ]
-    return finished(layers, rows, height=200, title=finding(duel), notes=_notes(duel, n_left))
+    notes = _notes(duel, n_left_out, tested_by(comparison.design, len(comparison[duel.measure])))
+    return finished(layers, rows, height=200, title=_finding(duel), notes=notes)
 
 
-def _rows(duel: Duel, order: np.ndarray[tuple[int], np.dtype[np.int64]], step: int) -> list[Row]:
+def _rows(duel: Duel, order: IntArray, step: int) -> list[Row]:
     """Return a row for each bar: of a query, or of neighbours in the sorted list."""
-    names = labels(duel.query_ids[order].tolist()) if step == 1 else []
-    columns = [column[order] for column in (duel.difference, duel.low, duel.high)]
+    ids = duel.query_ids[order].tolist()
+    names = labels(ids)
+    columns = np.stack([duel.difference, duel.low, duel.high])[:, order]
     better = 1.0 if duel.measure.higher_is_better else -1.0
     rows: list[Row] = []
     for start in range(0, len(order), step):
-        held = slice(start, start + step)
-        difference, low, high = (float(column[held].mean()) for column in columns)
-        size = len(columns[0][held])
-        towards = better * difference
+        held = columns[:, start : start + step]
+        difference, low, high = held.mean(axis=1).tolist()
+        size, towards = held.shape[1], better * difference
         rows.append(
             {
                 "label": names[start] if step == 1 else "",
-                "query_id": str(duel.query_ids[order[start]]) if size == 1 else "",
+                "query_id": str(ids[start]) if size == 1 else "",
                 "place": start + size / 2,
                 "difference": difference,
                 "low": low,
                 "high": high,
-                "sign": "equal" if abs(towards) <= 1e-12 else "better" if towards > 0 else "worse",
+                "sign": "equal" if abs(towards) <= NOISE else "better" if towards > 0 else "worse",
                 "n_queries": size,
             }
         )
     return rows
 
 
-def finding(duel: Duel) -> str:
+def _finding(duel: Duel) -> str:
     """Say who is better on how many queries, and by how much."""
-    n = len(duel.query_ids)
-    mean = float(duel.difference.mean())
+    n = n_queries(len(duel.query_ids))
     if not duel.wins and not duel.losses:
-        both = f"{shown(duel.system)} and {shown(duel.baseline)}"
-        return f"{both} have the same {duel.measure.label} on all of {n_queries(n)}"
+        return f"{shown(duel.system)} and {shown(duel.baseline)} have the same {duel.measure.label} on all of {n}"
     return (
-        f"{shown(duel.system)} is better than {shown(duel.baseline)} on {duel.wins:,} of {n_queries(n)}, worse on"
-        f" {duel.losses:,}; mean difference {signed(mean)} ({p_text(duel.p_value)})"
+        f"{shown(duel.system)} is better than {shown(duel.baseline)} on {duel.wins:,} of {n}, worse on"
+        f" {duel.losses:,}; mean difference {signed(float(duel.difference.mean()))} ({p_text(duel.p_value)})"
     )
 
 
-def _notes(duel: Duel, n_left: int) -> list[str]:
-    moved = bool((duel.high - duel.low > 1e-12).any())
-    whiskers = "whisker: its range over tie orders" if moved else "no order of ties changes one"
-    decided = f" Tie order decides who is better on {counted(duel.n_open, 'query', 'queries')}." if duel.n_open else ""
+def _notes(duel: Duel, n_left_out: int, tested: str) -> list[str]:
+    is_moved = bool((duel.high - duel.low > NOISE).any())
+    whiskers = "whisker: its range over tie orders" if is_moved else "no order of ties changes one"
+    n_open = int(duel.is_open.sum())
+    decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
     better = "up" if duel.measure.higher_is_better else "down"
     pair = f"{shown(duel.system)} - {shown(duel.baseline)}"
+    without = (
+        f"{counted(n_left_out, 'query', 'queries')} without any difference, in any order of the ties, are left out."
+    )
     return [
         f"bar: {pair} (blue, {better}: the former is better); {whiskers}.{decided}",
-        f"{counted(n_left, 'query', 'queries')} without any difference, in any order of the ties, are left out."
-        if n_left
-        else "",
-        tested(duel),
+        without if n_left_out else "",
+        tested,
     ]

@@ -11,17 +11,16 @@ import numpy as np
 from deadheat import stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError
-from deadheat.figures.base import COMPARISON, figure
-from deadheat.figures.duels import Duel, duel_of
+from deadheat.figures.base import figure
+from deadheat.figures.duels import duel_of
 from deadheat.figures.style import BLACK, BLUE, NOISE, RED, Row, finished, n_queries, number, share_text, shown
 from deadheat.measures.notation import MeasureLike
 
 POWERS = (0.5, 0.8, 0.95)
 STEPS = 40  # points of a curve
-HEIGHT = 220
 
 
-@figure(COMPARISON, place=70)
+@figure("comparison", place=70)
 def power(
     comparison: Comparison,
     measure: MeasureLike | None = None,
@@ -73,35 +72,26 @@ def power(
             f" {n_queries(pair.n_queries)}, all with the same difference"
         )
     found, n = abs(pair.difference), pair.n_queries
-    rows = _rows(planned, n, comparison)
-    title = f"detectable difference in {of}"
-    x = alt.X(
-        "n_queries:Q",
-        title="queries (log scale)",
-        scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=8),
-    )
+    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=8)
+    x = alt.X("n_queries:Q", title="queries (log scale)", scale=scale, axis=axis)
     y = alt.Y(
         "detectable:Q",
-        title=f"{title} (log scale)",
+        title=f"detectable difference in {of} (log scale)",
         scale=alt.Scale(type="log", nice=True),
         axis=alt.Axis(tickCount=4, grid=False),
     )
-    names = [f"power {share_text(one)}" for one in POWERS]
-    colour = alt.Color(
-        "label:N", scale=alt.Scale(domain=names, range=["#6FA8CF", BLUE, BLACK]), legend=alt.Legend(title=None)
+    names, legend = list(map(_label, POWERS)), alt.Legend(title=None)
+    colours = alt.Scale(domain=names, range=["#6FA8CF", BLUE, BLACK])
+    dashes = alt.Scale(domain=names, range=[[2, 2], [1, 0], [6, 3]])
+    curves = alt.Chart().encode(
+        color=alt.Color("label:N", scale=colours, legend=legend),
+        strokeDash=alt.StrokeDash("label:N", scale=dashes, legend=legend),
+        tooltip=["n_queries:Q", "detectable:Q", "power:Q"],
     )
-    dash = alt.StrokeDash(
-        "label:N", scale=alt.Scale(domain=names, range=[[2, 2], [1, 0], [6, 3]]), legend=alt.Legend(title=None)
-    )
-    tip = [alt.Tooltip(one) for one in ("n_queries:Q", "detectable:Q", "power:Q")]
-    here = alt.Chart(
-        alt.InlineData(
-            values=[{"n_queries": n, "detectable": found, "text": f"these {n:,} queries", "difference": "found"}]
-        )
-    )
+    point = {"n_queries": n, "detectable": found, "text": f"these {n:,} queries", "difference": "found"}
+    here = alt.Chart(alt.InlineData(values=[point]))
     layers = [
-        alt.Chart().mark_line(strokeWidth=1.8).encode(x, y, color=colour, strokeDash=dash, tooltip=tip),
+        curves.mark_line(strokeWidth=1.8).encode(x, y),
         here.mark_rule(color=RED, strokeWidth=1.2).encode(x),
     ]
     if found > NOISE:  # a logarithm has no place for 0
@@ -109,7 +99,22 @@ def power(
             here.mark_rule(color=RED, strokeWidth=1.2, strokeDash=[5, 3]).encode(y),
             here.mark_point(filled=True, color=RED, size=50, shape="diamond", opacity=1).encode(x, y),
         ]
-    return finished(layers, rows, height=HEIGHT, title=_finding(duel, planned), notes=_notes(duel, comparison))
+    needed = planned["n_needed"]
+    title = f"{n_queries(n)} detect a difference of {number(planned['detectable_difference'])} in {of} with 80% power"
+    if needed is not None:
+        title += f"; the {number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
+    pair_name = f"{shown(duel.system)} against {shown(duel.baseline)}"
+    level = 1 - comparison.design.confidence_level
+    notes = [
+        f"{pair_name}. Red: these {n_queries(n)} and the difference that was found.",
+        f"Paired t test at {level:.2g}, not corrected, for queries that differ as these do.",
+        "Power for the difference that was found repeats its p value.",
+    ]
+    return finished(layers, _rows(planned, n, comparison), height=220, title=title, notes=notes)
+
+
+def _label(power_of: float) -> str:
+    return f"power {share_text(power_of)}"
 
 
 def _rows(planned: Row, n: int, comparison: Comparison) -> list[Row]:
@@ -129,32 +134,10 @@ def _rows(planned: Row, n: int, comparison: Comparison) -> list[Row]:
         {
             "n_queries": int(size),
             "power": power_of,
-            "label": f"power {share_text(power_of)}",
+            "label": _label(power_of),
             "detectable": stats.detectable_difference(std, round(size * units), power=power_of, **level),
         }
         for power_of in POWERS
         for size in grid.tolist()
         if round(size * units) >= 2
-    ]
-
-
-def _finding(duel: Duel, planned: Row) -> str:
-    detectable, needed = planned["detectable_difference"], planned["n_needed"]
-    n = n_queries(planned["n_queries"])
-    found = abs(float(duel.difference.mean()))
-    first = f"{n} detect a difference of {number(detectable)} in {duel.measure.label} with 80% power"
-    if needed is None:
-        return first
-    if needed <= planned["n_queries"]:
-        return f"{first}; the {number(found)} that was found takes {needed:,}"
-    return f"{first}; the {number(found)} that was found would take {needed:,}"
-
-
-def _notes(duel: Duel, comparison: Comparison) -> list[str]:
-    level = 1 - comparison.design.confidence_level
-    pair = f"{shown(duel.system)} against {shown(duel.baseline)}"
-    return [
-        f"{pair}. Red: these {n_queries(duel.pair.n_queries)} and the difference that was found.",
-        f"Paired t test at {level:.2g}, not corrected, for queries that differ as these do.",
-        "Power for the difference that was found repeats its p value.",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from weakref import WeakKeyDictionary
 
 import altair as alt
@@ -9,8 +10,20 @@ import polars as pl
 
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError
-from deadheat.figures.base import COMPARISON, figure
-from deadheat.figures.style import BLUE, SKY, Row, finished, labels, n_queries, row_height, share_text, shown
+from deadheat.figures.base import figure
+from deadheat.figures.style import (
+    BLUE,
+    SKY,
+    Row,
+    finished,
+    labels,
+    left_out,
+    n_queries,
+    row_axis,
+    row_height,
+    share_text,
+    shown,
+)
 from deadheat.figures.systems import measure_of
 from deadheat.measures.notation import MeasureLike
 
@@ -18,7 +31,7 @@ MOST = 60
 FOUND: WeakKeyDictionary[Comparison, pl.DataFrame] = WeakKeyDictionary()
 
 
-@figure(COMPARISON, place=15)
+@figure("comparison", place=15)
 def ranks(
     comparison: Comparison, measure: MeasureLike | None = None, *, intervals: pl.DataFrame | None = None
 ) -> alt.LayerChart:
@@ -64,38 +77,34 @@ def ranks(
         {"label": label, **row, "best": share_text(float(row["p_best"]))}
         for label, row in zip(names, kept, strict=True)
     ]
-    size, last = row_height(len(rows)), max(float(row["high"]) for row in rows)
-    y = alt.Y("label:N", sort=names, title=None, axis=alt.Axis(ticks=False, domain=False, grid=True))
-    end = max(2.0, last)
-    scale = alt.Scale(domain=[1, 1 + 1.13 * (end - 1)], nice=False, padding=8)  # with room for the percentages
-    step = max(1, round((last - 1) / 12))
-    axis = alt.Axis(values=list(range(1, int(end) + 1, step)), format="d")
-
-    def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=f"rank by {of} (1 is best)", scale=scale, axis=axis)
-
-    base = alt.Chart().encode(
-        y, tooltip=[alt.Tooltip(one) for one in ("label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q")]
-    )
+    size, last = row_height(len(rows)), max(2.0, *(float(row["high"]) for row in rows))
+    scale = alt.Scale(domain=[1, 1 + 1.13 * (last - 1)], nice=False, padding=8)  # with room for the percentages
+    axis = alt.Axis(values=list(range(1, int(last) + 1, max(1, round((last - 1) / 12)))), format="d")
+    x = partial(alt.X, type="quantitative", title=f"rank by {of} (1 is best)", scale=scale, axis=axis)
+    tip = ["label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q"]
+    base = alt.Chart().encode(row_axis(names, grid=True), tooltip=tip)
+    is_likely = alt.condition("datum.p_best >= 0.005", alt.value(1), alt.value(0))
+    point = base.mark_point(filled=True, color=BLUE, opacity=1, size=size * 2.2, stroke="white", strokeWidth=0.6)
+    text = base.mark_text(align="right", fontSize=10, color="#222", dx=-4)
     layers = [
         base.mark_bar(color=SKY, opacity=0.6, height=size * 0.45, cornerRadius=2).encode(x("low"), alt.X2("high")),
         base.mark_rule(color=BLUE, strokeWidth=1.2).encode(x("low"), alt.X2("high")),
-        base.mark_point(filled=True, color=BLUE, opacity=1, size=size * 2.2, stroke="white", strokeWidth=0.6).encode(
-            x("rank")
-        ),
-        base.mark_text(align="right", fontSize=10, color="#222", dx=-4).encode(
-            x=alt.value("width"),
-            text="best:N",
-            opacity=alt.condition("datum.p_best >= 0.005", alt.value(1), alt.value(0)),
-        ),
+        point.encode(x("rank")),
+        text.encode(x=alt.value("width"), text="best:N", opacity=is_likely),
     ]
-    return finished(
-        layers,
-        rows,
-        height=len(rows) * size,
-        title=_finding(comparison, of, ranked),
-        notes=_notes(comparison, ranked, len(kept)),
+    first = ranked[0]
+    n = n_queries(*(one[of].n_queries for one in comparison.evaluations.values()))
+    title = (
+        f"{shown(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
+        f" it is best with probability {share_text(float(first['p_best']))} ({n})"
     )
+    level = f"{comparison.design.confidence_level:.0%}"
+    notes = [
+        f"dot: rank; bar: {level} of the ranks over resampled queries and drawn tie orders.",
+        "Percentage: probability to be the best.",
+        left_out(len(kept), len(ranked)),
+    ]
+    return finished(layers, rows, height=len(rows) * size, title=title, notes=notes)
 
 
 def found_for(comparison: Comparison) -> pl.DataFrame:
@@ -103,22 +112,3 @@ def found_for(comparison: Comparison) -> pl.DataFrame:
     if comparison not in FOUND:
         FOUND[comparison] = comparison.rank_intervals()
     return FOUND[comparison]
-
-
-def _finding(comparison: Comparison, measure: str, ranked: list[Row]) -> str:
-    first = ranked[0]
-    n = n_queries(*(one[measure].n_queries for one in comparison.evaluations.values()))
-    return (
-        f"{shown(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {measure};"
-        f" it is best with probability {share_text(float(first['p_best']))} ({n})"
-    )
-
-
-def _notes(comparison: Comparison, ranked: list[Row], n_shown: int) -> list[str]:
-    level = f"{comparison.design.confidence_level:.0%}"
-    more = f"The first {n_shown} of {len(ranked):,} systems." if n_shown < len(ranked) else ""
-    return [
-        f"dot: rank; bar: {level} of the ranks over resampled queries and drawn tie orders.",
-        "Percentage: probability to be the best.",
-        more,
-    ]

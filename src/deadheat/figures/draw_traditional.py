@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import altair as alt
 import polars as pl
 
 from deadheat.errors import FigureError, MeasureError
-from deadheat.figures.base import COMPARISON, SYSTEMS, TIES, figure, kind_of
+from deadheat.evaluation.scores import Scores
+from deadheat.figures.base import figure, kind_of
+from deadheat.figures.draw_ties import Ties, of_measure, rule_of, table_of
 from deadheat.figures.style import (
     BLACK,
     BLUE,
@@ -18,20 +21,21 @@ from deadheat.figures.style import (
     Row,
     finished,
     labels,
+    left_out,
     n_queries,
+    row_axis,
     row_height,
     shown,
     signed,
 )
 from deadheat.figures.systems import Systems, systems_of
-from deadheat.figures.tie_tables import Ties, of_measure, rule_of, table_of
 from deadheat.measures import parse_measure
 from deadheat.measures.notation import MeasureLike
 
 MOST = 40
 
 
-@figure(TIES, SYSTEMS, COMPARISON, place=50)
+@figure("ties", "systems", "comparison", place=50)
 def traditional(
     systems: Systems | Ties, measure: MeasureLike | None = None, *, beside: Systems | None = None
 ) -> alt.LayerChart:
@@ -55,7 +59,7 @@ def traditional(
     FigureError
         What the rule gives is not known.
     """
-    if kind_of(systems) == TIES:
+    if kind_of(systems) == "ties":
         table = table_of(cast("Ties", systems))
         of, own = of_measure(table, measure)
         rows, rule = _of_table(own, of), rule_of(table)
@@ -69,51 +73,49 @@ def traditional(
         for label, row in zip(order, kept, strict=True)
         for kind, key in (("exact", "exact"), ("by rule", "traditional"))
     ]
-    size = max(24, 2 * row_height(len(kept)) - 8)
     names = ["exact", "by rule"]
-    y = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False))
     offset = alt.YOffset("kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18))
     colour = alt.Color(
         "kind:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]), legend=alt.Legend(title=None)
     )
-    tip = [alt.Tooltip(one) for one in ("label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q")]
-
-    def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=True))
-
-    base = alt.Chart().encode(y)
+    tip = ["label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"]
+    x = partial(alt.X, type="quantitative", title=f"{of}, mean over queries", scale=alt.Scale(zero=True))
+    base = alt.Chart().encode(row_axis(order))
+    ranges = base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
     layers = [
         base.mark_bar().encode(x("value"), yOffset=offset, color=colour, tooltip=tip),
-        base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
-        .mark_rule(color=BLACK, strokeWidth=1.2)
-        .encode(x("tie_min"), alt.X2("tie_max")),
+        ranges.mark_rule(color=BLACK, strokeWidth=1.2).encode(x("tie_min"), alt.X2("tie_max")),
     ]
+    moved = any(row.get("tie_max") is not None and row["tie_max"] - row["tie_min"] > NOISE for row in rows)
+    lines = "; black line: range over tie orders" if moved else ""
     return finished(
-        layers, data, height=size * len(kept), title=_finding(rows, of), notes=_notes(rows, rule, len(kept))
+        layers,
+        data,
+        height=max(24, 2 * row_height(len(kept)) - 8) * len(kept),
+        title=_finding(rows, of),
+        notes=[f"exact: mean over all tie orders; by rule: {rule}{lines}.", left_out(len(kept), len(rows))],
     )
 
 
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Row]]:
-    found = systems_of(systems, measure, beside)
-    of = found[0].measure.label
-    rows = [
-        {
-            "system": one.name,
-            "exact": one.exact,
-            "traditional": one.by_doc_id,
-            "tie_min": one.scores.mean_tie_min,
-            "tie_max": one.scores.mean_tie_max,
-            "n_queries": one.scores.n_queries,
-        }
-        for one in found
-        if one.by_doc_id == one.by_doc_id
-    ]
-    if not rows:
+    found = [(one, one.scores) for one in systems_of(systems, measure, beside) if one.by_doc_id == one.by_doc_id]
+    if not found:
         raise FigureError(
             "what trec_eval's rule gives is not known: it takes the runs, and ties that count by their exact mean",
             python="evaluations with ties='doc_id' may be given as beside",
         )
-    return of, rows
+    rows = [
+        {
+            "system": one.name,
+            "exact": Scores(scores.measure, scores.query_ids, scores.tie_mean, scores.spread).mean,
+            "traditional": one.by_doc_id,
+            "tie_min": scores.mean_tie_min,
+            "tie_max": scores.mean_tie_max,
+            "n_queries": scores.n_queries,
+        }
+        for one, scores in found
+    ]
+    return found[0][1].measure.label, rows
 
 
 def _of_table(own: pl.DataFrame, measure: str) -> list[Row]:
@@ -136,10 +138,3 @@ def _finding(rows: Sequence[Row], measure: str) -> str:
     order = [[row["system"] for row in sorted(rows, key=lambda row: row[key])] for key in ("exact", "traditional")]
     changed = "; it ranks the systems in another order" if order[0] != order[1] else ""
     return f"The rule changes {measure} of {shown(widest['system'])} by {signed(off)} ({n}){changed}"
-
-
-def _notes(rows: Sequence[Row], rule: str, n_shown: int) -> list[str]:
-    moved = any(row.get("tie_max") is not None and row["tie_max"] - row["tie_min"] > NOISE for row in rows)
-    lines = "; black line: range over tie orders" if moved else ""
-    more = f"The best {n_shown} of {len(rows):,} systems." if n_shown < len(rows) else ""
-    return [f"exact: mean over all tie orders; by rule: {rule}{lines}.", more]

@@ -18,27 +18,7 @@ from deadheat.measures.notation import MeasureLike
 RESAMPLED = ("randomization", "bootstrap", "bootstrap-t")
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One of two systems, over the queries that both have.
-
-    Attributes
-    ----------
-    values, low, high : ndarray of float, shape (n_queries,)
-        The value, and its range over tie orders.
-    """
-
-    values: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    @property
-    def has_range(self) -> BoolArray:
-        """Where ties leave more than one value open."""
-        return self.high - self.low > NOISE
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Duel:
     """A system against another by one measure.
 
@@ -48,60 +28,47 @@ class Duel:
     system, baseline : str
     query_ids : ndarray of str, shape (n_queries,)
         Those for which both have a value.
-    of_system, of_baseline : Side
+    values, lowest, highest : ndarray of float, shape (2, n_queries)
+        The values of the system and of the baseline, and their ranges over tie orders.
     p_value : float
         After the correction; NaN if the comparison tested only the other direction.
+    wins, losses : int
+        Queries on which the system is better, and worse, by the direction of the measure.
     pair : Pair
         As the comparison has it, maybe the other way round.
-    design : Design
-    n_pairs : int
-        That the p values were corrected for.
     """
 
     measure: Measure
     system: str
     baseline: str
     query_ids: TextArray
-    of_system: Side
-    of_baseline: Side
+    values: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
     p_value: float
+    wins: int
+    losses: int
     pair: Pair
-    design: Design
-    n_pairs: int
 
     @property
     def difference(self) -> FloatArray:
         """System minus baseline."""
-        return self.of_system.values - self.of_baseline.values
+        return self.values[0] - self.values[1]
 
     @property
     def low(self) -> FloatArray:
         """The smallest difference over the orders of the ties, which are independent in two runs."""
-        return self.of_system.low - self.of_baseline.high
+        return self.lowest[0] - self.highest[1]
 
     @property
     def high(self) -> FloatArray:
         """The largest difference over the orders of the ties."""
-        return self.of_system.high - self.of_baseline.low
+        return self.highest[0] - self.lowest[1]
 
     @property
-    def wins(self) -> int:
-        """Queries on which the system is better, by the direction of the measure."""
-        return int((self._better > NOISE).sum())
-
-    @property
-    def losses(self) -> int:
-        """Queries on which it is worse."""
-        return int((self._better < -NOISE).sum())
-
-    @property
-    def n_open(self) -> int:
-        """Queries on which the order of the ties decides who is better."""
-        return int(((self.low < -NOISE) & (self.high > NOISE)).sum())
-
-    @property
-    def _better(self) -> FloatArray:
-        return self.difference if self.measure.higher_is_better else -self.difference
+    def is_open(self) -> BoolArray:
+        """Where the order of the ties decides who is better."""
+        return (self.low < -NOISE) & (self.high > NOISE)
 
 
 def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | None, baseline: str | None) -> Duel:
@@ -128,52 +95,43 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
         if name is not None and name not in comparison.evaluations:
             raise ParameterError(argument=argument, given=name, allowed=list(comparison.evaluations))
     ranked = [one.name for one in systems_of(comparison, of)]
-    if baseline is None and system is not None and comparison.design.baseline == system:
-        baseline = next((name for name in ranked if name != system), None)
-    baseline = baseline or comparison.design.baseline
+    usual = comparison.design.baseline
+    baseline = baseline or (usual if usual != system else None)
     system = system or next((name for name in ranked if name != baseline), None)
     baseline = baseline or next((name for name in ranked if name != system), None)
     if system is None or baseline is None or system == baseline:
         raise FigureError(f"fewer than two systems have a value of {of.label}")
-    pair, is_reversed = _pair(comparison, of, system, baseline)
+    pair = next((pair for pair in comparison[of] if {pair.system, pair.baseline} == {system, baseline}), None)
+    if pair is None:
+        raise FigureError(
+            f"{system} and {baseline} were not compared",
+            hint="compare every pair, without a baseline, or against one of them",
+        )
     one, other = comparison.evaluations[system], comparison.evaluations[baseline]
-    sides = []
-    for mine, its in ((one, other), (other, one)):
-        keep, scores = members(mine.query_ids, its.query_ids), mine[of]
-        sides.append((mine.query_ids[keep], scores.values[keep], scores.tie_min[keep], scores.tie_max[keep]))
-    both = ~np.isnan(sides[0][1] - sides[1][1])
+    shared = members(one.query_ids, other.query_ids)
+    columns = [
+        [column[keep] for column in (scores.values, scores.tie_min, scores.tie_max)]
+        for scores, keep in ((one[of], shared), (other[of], members(other.query_ids, one.query_ids)))
+    ]
+    values, lowest, highest = np.swapaxes(np.array(columns), 0, 1)
+    both = ~np.isnan(values).any(axis=0)
     if not both.any():
         raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
-    first, second = (Side(*(column[both] for column in side[1:])) for side in sides)
-    is_symmetric = comparison.design.alternative == "two-sided" or not is_reversed
-    p_value = pair.p_adjusted if is_symmetric else float("nan")
+    is_reversed = pair.system != system
+    is_tested = comparison.design.alternative == "two-sided" or not is_reversed
     return Duel(
-        one[of].measure,
-        system,
-        baseline,
-        sides[0][0][both],
-        first,
-        second,
-        p_value,
-        pair,
-        comparison.design,
-        len(comparison[of]),
+        measure=one[of].measure,
+        system=system,
+        baseline=baseline,
+        query_ids=one.query_ids[shared][both],
+        values=values[:, both],
+        lowest=lowest[:, both],
+        highest=highest[:, both],
+        p_value=pair.p_adjusted if is_tested else float("nan"),
+        wins=pair.losses if is_reversed else pair.wins,
+        losses=pair.wins if is_reversed else pair.losses,
+        pair=pair,
     )
-
-
-def _pair(comparison: Comparison, measure: Measure, system: str, baseline: str) -> tuple[Pair, bool]:
-    for pair in comparison[measure]:
-        if {pair.system, pair.baseline} == {system, baseline}:
-            return pair, pair.system != system
-    raise FigureError(
-        f"{system} and {baseline} were not compared",
-        hint="compare every pair, without a baseline, or against one of them",
-    )
-
-
-def tested(duel: Duel) -> str:
-    """Say by which test the p value was found, and what it was corrected for."""
-    return tested_by(duel.design, duel.n_pairs)
 
 
 def tested_by(design: Design, n_pairs: int) -> str:
