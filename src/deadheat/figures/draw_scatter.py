@@ -7,6 +7,7 @@ from functools import partial
 import altair as alt
 import numpy as np
 
+from deadheat.arrays import BoolArray
 from deadheat.comparison.comparison import Comparison
 from deadheat.figures.base import figure
 from deadheat.figures.duels import Duel, duel_of, tested_by
@@ -128,7 +129,8 @@ def _box(n_boxes: int) -> alt.Chart:
 
 def _points(duel: Duel) -> list[Row]:
     """Return a row for each query: both values with their ranges over tie orders."""
-    has_range, is_open = (duel.highest - duel.lowest > NOISE).any(axis=0), duel.is_open
+    is_open = duel.is_open
+    has_range: BoolArray = (duel.highest - duel.lowest > NOISE).any(axis=0)
     ids = duel.query_ids.tolist()
     columns = np.stack([duel.values, duel.lowest, duel.highest], axis=1).reshape(len(RANGES), -1)
     return [

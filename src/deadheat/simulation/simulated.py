@@ -144,7 +144,11 @@ class Simulation:
                 file = written[path] = stack.enter_context(replacing(path))
                 write_to(file)
                 file.flush()
-            differing = [path.name for path, file in written.items() if path.exists() and not _is_same(path, file)]
+            differing = [
+                path.name
+                for path, file in written.items()
+                if path.exists() and not filecmp.cmp(path, file.name, shallow=False)
+            ]
             if differing and not force:
                 raise DataError(
                     f"{three(differing)} in it would be replaced",
@@ -157,7 +161,3 @@ class Simulation:
 def _std(values: FloatArray) -> float | None:
     """Return the standard deviation over queries; None of a single one."""
     return float(values.std(ddof=1)) if len(values) > 1 else None
-
-
-def _is_same(path: Path, file: IO[bytes]) -> bool:
-    return filecmp.cmp(path, file.name, shallow=False)
