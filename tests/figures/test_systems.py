@@ -135,6 +135,21 @@ def test_strata_have_the_numbers_of_their_summary(compared: Comparison) -> None:
     assert title_of(chart).startswith("good by level: RR is best for ")
 
 
+def test_systems_of_one_name_in_a_list_are_all_drawn() -> None:
+    levels = pl.DataFrame({"query_id": sorted(QRELS), "level": ["hard", "easy"] * 15})
+    both = [dh.evaluate(QRELS, dh.Run(RUNS[name], name="run"), "RR") for name in ("weak", "good")]
+    for chart in (
+        figures.strata([one.by("level", levels) for one in both], options={"n_resamples": 99}),
+        figures.forest(both, options={"n_resamples": 99}),
+    ):
+        assert {row["system"] for row in rows_of(chart)} == {"run (1)", "run (2)"}
+
+
+def test_the_note_of_cutoffs_names_every_method_of_intervals(compared: Comparison) -> None:
+    chart = figures.cutoffs(compared.evaluations["good"], "P", at=[1, 3])
+    assert "intervals by clopper-pearson, BCa" in notes_of(chart)
+
+
 def test_ranks_are_drawn_as_they_are_given(compared: Comparison) -> None:
     frame = pl.DataFrame(
         {

@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.errors import FigureError
+from deadheat.errors import FigureError, SourceTypeError
 from deadheat.figures.draw_ties import correlation
 from support.figure_data import TIES, notes_of, row_of, rows_of, title_of
 
@@ -23,7 +23,7 @@ def test_each_query_is_a_point_and_equal_ones_are_counted(draw: Callable[..., al
     assert points == {(x, y): n for x, y, n in expected.rows()}
     r = np.corrcoef(TIES[column], TIES["difference"].abs())[0, 1]
     assert f"r = {r:.2f}" in title_of(draw(TIES))
-    assert "off on 5 of 8 queries" in title_of(draw(TIES))
+    assert "changes RR on 5 of 8 pairs of query and run" in title_of(draw(TIES))
 
 
 def test_without_any_variation_there_is_no_correlation() -> None:
@@ -45,15 +45,18 @@ def test_a_histogram_counts_every_query_once() -> None:
             last = row["high"] == pytest.approx(0.5)
             below = (pl.col("difference") <= row["high"] + 1e-9) if last else (pl.col("difference") < row["high"])
             assert row["n_queries"] == len(inside.filter(below))
-    assert title_of(figures.tie_histogram(TIES)) == "The rule gives another RR on 5 of 8 queries, up to +0.500 (q3)"
+    assert (
+        title_of(figures.tie_histogram(TIES))
+        == "The rule changes RR on 5 of 8 pairs of query and run, up to +0.500 (q3)"
+    )
     settled = TIES.with_columns(difference=pl.lit(0.0), traditional=pl.col("exact"))
-    assert title_of(figures.tie_histogram(settled)) == "The rule gives the exact RR on all of 8 queries"
+    assert title_of(figures.tie_histogram(settled)) == "The rule gives the exact RR on all of 8 pairs of query and run"
 
 
 def test_a_correlation_is_of_the_differences_by_two_measures() -> None:
     other = TIES.with_columns(measure=pl.lit("Hit@3"), difference=pl.col("difference") * -2 + 0.1)
     chart = figures.tie_correlation(pl.concat([TIES, other]))
-    assert "r = -1.00 (8 queries)" in title_of(chart)
+    assert "r = -1.00 (8 pairs of query and run)" in title_of(chart)
     assert sum(row["n_queries"] for row in rows_of(chart)) == 8
     for row in rows_of(chart):
         assert row["y"] == pytest.approx(0.1 - 2 * row["x"])
@@ -80,3 +83,14 @@ def test_a_table_without_what_is_needed_is_refused() -> None:
         figures.tie_ratio(TIES.head(0))
     with pytest.raises(FigureError, match=r"give tie_profile\(\) the qrels too"):
         figures.tie_ratio(dh.tie_profile({"q": {"a": 1, "b": 1}}))
+
+
+def test_what_is_no_profile_is_refused() -> None:
+    for wrong in ({"a": 1}, 5, [], "run.txt"):
+        with pytest.raises(SourceTypeError, match="ties must be a TieProfile, or several by name"):
+            figures.tie_ratio(wrong)  # type: ignore[arg-type]
+
+
+def test_titles_count_queries_of_one_run_and_pairs_of_several() -> None:
+    assert "changes RR on 3 of 4 queries" in title_of(figures.tie_ratio(TIES.filter(run="one")))
+    assert "changes RR on 5 of 8 pairs of query and run" in title_of(figures.tie_ratio(TIES))

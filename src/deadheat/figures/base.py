@@ -28,7 +28,7 @@ Subject: TypeAlias = (
     | Mapping[str, object]
     | Sequence[object]
 )
-"""What figures are of: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
+"""What can be drawn: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
 
 Kind: TypeAlias = Literal["systems", "comparison", "languages", "strata", "ties", "coarsening"]
 KINDS: dict[type, Kind] = {
@@ -72,11 +72,6 @@ class Figure:
     measures: str
     place: int
 
-    @property
-    def summary(self) -> str:
-        """What it shows, in a line."""
-        return (self.draw.__doc__ or "").partition("\n")[0].rstrip(".")
-
 
 @dataclass(frozen=True)
 class Drawing:
@@ -109,7 +104,7 @@ def figure(*of: Kind, measures: str = "each", place: int = LAST) -> Callable[[Dr
 
 
 def kind_of(subject: object) -> Kind:
-    """Return which kind of object figures are asked of."""
+    """Return the kind of an object, or of several objects, to draw."""
     for of, kind in KINDS.items():
         if isinstance(subject, of):
             return kind

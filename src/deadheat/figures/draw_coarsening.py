@@ -1,4 +1,4 @@
-"""Coarsening: what runs lose as their scores become coarser, and what their ties then leave open."""
+"""Coarsening: what runs lose as their scores become coarser, and the range over the orders of their ties."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLUMNS = ("scores", "value", "tie_min", "tie_max", "doc_id", "share_tied", "n_q
 
 @figure("coarsening", place=130)
 def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -> alt.LayerChart:
-    """Draw the exact value of each run against how coarse its scores are, with what its ties leave open.
+    """Draw the exact value of each run against how coarse its scores are, with the range over tie orders of one run.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
         base.mark_line(strokeWidth=1.8).encode(y, color=colour, strokeDash=dash),
         base.mark_point(filled=True, size=42, opacity=1).encode(y, color=colour, shape=shape, tooltip=tip),
     ]
-    note = f"point: exact mean over tie orders; what ties leave open is drawn for one run, not for {len(runs)}."
+    note = f"point: exact mean over tie orders; ranges over tie orders are drawn for one run, not for {len(runs)}."
     if len(runs) == 1:
         band = base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max:Q"))
         ticks = base.mark_tick(color=BLACK, thickness=2, width=11).encode(alt.Y("doc_id:Q"))
@@ -94,7 +94,8 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
 def _finding(rows: Sequence[CoarseScores], best: str) -> str:
     """Say what the coarsest scores cost the best run."""
     first = next(row for row in rows if row.run == best and row.scores != AS_GIVEN)
-    moved = number(first.value - first.original)
-    left = f"{number(first.tie_min)} to {number(first.tie_max)}"
-    n = n_queries(first.n_queries)
-    return f"{first.scores} change {first.measure} of {shown(best)} by {moved} and leave it open from {left} ({n})"
+    change, n = number(first.value - first.original), n_queries(first.n_queries)
+    return (
+        f"With {first.scores}, {first.measure} of {shown(best)} changes by {change}, and tie order alone moves it from"
+        f" {number(first.tie_min)} to {number(first.tie_max)} ({n})"
+    )

@@ -11,7 +11,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
 from deadheat.errors import FigureError
 from deadheat.figures.base import figure
-from deadheat.figures.duels import tested_by
+from deadheat.figures.draw_pairs import tested_by
 from deadheat.figures.style import NOISE, Row, finished, labels, left_out, n_queries, p_text, shown
 from deadheat.figures.systems import measure_of, systems_of
 from deadheat.measures.notation import MeasureLike

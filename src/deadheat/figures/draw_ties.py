@@ -1,9 +1,9 @@
-"""What a rule that breaks ties makes of each query: against its ties, as a histogram, and by two measures."""
+"""What a rule that breaks ties changes in each query: against its ties, as a histogram, and by two measures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import TypeAlias, TypeVar
 
 import altair as alt
@@ -96,15 +96,15 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
     of, own = of_measure(table, measure)
     pairs = own.select(column, "difference").drop_nulls().rows()
     differences = [difference for _, difference in pairs]
-    r = correlation([one for one, _ in pairs], [abs(one) for one in differences])
+    sizes = [abs(one) for one in differences]
+    r = correlation([one for one, _ in pairs], sizes)
     undefined = " is undefined, as one of the two is the same everywhere" if math.isnan(r) else ""
-    n, n_moved = len(pairs), sum(abs(one) > NOISE for one in differences)
-    title = f"The rule gives the exact {of} on all of {n_queries(n)}"
+    n_moved = sum(size > NOISE for size in sizes)
+    title = f"The rule gives the exact {of} on all of {_cases(own, pairs)}"
     if n_moved:
-        size, mean = (sum(each) / n for each in (map(abs, differences), differences))
         title = (
-            f"The rule is off on {n_moved:,} of {n_queries(n)}, by {number(size)} {of} on average"
-            f" ({signed(mean)} in the mean); {r_text(r)} with the {words}"
+            f"The rule changes {of} on {n_moved:,} of {_cases(own, pairs)}, by {number(sum(sizes) / len(pairs))} on"
+            f" average ({signed(sum(differences) / len(pairs))} in the mean); {r_text(r)} with the {words}"
         )
     note = f"r: of the {words} with the size of the difference{undefined}."
     return _points(pairs, x, _difference(alt.Y, "y", of), table, height=210, title=title, note=note)
@@ -144,10 +144,15 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     left, right = zip(*pairs, strict=True)
     sizes = correlation(map(abs, left), map(abs, right))
     r = r_text(correlation(left, right))
-    title = f"What the rule changes in {first} and in {second}: {r} ({n_queries(len(pairs))})"
+    title = f"What the rule changes in {first} and in {second}: {r} ({_cases(both, pairs)})"
     note = "" if math.isnan(sizes) else f"Of the sizes of the differences {r_text(sizes)}."
     x, y = _difference(alt.X, "x", first), _difference(alt.Y, "y", second)
     return _points(pairs, x, y, table, height=260, title=title, note=note)
+
+
+def _cases(rows: pl.DataFrame, cases: Sized) -> str:
+    """Say how many cases there are: queries of one run, or of several."""
+    return n_queries(len(cases)) if rows["run"].n_unique() == 1 else f"{len(cases):,} pairs of query and run"
 
 
 def _difference(channel: type[Axis], field: str, measure: str) -> Axis:
@@ -172,7 +177,7 @@ def _points(
     notes = [
         f"point: a query{larger}; the rule: {rule_of(table)}.",
         note,
-        f"{len(pairs):,} queries are gathered on a grid." if is_grid else "",
+        f"The points are gathered on a grid, as there are {len(pairs):,}." if is_grid else "",
     ]
     return finished(layers, rows, height=height, title=title, notes=notes)
 
@@ -233,12 +238,12 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         bars.encode(color=colour, tooltip=["low:Q", "high:Q", "n_queries:Q"]),
         numbers.encode(text="n_queries:Q"),
     ]
-    n, n_moved = len(differences), int((np.abs(differences) > NOISE).sum())
-    title = f"The rule gives the exact {of} on all of {n_queries(n)}"
+    n_moved = int((np.abs(differences) > NOISE).sum())
+    title = f"The rule gives the exact {of} on all of {_cases(own, own)}"
     if n_moved:
         most = int(np.abs(differences).argmax())
         title = (
-            f"The rule gives another {of} on {n_moved:,} of {n_queries(n)},"
+            f"The rule changes {of} on {n_moved:,} of {_cases(own, own)},"
             f" up to {signed(float(differences[most]))} ({shown(str(own['query_id'][most]))})"
         )
     notes = [f"number: queries; orange: those without a difference. The rule: {rule_of(table)}."]

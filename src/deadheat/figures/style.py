@@ -29,7 +29,7 @@ BLACK, BLUE, SKY, GREEN, ORANGE, RED, PURPLE, GREY = (
     "#CC79A7",
     "#767676",
 )
-BAND = "#F5C26B"  # a light orange, for what ties leave open
+BAND = "#F5C26B"  # a light orange, for ranges over tie orders
 SERIES = (BLUE, RED, GREEN, BLACK, PURPLE, ORANGE, SKY, GREY)
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [10, 4], [1, 3], [5, 2, 1, 2, 1, 2])

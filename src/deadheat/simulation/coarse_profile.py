@@ -195,7 +195,7 @@ def coarsening_profile(
     check_duplicates: bool = True,
     rng: Rng = 0,
 ) -> CoarseningProfile:
-    """Say what runs lose as their scores become coarser: how many levels a reranker needs, what bfloat16 costs.
+    """Measure what runs lose as their scores become coarser: how many levels a reranker needs, what bfloat16 costs.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def coarsening_profile(
 def _warn(
     evaluations: Mapping[str, Evaluation], qrels: Qrels, runs: Mapping[str, Run], *, warns_of_missing: bool
 ) -> None:
-    """Warn of what is odd in the data, as :func:`evaluate` does."""
+    """Give the warnings that :func:`evaluate` gives."""
     first = next(iter(evaluations.values()))
     lacking = {name: one.missing_queries for name, one in evaluations.items() if one.missing_queries}
     if lacking and warns_of_missing:
@@ -370,7 +370,7 @@ def _compare(
     }
     for a, b in places:
         original = _difference(winners[AS_GIVEN], a, b)
-        # what is equal but for rounding has no winner
+        # a difference that is only rounding has no winner
         sign = original if abs(original) > NEGLIGIBLE_DIFFERENCE else 0.0
         for scores, own in winners.items():
             found = own.between(a, b, sign)

@@ -213,7 +213,11 @@ def evaluate_with_confidence(
         f"means over {n_draws:,} orders of ties, drawn by {other.name} with Gumbel noise of scale {scale:g}"
         " (Plackett-Luce), with their standard errors: no closed form is known"
     )
-    notes = (*orders.notes(other.name), note, *plain.notes)
+    n_lacking = int((orders.kind == LACKING).sum())
+    lacking = (
+        (f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}",) if n_lacking else ()
+    )
+    notes = (*lacking, note, *plain.notes)
     return ConfidenceEvaluation(scores, first.name, other.name, plain.query_ids, float(scale), n_draws, notes)
 
 
@@ -295,13 +299,8 @@ class _Orders:
             placed["row"].to_numpy().astype(np.int64),
         )
 
-    def notes(self, name: str) -> tuple[str, ...]:
-        """Say how many documents have no second score."""
-        n_lacking = int((self.kind == LACKING).sum())
-        return (f"last in their ties, as {name} lacks them: {counted(n_lacking, 'document')}",) if n_lacking else ()
-
-    def draw(self, scale: float, n: int, rng: np.random.Generator) -> IntArray:
-        """Draw the documents above each row of the placements in n orders, of shape (n, n_rows)."""
+    def drawn(self, scale: float, n: int, rng: np.random.Generator) -> Placements:
+        """Draw orders, and return placements without ties in which every order of every query is a query."""
         shape = n, len(self.tie)
         noise = rng.gumbel(size=shape)
         with np.errstate(over="ignore"):  # noise that is beyond all numbers still orders documents, by itself
@@ -314,13 +313,9 @@ class _Orders:
         within = np.arange(len(self.tie)) - np.repeat(starts, sizes)
         rank = np.empty(shape, np.int64)
         np.put_along_axis(rank, order, np.broadcast_to(within, shape), axis=-1)
-        above = np.repeat(self.placements.above[None], n, axis=0)
+        above = np.tile(self.placements.above, (n, 1))
         above[:, self.row] += rank[:, self.document]
-        return above
-
-    def placed(self, above: IntArray) -> Placements:
-        """Return placements without ties in which every order of every query is a query."""
-        own, n = self.placements, len(above)
+        own = self.placements
         codes = np.arange(n)[:, None] * own.n_queries
         query, judged_query = (codes + own.query).ravel(), (codes + own.judged_query).ravel()
         relevance = np.tile(own.relevance, n)
@@ -350,7 +345,7 @@ def _draw(
     first, off, squares = np.zeros((3, len(measures), own.n_queries))
     for start in range(0, n_draws, at_once):
         n = min(at_once, n_draws - start)
-        placed = orders.placed(orders.draw(scale, n, rng))
+        placed = orders.drawn(scale, n, rng)
         for place, measure in enumerate(measures):
             values = measure.mean(placed).reshape(n, own.n_queries)
             if start == 0:

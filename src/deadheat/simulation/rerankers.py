@@ -1,4 +1,4 @@
-"""simulate_rerankers(): queries, judgments and runs made up, many queries at once."""
+"""simulate_rerankers(): simulated queries, judgments and runs, many queries at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_QUERIES, OF_RERANKERS = 1, 2  # streams of random numbers
 def simulate_rerankers(
     n_queries: int = 100, presets: Rerankers = None, rng: Rng = 0, *, query_types: QueryTypes = None
 ) -> Simulation:
-    """Make up queries with judged documents, and the runs of rerankers that tie more or less often.
+    """Simulate queries with judged documents, and the runs of rerankers that tie more or less often.
 
     A document has a random score; that of a relevant one is mostly raised. The score is set to the nearest level that
     the reranker has. Then each document in turn gives its score to another one with the probability of the reranker.
@@ -70,12 +70,12 @@ def simulate_rerankers(
     made = _make_queries(n_queries, kinds, generator(rng, OF_QUERIES))
     query_ids = _numbered("q", n_queries)
     frame = made.frame(query_ids)
-    relevance = made.is_relevant[made.there].astype(np.float64)
+    relevance = made.is_relevant[made.has_document].astype(np.float64)
     qrels = Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated")
     runs = {}
     for one in rerankers:
         key = hashlib.sha256(repr(astuple(one)).encode()).digest()  # the random numbers of each are its own
-        scores = _draw_scores(one, made, generator(rng, OF_RERANKERS, *key))[made.there]
+        scores = _draw_scores(one, made, generator(rng, OF_RERANKERS, *key))[made.has_document]
         runs[one.name] = Run.of_checked(frame.with_columns(score=scores), one.name)
     types = pl.Series([kind.name for kind in kinds], dtype=pl.String).gather(made.kind.tolist())
     queries = pl.DataFrame({"query_id": query_ids, "query_type": types})
@@ -91,20 +91,20 @@ class MadeQueries:
     kinds : tuple of QueryType
     kind : ndarray of int, shape (n_queries,)
         Of each query, its place in `kinds`.
-    there : ndarray of bool, shape (n_queries, most_documents)
+    has_document : ndarray of bool, shape (n_queries, most_documents)
         Where there is a document.
     is_relevant : ndarray of bool, shape (n_queries, most_documents)
     """
 
     kinds: tuple[QueryType, ...]
     kind: IntArray
-    there: BoolArray
+    has_document: BoolArray
     is_relevant: BoolArray
 
     @property
     def n_documents(self) -> IntArray:
         """Documents of each query, of shape (n_queries,)."""
-        return self.there.sum(axis=1)
+        return self.has_document.sum(axis=1)
 
     def of_kind(self, name: str) -> FloatArray:
         """Return a number of each query's kind, of shape (n_queries, 1), or a pair of numbers, (n_queries, 2)."""
@@ -114,9 +114,9 @@ class MadeQueries:
 
     def frame(self, query_ids: pl.Series) -> pl.DataFrame:
         """Return query_id and doc_id of each document."""
-        query, place = np.nonzero(self.there)
+        query, place = np.nonzero(self.has_document)
         of_document = query_ids.gather(query.tolist())
-        doc_ids = _numbered("d", self.there.shape[1]).gather(place.tolist())
+        doc_ids = _numbered("d", self.has_document.shape[1]).gather(place.tolist())
         return pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + doc_ids})
 
 
@@ -133,20 +133,20 @@ def _make_queries(n_queries: int, kinds: tuple[QueryType, ...], rng: np.random.G
     least, most = np.array([one.n_relevant for one in kinds])[kind].T
     n_documents = rng.integers(few, many, endpoint=True)
     n_relevant = rng.integers(np.minimum(least, n_documents), np.minimum(most, n_documents), endpoint=True)
-    there = np.arange(n_documents.max()) < n_documents[:, None]
-    is_relevant = there & (_random_places(there, rng) < n_relevant[:, None])
-    return MadeQueries(kinds, kind, there, is_relevant)
+    has_document = np.arange(n_documents.max()) < n_documents[:, None]
+    is_relevant = has_document & (_random_places(has_document, rng) < n_relevant[:, None])
+    return MadeQueries(kinds, kind, has_document, is_relevant)
 
 
-def _random_places(there: BoolArray, rng: np.random.Generator) -> IntArray:
+def _random_places(has_document: BoolArray, rng: np.random.Generator) -> IntArray:
     """Return the places 0, 1, ... of the documents of each query in a random order."""
-    keys = np.where(there, rng.random(there.shape), np.inf)
+    keys = np.where(has_document, rng.random(has_document.shape), np.inf)
     return keys.argsort(axis=1).argsort(axis=1)
 
 
 def _draw_scores(one: Reranker, made: MadeQueries, rng: np.random.Generator) -> FloatArray:
     """Draw the scores of a reranker, of shape (n_queries, most_documents)."""
-    shape = made.there.shape
+    shape = made.has_document.shape
     scores: FloatArray = rng.uniform(one.lowest, one.highest, shape)
     low, high = np.hsplit(made.of_kind("raised"), 2)
     is_raised = made.is_relevant & (rng.random(shape) < made.of_kind("performance"))
@@ -163,7 +163,7 @@ def _tie_some(scores: FloatArray, made: MadeQueries, rng: np.random.Generator) -
     is_hit = (rng.random(len(scores)) < made.of_kind("tie_probability")[:, 0]) & (n_documents >= TIED_AT_LEAST)
     size = rng.integers(TIED_AT_LEAST, np.clip(n_documents, TIED_AT_LEAST, TIED_AT_MOST), endpoint=True)
     value = scores[np.arange(len(scores)), rng.integers(n_documents)]
-    tied = is_hit[:, None] & (_random_places(made.there, rng) < size[:, None])
+    tied = is_hit[:, None] & (_random_places(made.has_document, rng) < size[:, None])
     return np.where(tied, value[:, None], scores)
 
 

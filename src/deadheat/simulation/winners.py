@@ -26,7 +26,7 @@ class Winner:
     Attributes
     ----------
     wrong : float
-        Probability that the system is ahead that should not be; NaN if neither should.
+        Probability that the wrong system is ahead; NaN if neither is the right one.
     none : float
         Probability that neither is.
     method : {"exact", "grid", "sampled", "normal", "none"}
@@ -57,14 +57,14 @@ class Winners:
     known: dict[tuple[object, int, bytes], Any] = field(default_factory=dict, repr=False)
 
     def between(self, a: int, b: int, sign: float) -> Winner:
-        """Return how likely it is that the difference of a and b does not have the sign that it should have.
+        """Return how likely the difference of a and b does not have its right sign.
 
         Parameters
         ----------
         a, b : int
             Places of two systems.
         sign : float
-            Of the difference that should be, a less b: above 0, below 0 or 0.
+            The right sign of the difference, a less b: above 0, below 0 or 0.
         """
         one, other = self.sides[a], self.sides[b]
         keep = ~np.isnan(one.values - other.values)
