@@ -177,11 +177,11 @@ def test_traditional_is_the_rule_beside_the_exact_means(compared: Comparison) ->
     ):
         chart = figures.traditional(systems, "RR", beside=beside)
         for name, run in RUNS.items():
-            row = row_of(chart, system=name, kind="by rule")
+            row = row_of(chart, system=name, kind="by document id, as trec_eval")
             assert row["value"] == row["traditional"] == dh.evaluate(QRELS, run, "RR", ties="doc_id").means()["RR"]
             exact = row_of(chart, system=name, kind="exact")["value"]
             assert exact == pytest.approx(dh.evaluate(QRELS, run, "RR").means()["RR"], abs=1e-15)
-    with pytest.raises(FigureError, match="trec_eval's rule gives is not known"):
+    with pytest.raises(FigureError, match="by document id, as trec_eval, are not known"):
         figures.traditional(compared.evaluations, "RR")
 
 

@@ -23,7 +23,7 @@ def test_each_query_is_a_point_and_equal_ones_are_counted(draw: Callable[..., al
     assert points == {(x, y): n for x, y, n in expected.rows()}
     r = np.corrcoef(TIES[column], TIES["difference"].abs())[0, 1]
     assert f"r = {r:.2f}" in title_of(draw(TIES))
-    assert "changes RR on 5 of 8 pairs of query and run" in title_of(draw(TIES))
+    assert "change RR of 5 of 8 pairs of query and run" in title_of(draw(TIES))
 
 
 def test_without_any_variation_there_is_no_correlation() -> None:
@@ -47,10 +47,14 @@ def test_a_histogram_counts_every_query_once() -> None:
             assert row["n_queries"] == len(inside.filter(below))
     assert (
         title_of(figures.tie_histogram(TIES))
-        == "The rule changes RR on 5 of 8 pairs of query and run, up to +0.500 (q3)"
+        == "Ties broken by document id, as trec_eval, give another RR on 5 of 8 pairs of query and run,"
+        " up to +0.500 (q3)"
     )
     settled = TIES.with_columns(difference=pl.lit(0.0), traditional=pl.col("exact"))
-    assert title_of(figures.tie_histogram(settled)) == "The rule gives the exact RR on all of 8 pairs of query and run"
+    assert (
+        title_of(figures.tie_histogram(settled))
+        == "Ties broken by document id, as trec_eval, give the exact RR on all of 8 pairs of query and run"
+    )
 
 
 def test_a_correlation_is_of_the_differences_by_two_measures() -> None:
@@ -69,7 +73,9 @@ def test_traditional_bars_are_the_means_of_each_run() -> None:
     for run in ("one", "other"):
         own = TIES.filter(run=run)
         assert row_of(chart, system=run, kind="exact")["value"] == pytest.approx(own["exact"].mean(), abs=1e-15)
-        assert row_of(chart, system=run, kind="by rule")["value"] == pytest.approx(own["traditional"].mean(), abs=1e-15)
+        assert row_of(chart, system=run, kind="by document id, as trec_eval")["value"] == pytest.approx(
+            own["traditional"].mean(), abs=1e-15
+        )
 
 
 def test_a_table_without_what_is_needed_is_refused() -> None:
@@ -92,5 +98,5 @@ def test_what_is_no_profile_is_refused() -> None:
 
 
 def test_titles_count_queries_of_one_run_and_pairs_of_several() -> None:
-    assert "changes RR on 3 of 4 queries" in title_of(figures.tie_ratio(TIES.filter(run="one")))
-    assert "changes RR on 5 of 8 pairs of query and run" in title_of(figures.tie_ratio(TIES))
+    assert "change RR of 3 of 4 queries" in title_of(figures.tie_ratio(TIES.filter(run="one")))
+    assert "change RR of 5 of 8 pairs of query and run" in title_of(figures.tie_ratio(TIES))

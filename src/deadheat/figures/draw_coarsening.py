@@ -19,11 +19,12 @@ from deadheat.figures.style import (
     n_queries,
     number,
     series,
-    shown,
+    short,
 )
 from deadheat.figures.systems import name_among
 from deadheat.measures.notation import MeasureLike
 from deadheat.simulation.coarse_profile import AS_GIVEN, CoarseningProfile, CoarseScores
+from deadheat.wording import BY_DOC_ID
 
 MOST_RUNS = 6
 COLUMNS = ("scores", "value", "tie_min", "tie_max", "doc_id", "share_tied", "n_queries")
@@ -86,7 +87,7 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
         band = base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max:Q"))
         ticks = base.mark_tick(color=BLACK, thickness=2, width=11).encode(alt.Y("doc_id:Q"))
         layers = [band, *layers, ticks]
-        note = "point: exact mean over tie orders; band: range over tie orders; black tick: trec_eval's rule."
+        note = f"point: exact mean over tie orders; band: range over tie orders; tick: ties {BY_DOC_ID}."
     notes = [note, left_out(len(runs), len(given), "runs")]
     return finished(layers, rows, height=240, title=_finding(own, runs[0]), notes=notes)
 
@@ -96,6 +97,6 @@ def _finding(rows: Sequence[CoarseScores], best: str) -> str:
     first = next(row for row in rows if row.run == best and row.scores != AS_GIVEN)
     change, n = number(first.value - first.original), n_queries(first.n_queries)
     return (
-        f"With {first.scores}, {first.measure} of {shown(best)} changes by {change}, and tie order alone moves it from"
+        f"With {first.scores}, {first.measure} of {short(best)} changes by {change}, and tie order alone moves it from"
         f" {number(first.tie_min)} to {number(first.tie_max)} ({n})"
     )

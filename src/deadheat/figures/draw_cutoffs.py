@@ -15,7 +15,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.figures.base import figure
-from deadheat.figures.style import Row, finished, labels, left_out, n_queries, number, series, shown
+from deadheat.figures.style import Row, finished, labels, left_out, n_queries, number, series, short
 from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, named, of_mean
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.interpolated import InterpolatedMeasure
@@ -224,5 +224,5 @@ def _lines(found: Sequence[Row], x: alt.X, title: str, finding: str, of_ties: st
         notes = [f"point: exact mean over tie orders. {others}"]
     notes.append(left_out(len(kept), len(order)))
     over = n_queries(*(row["n_queries"] for row in found))
-    headline = f"{shown(found[0]['system'])}: {finding} ({over}){of_ties}"
+    headline = f"{short(found[0]['system'])}: {finding} ({over}){of_ties}"
     return finished(layers, rows, height=240, title=headline, notes=notes)

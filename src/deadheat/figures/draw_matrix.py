@@ -12,7 +12,7 @@ from deadheat.comparison.pairs import Pair
 from deadheat.errors import FigureError
 from deadheat.figures.base import figure
 from deadheat.figures.draw_pairs import tested_by
-from deadheat.figures.style import NOISE, Row, finished, labels, left_out, n_queries, p_text, shown
+from deadheat.figures.style import NOISE, Row, finished, labels, left_out, n_queries, p_text, short
 from deadheat.figures.systems import measure_of, systems_of
 from deadheat.measures.notation import MeasureLike
 
@@ -162,7 +162,7 @@ def _finding(pairs: list[Pair], measure: str) -> str:
     n = n_queries(*(pair.n_queries for pair in pairs))
     if len(pairs) == 1:
         one, found = pairs[0], "" if n_significant else "not "
-        both = f"{shown(one.system)} and {shown(one.baseline)}"
+        both = f"{short(one.system)} and {short(one.baseline)}"
         return (
             f"{both}: the difference in {measure} is {found}significant ({n});"
             f" tie order can{'' if n_open else 'not'} reverse it"
@@ -182,7 +182,7 @@ def _notes(comparison: Comparison, n_pairs: int, n_shown: int, n_systems: int) -
         f"Below the diagonal: how far the column's system leads the row's{second} ({marks}).",
         "Above it: probability, in percent, that random tie orders reverse the two.",
         tested_by(comparison.design, n_pairs),
-        "" if baseline is None else f"Compared against {shown(baseline)} only.",
+        "" if baseline is None else f"Compared against {short(baseline)} only.",
         "The columns are in the order of the rows." if n_shown > MOST_COLUMNS else "",
         left_out(n_shown, n_systems),
     ]

@@ -32,7 +32,7 @@ from deadheat.figures.style import (
     number,
     p_text,
     share_text,
-    shown,
+    short,
     signed,
     zero_line,
 )
@@ -286,9 +286,9 @@ def _who_is_better(duel: Duel) -> str:
     """Say who is better on how many queries, and by how much."""
     n = n_queries(len(duel.query_ids))
     if not duel.wins and not duel.losses:
-        return f"{shown(duel.system)} and {shown(duel.baseline)} have the same {duel.measure.label} on all of {n}"
+        return f"{short(duel.system)} and {short(duel.baseline)} have the same {duel.measure.label} on all of {n}"
     return (
-        f"{shown(duel.system)} is better than {shown(duel.baseline)} on {duel.wins:,} of {n}, worse on"
+        f"{short(duel.system)} is better than {short(duel.baseline)} on {duel.wins:,} of {n}, worse on"
         f" {duel.losses:,}; mean difference {signed(float(duel.difference.mean()))} ({p_text(duel.p_value)})"
     )
 
@@ -299,7 +299,7 @@ def _notes(duel: Duel, n_left_out: int, tested: str) -> list[str]:
     n_open = int(duel.is_open.sum())
     decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
     better = "up" if duel.measure.higher_is_better else "down"
-    pair = f"{shown(duel.system)} - {shown(duel.baseline)}"
+    pair = f"{short(duel.system)} - {short(duel.baseline)}"
     without = (
         f"{counted(n_left_out, 'query', 'queries')} without any difference, in any order of the ties, are left out."
     )
@@ -354,7 +354,7 @@ def scatter(
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
     scale = alt.Scale(domain=[low, high], nice=not is_share, zero=False)
     x, y = (
-        partial(channel, type="quantitative", title=f"{duel.measure.label} of {shown(name)}", scale=scale)
+        partial(channel, type="quantitative", title=f"{duel.measure.label} of {short(name)}", scale=scale)
         for channel, name in ((alt.X, duel.baseline), (alt.Y, duel.system))
     )
     ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
@@ -362,7 +362,7 @@ def scatter(
     colour = alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE))
     base = alt.Chart().encode(x("baseline"), y("system"), color=colour)
     better = "above" if duel.measure.higher_is_better else "below"
-    where = f"{better} the dashed line {shown(duel.system)} is better"
+    where = f"{better} the dashed line {short(duel.system)} is better"
     if len(duel.query_ids) > MOST_POINTS:
         rows = _cells(duel, low, high)
         most = max(row["n_queries"] for row in rows)
@@ -388,7 +388,7 @@ def scatter(
         boxes = f"box: range over tie orders ({queries})" if n_boxes else "no order of ties moves a point"
         note = f"point: a query; {boxes}; orange and square: tie order decides who is better; {where}."
     n_open, n = int(duel.is_open.sum()), n_queries(len(duel.query_ids))
-    pair = f"{shown(duel.system)} against {shown(duel.baseline)}"
+    pair = f"{short(duel.system)} against {short(duel.baseline)}"
     decided = f"tie order decides {f'{n_open:,}' if n_open else 'none'} of {n}"
     title = f"{pair} by {duel.measure.label}: {decided} ({p_text(duel.p_value)})"
     notes = [note, tested_by(comparison.design, len(comparison[duel.measure]))]
@@ -526,7 +526,7 @@ def power(
     title = f"{n_queries(n)} detect a difference of {number(planned['detectable_difference'])} in {of} with 80% power"
     if needed is not None:
         title += f"; the {number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
-    pair_name = f"{shown(duel.system)} against {shown(duel.baseline)}"
+    pair_name = f"{short(duel.system)} against {short(duel.baseline)}"
     level = 1 - comparison.design.confidence_level
     notes = [
         f"{pair_name}. Red: these {n_queries(n)} and the difference that was found.",

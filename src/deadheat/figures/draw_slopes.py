@@ -7,7 +7,7 @@ import altair as alt
 from deadheat.comparison.languages import Across, Languages
 from deadheat.errors import FigureError
 from deadheat.figures.base import figure
-from deadheat.figures.style import NOT_DASHED, Row, finished, labels, left_out, n_queries, number, series, shown
+from deadheat.figures.style import NOT_DASHED, Row, finished, labels, left_out, n_queries, number, series, short
 from deadheat.figures.systems import name_among
 from deadheat.measures.notation import MeasureLike
 
@@ -90,6 +90,6 @@ def _finding(own: list[Across]) -> str:
     best = max(own, key=lambda one: one.mean)
     n = n_queries(best.n_queries)
     if best.worst is None or best.best is None:
-        return f"{shown(best.system)} has the same {best.measure} in all {len(best.means)} languages ({n})"
+        return f"{short(best.system)} has the same {best.measure} in all {len(best.means)} languages ({n})"
     ends = (f"{number(best.means[language])} in {language}" for language in (best.best, best.worst))
-    return f"{best.measure} of {shown(best.system)}: from {' to '.join(ends)} ({n})"
+    return f"{best.measure} of {short(best.system)}: from {' to '.join(ends)} ({n})"

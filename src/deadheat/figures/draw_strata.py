@@ -13,8 +13,16 @@ from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.strata import label as label_of
 from deadheat.figures.base import figure
-from deadheat.figures.style import BAND, Row, finished, labels, left_out, number, row_axis, series, shown
-from deadheat.figures.systems import better, by_name, interval_options, marks, measure_of, of_mean, ties_count_as
+from deadheat.figures.style import BAND, Row, finished, labels, left_out, number, row_axis, series, short
+from deadheat.figures.systems import (
+    better,
+    interval_options,
+    marks,
+    measure_of,
+    of_mean,
+    several_by_name,
+    ties_count_as,
+)
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 
@@ -59,7 +67,7 @@ def strata(
     >>> [(row["stratum"], row["mean"]) for row in strata(ev.by("level", levels)).data.values]
     [('easy', 1.0), ('hard', 0.75)]
     """
-    named = by_name("systems", systems, Strata, "Strata, or several by name")
+    named = several_by_name("systems", systems, Strata, "Strata, or several by name")
     evaluations = {name: one.whole for name, one in named.items()}
     of = measure_of(evaluations, measure)
     ranked = sorted(named, key=lambda name: evaluations[name][of].mean, reverse=of.higher_is_better)
@@ -104,7 +112,7 @@ def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) 
     rows = []
     for stratum, evaluation in own.items():
         scores, name = evaluation[measure], label_of(stratum)
-        label = f"{shown(name)} (n = {scores.n_queries:,})"
+        label = f"{short(name)} (n = {scores.n_queries:,})"
         interval = found[stratum][own.whole[measure].measure.label]
         rows.append({"system": system, "stratum": name, "label": label, **of_mean(scores, interval)})
     return rows
@@ -115,9 +123,9 @@ def _finding(rows: Sequence[Row], measure: Measure, first: Strata) -> str:
     own = [row for row in rows if row["system"] == rows[0]["system"]]
     enough = [row for row in own if row["n_queries"] >= first.smallest]
     ranked = sorted(enough if len(enough) > 1 else own, key=lambda row: row["mean"], reverse=measure.higher_is_better)
-    best, worst, system = ranked[0], ranked[-1], shown(rows[0]["system"])
+    best, worst, system = ranked[0], ranked[-1], short(rows[0]["system"])
     if len(ranked) == 1:
         return f"{system}: {measure.label} {number(best['mean'])} for {best['label']}"
-    ends = (f"{shown(row['stratum'])} ({number(row['mean'])}, n = {row['n_queries']:,})" for row in (best, worst))
-    by = " and ".join(map(shown, first.columns))
+    ends = (f"{short(row['stratum'])} ({number(row['mean'])}, n = {row['n_queries']:,})" for row in (best, worst))
+    by = " and ".join(map(short, first.columns))
     return f"{system} by {by}: {measure.label} is best for {', worst for '.join(ends)}"

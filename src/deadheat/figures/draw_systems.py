@@ -32,7 +32,7 @@ from deadheat.figures.style import (
     row_axis,
     row_height,
     share_text,
-    shown,
+    short,
     signed,
 )
 from deadheat.figures.systems import (
@@ -48,7 +48,7 @@ from deadheat.figures.systems import (
 )
 from deadheat.measures import parse_measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import counted
+from deadheat.wording import BY_DOC_ID, counted
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 FOUND: WeakKeyDictionary[Comparison, pl.DataFrame] = WeakKeyDictionary()
@@ -70,7 +70,7 @@ def forest(
     measure : measure, optional
         By default the first.
     beside : Evaluation or several, optional
-        The same systems with ``ties="doc_id"``: what trec_eval reports, a tick. A comparison knows it.
+        The same systems with ``ties="doc_id"``: a tick, ties by document id, as trec_eval. A comparison knows it.
     options : dict, optional
         Of the intervals, as for :meth:`Scores.interval`; a comparison has its own.
 
@@ -123,7 +123,7 @@ def forest(
     ]
     has_rule = any(one.by_doc_id == one.by_doc_id for one in found)
     dot = f"dot: mean ({ties_count_as(named(systems))})"
-    notes = [*marks(rows, dot, "black tick: trec_eval's value" if has_rule else ""), left_out(len(kept), len(found))]
+    notes = [*marks(rows, dot, f"tick: ties {BY_DOC_ID}" if has_rule else ""), left_out(len(kept), len(found))]
     return finished(layers, rows, height=len(rows) * size, title=_who_leads(found), notes=notes)
 
 
@@ -139,10 +139,10 @@ def _who_leads(found: Sequence[System]) -> str:
             if high - low > NOISE
             else "no order of ties changes it"
         )
-        return f"{shown(first.name)}: {of.label} {number(scores.mean)} over {over}; {moved}"
+        return f"{short(first.name)}: {of.label} {number(scores.mean)} over {over}; {moved}"
     end = "highest" if of.higher_is_better else "lowest"
     equal = sum(abs(one.scores.mean - scores.mean) <= NOISE for one in others)
-    who = f"{shown(first.name)} and {counted(equal, 'other')} have" if equal else f"{shown(first.name)} has"
+    who = f"{short(first.name)} and {counted(equal, 'other')} have" if equal else f"{short(first.name)} has"
     return f"{who} the {end} {of.label}: {number(scores.mean)} over {over}; {_of_ties(found)}"
 
 
@@ -160,7 +160,7 @@ def _of_ties(found: Sequence[System]) -> str:
     ]
     if not rivals:
         return "no order of ties puts another system ahead"
-    whom = shown(rivals[0]) if len(rivals) == 1 else f"any of {len(rivals)} others"
+    whom = short(rivals[0]) if len(rivals) == 1 else f"any of {len(rivals)} others"
     return f"tie order alone can put {whom} first"
 
 
@@ -228,7 +228,7 @@ def ranks(
     first = ranked[0]
     n = n_queries(*(one[of].n_queries for one in comparison.evaluations.values()))
     title = (
-        f"{shown(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
+        f"{short(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
         f" it is best with probability {share_text(float(first['p_best']))} ({n})"
     )
     level = f"{comparison.design.confidence_level:.0%}"
@@ -269,7 +269,7 @@ def traditional(
     Raises
     ------
     FigureError
-        What the rule gives is not known.
+        The values with ties broken so are not known.
     """
     if kind_of(systems) == "ties":
         table = table_of(cast("Ties", systems))
@@ -277,15 +277,15 @@ def traditional(
         rows, rule = _of_table(own, of), rule_of(table)
     else:
         of, rows = _of_systems(cast("Systems", systems), measure, beside)
-        rule = "ties by document id, as trec_eval breaks them"
+        rule = BY_DOC_ID
     kept = rows[:MOST_RULED]
     order = labels(row["system"] for row in kept)
     data = [
         {"label": label, "kind": kind, "value": row[key], **row}
         for label, row in zip(order, kept, strict=True)
-        for kind, key in (("exact", "exact"), ("by rule", "traditional"))
+        for kind, key in (("exact", "exact"), (rule, "traditional"))
     ]
-    names = ["exact", "by rule"]
+    names = ["exact", rule]
     offset = alt.YOffset("kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18))
     colour = alt.Color(
         "kind:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]), legend=alt.Legend(title=None)
@@ -304,8 +304,8 @@ def traditional(
         layers,
         data,
         height=max(24, 2 * row_height(len(kept)) - 8) * len(kept),
-        title=_what_changes(rows, of),
-        notes=[f"exact: mean over all tie orders; by rule: {rule}{lines}.", left_out(len(kept), len(rows))],
+        title=_what_changes(rows, of, rule),
+        notes=[f"exact: mean over all tie orders{lines}.", left_out(len(kept), len(rows))],
     )
 
 
@@ -313,7 +313,8 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
     found = [(one, one.scores) for one in systems_of(systems, measure, beside) if one.by_doc_id == one.by_doc_id]
     if not found:
         raise FigureError(
-            "what trec_eval's rule gives is not known: it takes the runs, and ties that count by their exact mean",
+            f"values with ties broken {BY_DOC_ID}, are not known: they take the runs, and ties that count by their"
+            " exact mean",
             python="evaluations with ties='doc_id' may be given as beside",
         )
     rows = [
@@ -341,12 +342,12 @@ def _of_table(own: pl.DataFrame, measure: str) -> list[Row]:
     return sorted(rows, key=lambda row: -row["exact"] if higher else row["exact"])
 
 
-def _what_changes(rows: Sequence[Row], measure: str) -> str:
+def _what_changes(rows: Sequence[Row], measure: str, rule: str) -> str:
     n = n_queries(*(row["n_queries"] for row in rows))
     widest = max(rows, key=lambda row: abs(row["traditional"] - row["exact"]))
     off = widest["traditional"] - widest["exact"]
     if abs(off) <= NOISE:
-        return f"The rule gives the exact mean {measure} (over {n})"
+        return f"Ties broken {rule}, give the exact mean {measure} (over {n})"
     order = [[row["system"] for row in sorted(rows, key=lambda row: row[key])] for key in ("exact", "traditional")]
-    changed = "; it ranks the systems in another order" if order[0] != order[1] else ""
-    return f"The rule changes {measure} of {shown(widest['system'])} by {signed(off)} ({n}){changed}"
+    changed = "; they rank the systems in another order" if order[0] != order[1] else ""
+    return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {signed(off)} ({n}){changed}"

@@ -13,8 +13,8 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import FigureError
 from deadheat.figures.base import figure
-from deadheat.figures.style import BLUE, NOISE, ORANGE, Row, finished, n_queries, number, shown, signed, zero_line
-from deadheat.figures.systems import by_name, name_among
+from deadheat.figures.style import BLUE, NOISE, ORANGE, Row, finished, n_queries, number, short, signed, zero_line
+from deadheat.figures.systems import BROKEN_BY, name_among, several_by_name
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile import TieProfile
 
@@ -23,7 +23,6 @@ Ties: TypeAlias = "TieProfile | pl.DataFrame | Mapping[str, TieProfile | pl.Data
 """The ties of one run by :func:`deadheat.tie_profile`, or of several by name; or their table, `per_query()`."""
 
 NEEDED = ("query_id", "measure", "tie_ratio", "largest_tie", "exact", "traditional", "difference")
-RULES = {"doc_id": "ties by document id, as trec_eval breaks them", "input": "ties in the order of the input"}
 MOST_POINTS = 500
 CELLS = (44, 30)  # of a grid, for more points than that
 BINS = 12  # of the histogram on each side of zero
@@ -99,15 +98,17 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
     sizes = [abs(one) for one in differences]
     r = correlation([one for one, _ in pairs], sizes)
     undefined = " is undefined, as one of the two is the same everywhere" if math.isnan(r) else ""
-    n_moved = sum(size > NOISE for size in sizes)
-    title = f"The rule gives the exact {of} on all of {_cases(own, pairs)}"
+    rule, n_moved, cases = rule_of(table), sum(size > NOISE for size in sizes), _cases(own, pairs)
+    title = f"Ties broken {rule}, give the exact {of} on all of {cases}"
     if n_moved:
+        size, mean = sum(sizes) / len(pairs), sum(differences) / len(pairs)
         title = (
-            f"The rule changes {of} on {n_moved:,} of {_cases(own, pairs)}, by {number(sum(sizes) / len(pairs))} on"
-            f" average ({signed(sum(differences) / len(pairs))} in the mean); {r_text(r)} with the {words}"
+            f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {number(size)} on average"
+            f" ({signed(mean)} in the mean); {r_text(r)} with the {words}"
         )
     note = f"r: of the {words} with the size of the difference{undefined}."
-    return _points(pairs, x, _difference(alt.Y, "y", of), table, height=210, title=title, note=note)
+    y = _difference(alt.Y, "y", f"{of} from exact, ties {rule}")
+    return _points(pairs, x, y, height=210, title=title, note=note)
 
 
 @figure("ties", measures="all", place=40)
@@ -144,10 +145,10 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     left, right = zip(*pairs, strict=True)
     sizes = correlation(map(abs, left), map(abs, right))
     r = r_text(correlation(left, right))
-    title = f"What the rule changes in {first} and in {second}: {r} ({_cases(both, pairs)})"
+    title = f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r} ({_cases(both, pairs)})"
     note = "" if math.isnan(sizes) else f"Of the sizes of the differences {r_text(sizes)}."
-    x, y = _difference(alt.X, "x", first), _difference(alt.Y, "y", second)
-    return _points(pairs, x, y, table, height=260, title=title, note=note)
+    x, y = _difference(alt.X, "x", f"{first} from exact"), _difference(alt.Y, "y", f"{second} from exact")
+    return _points(pairs, x, y, height=260, title=title, note=note)
 
 
 def _cases(rows: pl.DataFrame, cases: Sized) -> str:
@@ -155,14 +156,13 @@ def _cases(rows: pl.DataFrame, cases: Sized) -> str:
     return n_queries(len(cases)) if rows["run"].n_unique() == 1 else f"{len(cases):,} pairs of query and run"
 
 
-def _difference(channel: type[Axis], field: str, measure: str) -> Axis:
-    """Return an axis of differences by a measure."""
-    title = f"difference in {measure}: by rule - exact"
-    return channel(field, type="quantitative", title=title, scale=alt.Scale(zero=True, nice=True))
+def _difference(channel: type[Axis], field: str, of: str) -> Axis:
+    """Return an axis of differences."""
+    return channel(field, type="quantitative", title=f"difference in {of}", scale=alt.Scale(zero=True, nice=True))
 
 
 def _points(
-    pairs: Sequence[tuple[float, float]], x: alt.X, y: alt.Y, table: pl.DataFrame, *, height: int, title: str, note: str
+    pairs: Sequence[tuple[float, float]], x: alt.X, y: alt.Y, *, height: int, title: str, note: str
 ) -> alt.LayerChart:
     """Draw a point for each query, larger where several are; many of them are gathered on a grid."""
     rows = _gathered(np.array(pairs, np.float64).reshape(-1, 2))
@@ -175,7 +175,7 @@ def _points(
     larger = " (larger: more of them)" if most > 1 else ""
     is_grid = len(set(pairs)) > MOST_POINTS
     notes = [
-        f"point: a query{larger}; the rule: {rule_of(table)}.",
+        f"point: a query{larger}.",
         note,
         f"The points are gathered on a grid, as there are {len(pairs):,}." if is_grid else "",
     ]
@@ -228,7 +228,9 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
     of, own = of_measure(table, measure)
     differences = own["difference"].to_numpy().astype(np.float64)
     rows = _bins(differences)
-    x = alt.X("middle:Q", title=f"difference in {of}: by rule - exact", scale=alt.Scale(nice=True, padding=10))
+    rule = rule_of(table)
+    title = f"difference in {of} from exact, ties {rule}"
+    x = alt.X("middle:Q", title=title, scale=alt.Scale(nice=True, padding=10))
     y = alt.Y("n_queries:Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1))
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["equal", "apart"], range=[ORANGE, BLUE]), legend=None)
     base = alt.Chart().encode(x, y)
@@ -239,14 +241,14 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         numbers.encode(text="n_queries:Q"),
     ]
     n_moved = int((np.abs(differences) > NOISE).sum())
-    title = f"The rule gives the exact {of} on all of {_cases(own, own)}"
+    title = f"Ties broken {rule}, give the exact {of} on all of {_cases(own, own)}"
     if n_moved:
         most = int(np.abs(differences).argmax())
         title = (
-            f"The rule changes {of} on {n_moved:,} of {_cases(own, own)},"
-            f" up to {signed(float(differences[most]))} ({shown(str(own['query_id'][most]))})"
+            f"Ties broken {rule}, give another {of} on {n_moved:,} of {_cases(own, own)},"
+            f" up to {signed(float(differences[most]))} ({short(str(own['query_id'][most]))})"
         )
-    notes = [f"number: queries; orange: those without a difference. The rule: {rule_of(table)}."]
+    notes = ["number: queries; orange: those without a difference."]
     return finished(layers, rows, height=190, title=title, notes=notes)
 
 
@@ -276,7 +278,7 @@ def table_of(ties: Ties) -> pl.DataFrame:
     if isinstance(ties, pl.DataFrame) and "run" in ties.columns:
         named: dict[str, TieProfile | pl.DataFrame] = {"": ties}
     else:
-        named = by_name("ties", ties, (TieProfile, pl.DataFrame), "a TieProfile, or several by name")
+        named = several_by_name("ties", ties, (TieProfile, pl.DataFrame), "a TieProfile, or several by name")
     frames = []
     for name, one in named.items():
         if isinstance(one, TieProfile) and not one.decided:
@@ -303,9 +305,9 @@ def of_measure(table: pl.DataFrame, measure: MeasureLike | None) -> tuple[str, p
 
 
 def rule_of(table: pl.DataFrame) -> str:
-    """Return the rule that breaks ties, in words."""
+    """Return how ties are broken, in words."""
     rules = table["rule"].unique().to_list() if "rule" in table.columns else []
-    return RULES.get(rules[0], str(rules[0])) if len(rules) == 1 else "ties broken by a rule"
+    return BROKEN_BY.get(rules[0], str(rules[0])) if len(rules) == 1 else "by a rule"
 
 
 def correlation(one: Iterable[float | None], other: Iterable[float | None]) -> float:

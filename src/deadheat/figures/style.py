@@ -164,12 +164,12 @@ def clean(row: Row) -> Row:
     return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()}
 
 
-def shown(name: str, most: int = LONGEST_NAME) -> str:
+def short(name: str, most: int = LONGEST_NAME) -> str:
     r"""Return a name as one line of a sentence: invisible characters as escapes, and not too long.
 
     Examples
     --------
-    >>> print(shown("a\nb"), shown("a" * 40))
+    >>> print(short("a\nb"), short("a" * 40))
     a\nb aaaaaaaaaaaaaaaaaaaaaaaaa…
     """
     text = printable(name)

@@ -1,4 +1,4 @@
-"""The systems that a figure shows: their scores, intervals, tie ranges, and values under trec_eval's rule."""
+"""The systems that a figure shows: their scores, intervals, tie ranges, and values by document id, as trec_eval."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.figures.style import NOISE, Row
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
-from deadheat.wording import Plain, counted, three
+from deadheat.wording import BY_DOC_ID, Plain, counted, three
 
 Systems: TypeAlias = "Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]"
 """One evaluation, several, or a comparison."""
 
 T = TypeVar("T")
 
+BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
 TIES = {
     "expected": "exact mean over tie orders",
     "best": "judged documents first in every tie",
     "worst": "judged documents last in every tie",
-    "doc_id": "ties by document id, as trec_eval",
-    "input": "ties in the order of the input",
+    **{rule: f"ties {how}" for rule, how in BROKEN_BY.items()},
     "random": "ties in a random order",
 }
 """How ties count in the values, by the policy."""
@@ -44,7 +44,7 @@ class System:
     scores : Scores
     interval : Interval
     by_doc_id : float
-        Its mean under trec_eval's rule; NaN where that is not known.
+        Its mean with ties broken by document id, as trec_eval; NaN where that is not known.
     """
 
     name: str
@@ -53,7 +53,7 @@ class System:
     by_doc_id: float
 
 
-def by_name(argument: str, given: object, kind: type[T] | tuple[type[T], ...], allowed: str) -> dict[str, T]:
+def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T], ...], allowed: str) -> dict[str, T]:
     """Return one object or several by the name of their system; equal names in a list are numbered.
 
     Parameters
@@ -94,7 +94,7 @@ def named(systems: Systems) -> dict[str, Evaluation]:
     """Return evaluations by the name of their system."""
     if isinstance(systems, Comparison):
         return dict(systems.evaluations)
-    return by_name("systems", systems, Evaluation, "an Evaluation, several of them, or a Comparison")
+    return several_by_name("systems", systems, Evaluation, "an Evaluation, several of them, or a Comparison")
 
 
 def measure_of(evaluations: Mapping[str, Evaluation], measure: MeasureLike | None) -> Measure:
@@ -183,7 +183,7 @@ def interval_options(options: Mapping[str, Any] | IntervalOptions | None, system
 
 
 def _mean_by_doc_id(comparison: Comparison, system: str, measure: Measure) -> float:
-    """Return the mean of a system under trec_eval's rule; NaN where the runs are not at hand."""
+    """Return the mean of a system, ties broken by document id, as trec_eval; NaN without the runs."""
     rule = comparison.by_doc_id.get(system)
     if rule is None:
         return float("nan")

@@ -299,8 +299,8 @@ class _Orders:
             placed["row"].to_numpy().astype(np.int64),
         )
 
-    def drawn(self, scale: float, n: int, rng: np.random.Generator) -> Placements:
-        """Draw orders, and return placements without ties in which every order of every query is a query."""
+    def draw(self, scale: float, n: int, rng: np.random.Generator) -> IntArray:
+        """Draw the documents above each row of the placements in n orders, of shape (n, n_rows)."""
         shape = n, len(self.tie)
         noise = rng.gumbel(size=shape)
         with np.errstate(over="ignore"):  # noise that is beyond all numbers still orders documents, by itself
@@ -313,9 +313,13 @@ class _Orders:
         within = np.arange(len(self.tie)) - np.repeat(starts, sizes)
         rank = np.empty(shape, np.int64)
         np.put_along_axis(rank, order, np.broadcast_to(within, shape), axis=-1)
-        above = np.tile(self.placements.above, (n, 1))
+        above = np.repeat(self.placements.above[None], n, axis=0)
         above[:, self.row] += rank[:, self.document]
-        own = self.placements
+        return above
+
+    def placed(self, above: IntArray) -> Placements:
+        """Return placements without ties in which every order of every query is a query."""
+        own, n = self.placements, len(above)
         codes = np.arange(n)[:, None] * own.n_queries
         query, judged_query = (codes + own.query).ravel(), (codes + own.judged_query).ravel()
         relevance = np.tile(own.relevance, n)
@@ -345,7 +349,7 @@ def _draw(
     first, off, squares = np.zeros((3, len(measures), own.n_queries))
     for start in range(0, n_draws, at_once):
         n = min(at_once, n_draws - start)
-        placed = orders.drawn(scale, n, rng)
+        placed = orders.placed(orders.draw(scale, n, rng))
         for place, measure in enumerate(measures):
             values = measure.mean(placed).reshape(n, own.n_queries)
             if start == 0:
