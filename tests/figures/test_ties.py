@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -92,9 +93,10 @@ def test_a_table_without_what_is_needed_is_refused() -> None:
 
 
 def test_what_is_no_profile_is_refused() -> None:
-    for wrong in ({"a": 1}, 5, [], "run.txt"):
+    refused: list[Any] = [{"a": 1}, 5, [], "run.txt"]
+    for wrong in refused:
         with pytest.raises(SourceTypeError, match="ties must be a TieProfile, or several by name"):
-            figures.tie_ratio(wrong)  # type: ignore[arg-type]
+            figures.tie_ratio(wrong)
 
 
 def test_titles_count_queries_of_one_run_and_pairs_of_several() -> None:
